@@ -1,4 +1,4 @@
--- rowlock, schema 1 for SQLite (3.24 or later). By hand: sqlite3 -bail locks.db < 0001_lock.sql
+-- rowlock, schema 1 for SQLite. By hand: sqlite3 -bail locks.db < 0001_lock.sql
 -- Every statement may be run again, and the row that marks the schema as applied comes last: an interrupted run is
 -- finished by running it once more. Another table prefix: replace "rowlock_" in this file.
 

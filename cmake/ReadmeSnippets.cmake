@@ -1,0 +1,142 @@
+# Every ```cpp block of README.md and docs/*.md is compiled, so that no example can lie.
+#
+# A block with `int main` becomes a program and the ctest <page>_<n>: readme_1, docs_guide_2. Any other block becomes
+# the body of `void snippet(rowlock::client& locks)`, its #include lines moved in front. ```cpp ignore is left out.
+# A changed page makes CMake configure again; only blocks that changed are compiled again.
+
+include(RowlockProgramTest)
+
+# What a block may take for granted when it is no whole program.
+set(ROWLOCK_SNIPPET_PRELUDE [[
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <mutex>
+#include <optional>
+#include <rowlock/rowlock.hpp>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+]])
+
+function(rowlock_write_if_different path text)
+    set(before "")
+    if(EXISTS "${path}")
+        file(READ "${path}" before)
+    endif()
+    if(NOT before STREQUAL text)
+        file(WRITE "${path}" "${text}")
+    endif()
+endfunction()
+
+function(rowlock_count_lines out text)
+    string(REGEX MATCHALL "\n" breaks "${text}")
+    list(LENGTH breaks count)
+    set(${out} ${count} PARENT_SCOPE)
+endfunction()
+
+# The source of one block. #line makes the compiler speak of the page.
+function(rowlock_snippet_source out is_program code page line)
+    set(located "#line ${line} \"${page}\"\n")
+    if(is_program)
+        set(${out} "${located}${code}\n" PARENT_SCOPE)
+        return()
+    endif()
+    set(include_line "#include [^\n]*")
+    string(REGEX MATCHALL "${include_line}" includes "${code}")
+    list(JOIN includes "\n" includes)
+    string(REGEX REPLACE "${include_line}" "" body "${code}")
+    set(${out} "${ROWLOCK_SNIPPET_PRELUDE}${includes}
+
+using namespace std::chrono_literals;
+
+void snippet([[maybe_unused]] rowlock::client& locks) {
+  {  // so that a block may have a `locks` of its own
+${located}${body}
+  }
+}
+" PARENT_SCOPE)
+endfunction()
+
+function(rowlock_page_snippets page)
+    cmake_path(GET page STEM stem)
+    cmake_path(GET page PARENT_PATH folder)
+    string(TOLOWER "${folder}_${stem}" prefix)
+    string(MAKE_C_IDENTIFIER "${prefix}" prefix)
+    string(REGEX REPLACE "^_" "" prefix "${prefix}")
+
+    file(READ "${PROJECT_SOURCE_DIR}/${page}" text)
+    string(PREPEND text "\n")
+    if(text MATCHES "\n[ \t]+```cpp")
+        message(FATAL_ERROR "${page} has an indented \`\`\`cpp block, which would not be tested: begin it at the margin.")
+    endif()
+
+    set(n 0)
+    set(line 0)  # of the page, where text begins now
+    while(TRUE)
+        string(FIND "${text}" "\n```cpp" at)
+        if(at EQUAL -1)
+            return()
+        endif()
+        math(EXPR at "${at} + 7")
+        string(SUBSTRING "${text}" 0 ${at} skipped)
+        string(SUBSTRING "${text}" ${at} -1 text)
+        rowlock_count_lines(lines "${skipped}")
+        math(EXPR line "${line} + ${lines}")
+
+        string(FIND "${text}" "\n" at)
+        string(FIND "${text}" "\n```" end)
+        if(at EQUAL -1 OR end EQUAL -1)
+            message(FATAL_ERROR "The block at ${page}:${line} has no end.")
+        endif()
+        string(SUBSTRING "${text}" 0 ${at} info)
+        string(STRIP "${info}" info)
+        string(SUBSTRING "${text}" 0 ${end} block)
+        string(SUBSTRING "${text}" ${end} -1 text)
+        string(SUBSTRING "${block}" ${at} -1 code)
+        math(EXPR first "${line} + 1")
+        rowlock_count_lines(lines "${block}")
+        math(EXPR line "${line} + ${lines}")
+        string(REGEX REPLACE "^\n" "" code "${code}")
+
+        math(EXPR n "${n} + 1")
+        if(info STREQUAL "ignore")
+            continue()
+        elseif(NOT info STREQUAL "")
+            message(FATAL_ERROR "The block at ${page}:${line} begins with \`\`\`cpp ${info}; "
+                                "there is \`\`\`cpp and \`\`\`cpp ignore.")
+        endif()
+
+        set(name ${prefix}_${n})
+        set(source "${PROJECT_BINARY_DIR}/generated/snippets/${name}.cpp")
+        string(REGEX MATCH "int main *\\(" is_program "${code}")
+        rowlock_snippet_source(content "${is_program}" "${code}" "${page}" ${first})
+        rowlock_write_if_different("${source}" "${content}")
+        if(is_program)
+            add_executable(${name} "${source}")
+            rowlock_program_test(${name} COMMAND ${name} TIMEOUT 60 LABELS readme)
+        else()
+            add_library(${name} OBJECT "${source}")
+        endif()
+        rowlock_target(${name})
+        # Examples need not use what they show.
+        target_compile_options(${name} PRIVATE -Wno-unused-variable -Wno-unused-but-set-variable -Wno-shadow)
+        target_link_libraries(${name} PRIVATE rowlock::rowlock)
+    endwhile()
+endfunction()
+
+# The one glob of the build: a page that nobody listed would go untested.
+file(GLOB pages RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/*.md")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages})
+foreach(page IN LISTS pages)
+    rowlock_page_snippets("${page}")
+endforeach()

@@ -1,0 +1,24 @@
+# What can be chosen at configure time. BUILD_SHARED_LIBS is honoured too.
+
+option(ROWLOCK_WITH_SQLITE "Build the SQLite backend" ON)
+option(ROWLOCK_WITH_POSTGRESQL "Build the PostgreSQL backend" OFF)
+option(ROWLOCK_WITH_MYSQL "Build the MySQL and MariaDB backend" OFF)
+
+option(ROWLOCK_WERROR "Treat warnings in our own sources as errors" OFF)
+set(ROWLOCK_SANITIZE "" CACHE STRING "Sanitizers to build with, separated by commas, for instance address,undefined")
+
+option(ROWLOCK_BUILD_TESTS "Build the tests and the documentation's snippets" ${PROJECT_IS_TOP_LEVEL})
+option(ROWLOCK_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(ROWLOCK_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+
+foreach(backend IN ITEMS POSTGRESQL MYSQL)
+    if(ROWLOCK_WITH_${backend})
+        message(FATAL_ERROR "ROWLOCK_WITH_${backend} is ON, but this version of rowlock has no such backend yet. "
+                            "Configure with -DROWLOCK_WITH_${backend}=OFF.")
+    endif()
+endforeach()
+
+if(NOT ROWLOCK_WITH_SQLITE)
+    message(FATAL_ERROR "Every backend is switched off, so there is no database that a lock could live in. "
+                        "Configure with -DROWLOCK_WITH_SQLITE=ON.")
+endif()

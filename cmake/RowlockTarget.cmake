@@ -1,0 +1,83 @@
+# How our own targets are compiled: rowlock_target(<target>) for each of them. Nothing here reaches a user's targets.
+
+if(ROWLOCK_SANITIZE)
+    add_compile_options(-fsanitize=${ROWLOCK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${ROWLOCK_SANITIZE})
+endif()
+
+function(rowlock_target target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_target_properties(${target} PROPERTIES
+        CXX_EXTENSIONS OFF
+        CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+        $<$<BOOL:${ROWLOCK_WERROR}>:-Werror>)
+endfunction()
+
+# rowlock_component(<component> SOURCES <file>...): the library rowlock_<component>, known as rowlock::<component>.
+function(rowlock_component component)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
+    set(library rowlock_${component})
+    add_library(${library} ${arg_SOURCES})
+    add_library(rowlock::${component} ALIAS ${library})
+    rowlock_target(${library})
+    set_target_properties(${library} PROPERTIES
+        EXPORT_NAME ${component}
+        VERSION ${PROJECT_VERSION}
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    target_include_directories(${library}
+        PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    # A shared library that uses what another one hides fails here and not in the user's program. Sanitizers leave
+    # their runtime undefined on purpose.
+    if(BUILD_SHARED_LIBS AND NOT ROWLOCK_SANITIZE)
+        target_link_options(${library} PRIVATE LINKER:-z,defs)
+    endif()
+endfunction()
+
+# rowlock_backend(<component>): makes a program that links it keep its entry in the table of compiled-in backends
+# (src/driver/backends.cpp.in).
+#
+# The table refers to it weakly, so that a program may link the core and only the backends it wants. But for a weak
+# reference the linker neither pulls a member out of an archive nor, with --as-needed, records a shared library.
+function(rowlock_backend component)
+    set(library rowlock_${component})
+    get_target_property(type ${library} TYPE)
+    if(type STREQUAL "SHARED_LIBRARY")
+        target_link_options(${library} INTERFACE
+            "LINKER:--push-state,--no-as-needed,$<TARGET_FILE:$<TARGET_NAME:${library}>>,--pop-state")
+    else()
+        target_link_options(${library} INTERFACE LINKER:-u,rowlock_backend_${component})
+    endif()
+endfunction()
+
+# rowlock_backend_table(<out-source> <component>...): writes the table at configure time.
+function(rowlock_backend_table out_source)
+    foreach(component IN LISTS ARGN)
+        set(entry rowlock_backend_${component})
+        string(APPEND ROWLOCK_BACKEND_DECLARATIONS
+            "extern \"C\" [[gnu::weak]] const rowlock::driver::backend* ${entry}();\n")
+        string(APPEND ROWLOCK_BACKEND_NAMES "    ${entry},\n")
+    endforeach()
+    set(source "${PROJECT_BINARY_DIR}/generated/backends.cpp")
+    configure_file("${PROJECT_SOURCE_DIR}/src/driver/backends.cpp.in" "${source}" @ONLY)
+    set(${out_source} "${source}" PARENT_SCOPE)
+endfunction()
+
+# rowlock_embed_schema(<out-source> <database> <file>...): a build step that turns schema/<database>/<file>... into a
+# source, again whenever one of them changes.
+function(rowlock_embed_schema out_source database)
+    set(source "${PROJECT_BINARY_DIR}/generated/schema_${database}.cpp")
+    set(script "${PROJECT_SOURCE_DIR}/cmake/EmbedSchema.cmake")
+    set(folder "${PROJECT_SOURCE_DIR}/schema/${database}")
+    list(TRANSFORM ARGN PREPEND "${folder}/" OUTPUT_VARIABLE files)
+    add_custom_command(
+        OUTPUT "${source}"
+        COMMAND "${CMAKE_COMMAND}" "-DDATABASE=${database}" "-DFOLDER=${folder}" "-DFILES=${ARGN}" "-DOUTPUT=${source}"
+                -P "${script}"
+        DEPENDS ${files} "${script}"
+        COMMENT "Embedding schema/${database}"
+        VERBATIM)
+    set(${out_source} "${source}" PARENT_SCOPE)
+endfunction()

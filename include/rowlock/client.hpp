@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <rowlock/duration.hpp>
+#include <rowlock/export.hpp>
+#include <rowlock/held_lock.hpp>
+#include <rowlock/lock_info.hpp>
+#include <rowlock/lock_name.hpp>
+#include <rowlock/options.hpp>
+
+namespace rowlock::inline v1 {
+
+/// The way to one database, and what this process holds there. One per process is the normal use.
+///
+/// Threads: any. Lifetime: locks and mutexes may outlive it. Moving it is safe. On the way down: the destructor is
+/// close(). After fork() it is inert in the child: calls throw used_after_fork, destructors do nothing.
+///
+/// Calls throw error{errc::client_closed} after close(), and pass on what the database says; each call to the database
+/// takes at most client_options::call_timeout.
+class ROWLOCK_EXPORT client {
+ public:
+  /// Opens one connection: `sqlite:path` or `sqlite::memory:` (private to this client, for unit tests). In a path,
+  /// percent-encode '?', '#' and '%'. Throws invalid_url, invalid_option, unsupported, connection_failed,
+  /// permission_denied. The schema is checked at first use, not here.
+  [[nodiscard]] static client connect(std::string_view url, client_options options = {});
+
+  client(client&& other) noexcept;
+  /// Closes what this object was before.
+  client& operator=(client&& other) noexcept;
+  ~client();
+
+  /// Waits without limit and rides out lost connections. Throws cancelled where `stop` fires.
+  [[nodiscard]] held_lock acquire(const lock_name& name, const lock_options& options = {}, std::stop_token stop = {});
+
+  /// Tries once. nullopt: somebody else has it.
+  [[nodiscard]] std::optional<held_lock> try_acquire(const lock_name& name, const lock_options& options = {});
+
+  /// nullopt: somebody else had it until the deadline, or `stop` fired. Zero and less try once, hours::max() has no
+  /// deadline. Throws where the database gave no answer in all that time.
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<held_lock> try_acquire_for(const lock_name& name,
+                                                         const std::chrono::duration<Rep, Period>& wait,
+                                                         const lock_options& options = {}, std::stop_token stop = {}) {
+    return try_acquire_for_(name, detail::saturate(wait), options, std::move(stop));
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] std::optional<held_lock> try_acquire_until(const lock_name& name,
+                                                           const std::chrono::time_point<Clock, Duration>& t,
+                                                           const lock_options& options = {},
+                                                           std::stop_token stop = {}) {
+    return try_acquire_for_(name, detail::until(t), options, std::move(stop));
+  }
+
+  /// Lets go of everything this client holds: every handle is then lost (forced). What cannot be released now is
+  /// tried again in the background. At most call_timeout.
+  void release_all() noexcept;
+
+  /// The names that are held and begin with `prefix`, in the order of their bytes.
+  std::vector<lock_info> list(std::string_view prefix = {});
+  /// nullopt: nobody holds it.
+  std::optional<lock_info> find(const lock_name& name);
+
+  /// Tells whether locks can be had here: connection, schema, permission to write, clock. Throws what is wrong.
+  void check();
+
+  /// Creates or updates the tables. Idempotent, safe from many processes at once.
+  void migrate();
+
+  /// Ends waits (client_closed), fires lost() of all that is held, releases it and joins the client's threads, in at
+  /// most call_timeout. Idempotent; does not throw.
+  void close();
+
+ private:
+  friend class mutex;
+  explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
+  std::optional<held_lock> try_acquire_for_(const lock_name& name, duration wait, const lock_options& options,
+                                            std::stop_token stop);
+  std::shared_ptr<detail::client_impl> impl_;
+};
+
+}  // namespace rowlock::inline v1

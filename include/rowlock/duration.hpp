@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <cmath>
+
+namespace rowlock::inline v1 {
+
+/// The one type of durations in options and results. duration::max() means "no limit".
+using duration = std::chrono::microseconds;
+
+namespace detail {
+
+/// Rounds up to `duration` and saturates, so that hours::max() is "no deadline" and not an overflow.
+/// A NaN counts as zero.
+template <class Rep, class Period>
+duration saturate(const std::chrono::duration<Rep, Period>& wait) {
+  // A long double holds every 64-bit number of microseconds.
+  const long double asked = std::ceil(std::chrono::duration<long double, duration::period>{wait}.count());
+  if (asked >= static_cast<long double>(duration::max().count())) return duration::max();
+  if (asked <= static_cast<long double>(duration::min().count())) return duration::min();
+  return std::isnan(asked) ? duration::zero() : duration{static_cast<duration::rep>(asked)};
+}
+
+/// What is left until `t` by its own clock; zero where it has passed (time_point::min() included).
+template <class Clock, class Duration>
+duration until(const std::chrono::time_point<Clock, Duration>& t) {
+  using exact = std::chrono::duration<long double, duration::period>;  // t - now, and even t < now, may overflow
+  const exact left = exact{t.time_since_epoch()} - exact{Clock::now().time_since_epoch()};
+  return left > exact::zero() ? saturate(left) : duration::zero();
+}
+
+}  // namespace detail
+}  // namespace rowlock::inline v1

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace rowlock::inline v1 {
+
+/// A number that strictly grows with every change of ownership of a name, across releases, crashes and sweeping.
+///
+/// Hand it to whatever the lock protects, and let that refuse a token smaller than one it has seen: a holder that was
+/// paused past its lease then does no harm. (The idea: Kleppmann, "How to do distributed locking", 2016.)
+class fencing_token {
+ public:
+  constexpr fencing_token() = default;
+  constexpr explicit fencing_token(std::int64_t value) noexcept : value_{value} {}
+  constexpr std::int64_t value() const noexcept { return value_; }
+  friend constexpr auto operator<=>(fencing_token, fencing_token) = default;
+
+ private:
+  std::int64_t value_ = 0;
+};
+
+}  // namespace rowlock::inline v1

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+
+#include <rowlock/duration.hpp>
+#include <rowlock/export.hpp>
+#include <rowlock/fencing_token.hpp>
+#include <rowlock/lock_name.hpp>
+#include <rowlock/loss_reason.hpp>
+#include <rowlock/options.hpp>
+
+namespace rowlock::inline v1 {
+
+namespace detail {
+class acquisition;
+class client_impl;
+}  // namespace detail
+
+/// A lock that is held, by whoever has this object.
+///
+///   state     entered by                            operator bool  lost()   release()
+///   empty     construction, a move, release()       false          stopped  throws not_held
+///   held      acquire, try_acquire                  true           waiting  lets go; empty
+///   lost      the lease ended, somebody freed it,   true           stopped  throws lock_lost; empty
+///             the client closed, or a fork
+///
+/// Threads: any thread may use it, one at a time. Lifetime: it may outlive its client and is then lost
+/// (client_closed). On the way down: the destructor releases, never throws and takes at most
+/// client_options::call_timeout; where the database cannot be reached the client goes on trying in the background.
+/// A holder that has a name more than once (see `holder`) has one handle for each time; the last one lets go.
+class [[nodiscard]] ROWLOCK_EXPORT held_lock {
+ public:
+  held_lock() noexcept;
+  held_lock(held_lock&& other) noexcept;
+  /// Releases what this object held before.
+  held_lock& operator=(held_lock&& other) noexcept;
+  ~held_lock();
+
+  /// Whether this object has a lock, lost or not. After a loss only lost() and why_lost() tell.
+  explicit operator bool() const noexcept;
+
+  /// Throws error{errc::not_held} where empty; so do token(), strategy() and expires_in().
+  const lock_name& name() const;
+  fencing_token token() const;
+  rowlock::strategy strategy() const;
+  /// What is left of the lease by the client's own, cautious reckoning; zero where it is lost; nullopt where the lock
+  /// has no lease.
+  std::optional<duration> expires_in() const;
+
+  /// Fires when the lock is lost, before anybody else can have it (as far as clocks run evenly): stop work then.
+  /// Never fires because of a release.
+  ///
+  /// WARNING: callbacks run on the client's watchdog thread, which other locks depend on: they must be short, must not
+  /// throw and must not call rowlock. A callback registered after the loss runs at once in the registering thread.
+  /// std::condition_variable_any's waits with a stop_token register callbacks that take a lock: not supported here.
+  std::stop_token lost() const noexcept;
+  loss_reason why_lost() const noexcept;
+
+  /// Makes the lease end `lease` from now, sooner or later than it would have; renewals keep to the new length. The one
+  /// call that can shorten a lease. Throws lock_lost, not_held, invalid_option (100 ms to 30 days), or what the
+  /// database said; the lock is then held at least as long as the shorter of both leases.
+  void extend(duration lease);
+
+  /// Lets go. Throws where the destructor would report: not_held (also the second time), lock_lost, or a failure of
+  /// the database, after which the client goes on trying in the background. The object is empty afterwards, always.
+  void release();
+
+ private:
+  friend class detail::client_impl;
+  explicit held_lock(std::shared_ptr<detail::acquisition> acquisition) noexcept;
+  std::shared_ptr<detail::acquisition> acquisition_;
+};
+
+static_assert(std::is_nothrow_move_constructible_v<held_lock> && std::is_nothrow_move_assignable_v<held_lock>);
+static_assert(!std::is_copy_constructible_v<held_lock> && std::is_nothrow_destructible_v<held_lock>);
+
+}  // namespace rowlock::inline v1

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <rowlock/duration.hpp>
+#include <rowlock/events.hpp>
+#include <rowlock/holder.hpp>
+
+namespace rowlock::inline v1 {
+
+/// How a lock is owned. All strategies contend for the same row, so that they exclude each other.
+enum class strategy : std::uint8_t {
+  /// A lease: an INSERT decided by the unique index on the name, or the conditional takeover of a vacant or expired
+  /// row. Holds no connection. Let go by release, or when the lease expires.
+  unique_index
+};
+
+/// How one lock is taken and kept. The order of the members is part of the interface: designators follow it.
+struct lock_options {
+  rowlock::strategy strategy = rowlock::strategy::unique_index;
+  /// How long the lock outlives a holder that cannot renew it: 100 ms to 30 days. Renewed every third of it.
+  duration lease = std::chrono::seconds{30};
+  /// false: the lock is lost when the lease ends, unless held_lock::extend is called before.
+  bool renew = true;
+  /// Whose lock it is; absent: the default of the call (see `holder`).
+  std::optional<rowlock::holder> as{};
+  /// For people who list locks: UTF-8 without NUL, at most 1,000 bytes.
+  std::string note{};
+};
+
+/// How a client works. The order of the members is part of the interface: designators follow it.
+struct client_options {
+  /// Named in the `owner` column, before host and pid: 1 to 60 bytes of printable ASCII without ':'.
+  std::string application = "rowlock";
+  /// At most this many connections for statements, opened when needed; at least 1. SQLite opens one
+  /// more while calls wait.
+  std::size_t connections = 8;
+  /// The longest that opening a connection may take: 1 ms to 1 h.
+  duration connect_timeout = std::chrono::seconds{5};
+  /// The longest that any one call to the database, and so any destructor, may take: 1 ms to 1 h.
+  duration call_timeout = std::chrono::seconds{5};
+  /// In front of the tables' names: `[a-z_][a-z0-9_]{0,31}`.
+  std::string table_prefix = "rowlock_";
+  /// Told of events, on the client's maintenance thread, never under a lock of the library. Its exceptions are
+  /// swallowed. It may take its time (renewals wait for it, lost() does not) but must not close the client.
+  /// Absent: losses, failed releases and warnings go to std::clog.
+  std::function<void(const event&)> observer{};
+};
+
+}  // namespace rowlock::inline v1

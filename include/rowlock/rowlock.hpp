@@ -1,0 +1,15 @@
+#pragma once
+
+/// Distributed locks for programs whose only shared infrastructure is a database.
+#include <rowlock/client.hpp>
+#include <rowlock/duration.hpp>
+#include <rowlock/error.hpp>
+#include <rowlock/events.hpp>
+#include <rowlock/fencing_token.hpp>
+#include <rowlock/held_lock.hpp>
+#include <rowlock/holder.hpp>
+#include <rowlock/lock_info.hpp>
+#include <rowlock/lock_name.hpp>
+#include <rowlock/loss_reason.hpp>
+#include <rowlock/mutex.hpp>
+#include <rowlock/options.hpp>

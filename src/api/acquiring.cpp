@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "api/client_impl.hpp"
+#include "core/checks.hpp"
+#include "core/lease.hpp"
+#include "core/wait.hpp"
+#include "driver/boot_clock.hpp"
+#include "runtime/jitter.hpp"
+
+namespace rowlock::inline v1::detail {
+
+/// What somebody wants.
+struct client_impl::wish {
+  const lock_name& name;
+  const lock_options& options;
+  holder by;
+  bool is_reentrant;
+};
+
+struct client_impl::tried {
+  std::optional<held_lock> held{};
+  std::optional<duration> left{};  ///< of the holder's lease, where it is busy
+};
+
+/// What a wait has seen so far, and so when it tries next.
+class client_impl::patience {
+ public:
+  explicit patience(core::instant deadline) : deadline_{deadline}, next_{deadline} {}
+
+  core::instant deadline() const noexcept { return deadline_; }
+  core::instant next_try() const noexcept { return next_; }
+  bool is_over() const noexcept { return driver::now() >= deadline_; }
+
+  void was_busy(std::optional<duration> left) {
+    failure_.reset();
+    failures_ = 0;
+    has_answer_ = true;
+    pause(core::busy_pause(left, runtime::jitter()));
+  }
+  void failed(const error& e) {
+    failure_ = e;
+    pause(core::error_pause(++failures_, runtime::jitter()));
+  }
+  void throw_if_never_answered() const {
+    if (failure_ && !has_answer_) throw error{*failure_};
+  }
+
+ private:
+  void pause(duration d) { next_ = std::min(deadline_, core::later(driver::now(), d)); }
+
+  core::instant deadline_;
+  core::instant next_;
+  std::optional<error> failure_;
+  int failures_ = 0;
+  bool has_answer_ = false;
+};
+
+std::optional<held_lock> client_impl::acquire(const lock_name& name, const lock_options& options,
+                                              const std::optional<holder>& by, duration wait,
+                                              const std::stop_token& stop) {
+  core::check(options);
+  check_usable();
+  if (stop.stop_requested()) return std::nullopt;
+  const wish what{.name = name, .options = options, .by = by ? *by : holder::unique(), .is_reentrant = by.has_value()};
+  if (auto held = again(what)) return held;
+  if (wait <= duration::zero()) return try_only_once(what, stop);
+  return wait_for(what, core::later(driver::now(), wait), stop);
+}
+
+std::optional<held_lock> client_impl::again(const wish& what) {
+  if (!what.is_reentrant) return std::nullopt;
+  auto a = holdings_.again(what.name, what.by, driver::now());
+  return a ? std::optional{held_lock{std::move(a)}} : std::nullopt;
+}
+
+std::optional<held_lock> client_impl::try_only_once(const wish& what, const std::stop_token& stop) try {
+  return try_once(what, call_limits(stop)).held;
+} catch (const error& e) {
+  if (e.code() == errc::cancelled && stop.stop_requested()) return std::nullopt;
+  throw;
+}
+
+// Only a try that finds nobody waiting may go before the line. In the line: listen, try, sleep, so that no release
+// between the try and the sleep is missed.
+std::optional<held_lock> client_impl::wait_for(const wish& what, core::instant deadline, const std::stop_token& stop) {
+  patience so_far{deadline};
+  if (line_.is_empty(what.name))
+    if (auto held = try_while_waiting(what, so_far, stop)) return held;
+  const runtime::hint_watch::subscription foreign_hints{hints_};
+  runtime::waiting_line::place place{line_, what.name};
+  for (;;) {
+    const auto outcome = place.wait(so_far.next_try(), stop);
+    check_usable();
+    if (outcome == runtime::waiting_line::outcome::stopped) return std::nullopt;
+    if (outcome == runtime::waiting_line::outcome::out_of_time && so_far.is_over()) {
+      so_far.throw_if_never_answered();
+      return std::nullopt;
+    }
+    place.listen();
+    if (auto held = again(what)) return held;
+    if (auto held = try_while_waiting(what, so_far, stop)) return held;
+  }
+}
+
+std::optional<held_lock> client_impl::try_while_waiting(const wish& what, patience& so_far,
+                                                        const std::stop_token& stop) try {
+  driver::limits until = call_limits(stop);
+  until.deadline = std::min(until.deadline, so_far.deadline());
+  auto result = try_once(what, until);
+  if (!result.held) so_far.was_busy(result.left);
+  return std::move(result.held);
+} catch (const error& e) {
+  const bool stopped = e.code() == errc::cancelled && stop.stop_requested();
+  if (!stopped && !e.is_retryable() && !e.outcome_is_unknown()) throw;
+  so_far.failed(e);
+  return std::nullopt;
+}
+
+client_impl::tried client_impl::try_once(const wish& what, const driver::limits& until) {
+  for (int tries = 1;; ++tries) {
+    const std::string id = ids_.next();
+    const core::instant sent = driver::now();
+    const auto answer = ask(what, id, until);
+    if (answer.what == strategies::verdict::busy) return {.left = answer.left};
+    if (answer.what == strategies::verdict::granted)
+      if (auto held = keep(what, id, sent, answer)) return {.held = std::move(held)};
+    if (tries == core::inconclusive_tries) return {};
+    std::this_thread::sleep_for(core::inconclusive_pause(tries));
+  }
+}
+
+strategies::answer client_impl::ask(const wish& what, const std::string& id, const driver::limits& until) try {
+  check_usable();
+  const strategies::attempt one{.name = what.name.view(),
+                                .owner = owner_,
+                                .thread = what.by.text(),
+                                .acquisition = id,
+                                .note = what.options.note,
+                                .lease = what.options.lease};
+  return on_session(until, [&](driver::session& on) { return unique_index_.acquire(on, {&one, 1}, until).at(0); });
+} catch (const error& e) {
+  if (e.outcome_is_unknown()) undo_later(what.name, id, what.options.lease, driver::now());
+  throw;
+}
+
+// nullopt: the answer took so long that the lease is not to be believed in.
+std::optional<held_lock> client_impl::keep(const wish& what, const std::string& id, core::instant sent,
+                                           const strategies::answer& granted) {
+  const duration lease = what.options.lease;
+  const auto a = std::make_shared<acquisition>(shared_from_this(), what.name, what.by, id, what.options);
+  a->token = granted.token;
+  a->set_deadline(core::local_deadline(sent, granted.left.value_or(lease), lease));
+  a->set_renewal_due(core::renewal_due(sent, lease));
+  if (a->deadline() <= driver::now()) {
+    undo_later(what.name, id, lease, driver::now());
+    return std::nullopt;
+  }
+  if (!holdings_.add(a, what.is_reentrant)) {  // closed since
+    release_row(*a);
+    check_usable();
+  }
+  watchdog_.arm(a->deadline());
+  if (a->renews) keeper_.arm(a->renewal_due());
+  if (what.options.as) line_.hint_everybody(what.name);  // the same holder may wait there more than once
+  return held_lock{a};
+}
+
+}  // namespace rowlock::inline v1::detail

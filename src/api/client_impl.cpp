@@ -1,0 +1,150 @@
+#include "api/client_impl.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/checks.hpp"
+#include "core/url.hpp"
+#include "driver/boot_clock.hpp"
+#include "strategy/inspection.hpp"
+
+namespace rowlock::inline v1::detail {
+
+namespace {
+
+client_options checked(client_options options) {
+  core::check(options);
+  return options;
+}
+
+// In a child of a fork it is left alone for good: its threads are not there to be joined, its mutexes may be held by
+// nobody, and closing an SQLite connection that was carried over harms the file's locks.
+void destroy(client_impl* impl) noexcept {
+  if (!impl->is_foreign()) delete impl;  // NOLINT(cppcoreguidelines-owning-memory): a shared_ptr's deleter
+}
+
+}  // namespace
+
+std::shared_ptr<client_impl> client_impl::open(std::string_view url, client_options options) {
+  return {new client_impl{url, checked(std::move(options))}, destroy};
+}
+
+client_impl::client_impl(std::string_view url, client_options options)
+    : options_{std::move(options)},
+      owner_{runtime::owner_id(options_.application, id_)},
+      reporter_{options_.observer},
+      backend_{driver::backend_for(core::cut_url(url).scheme)},
+      sql_{backend_.dialect(options_.table_prefix)},
+      database_{backend_.open(core::cut_url(url),
+                              [this](const std::string& sentence) { reporter_.add({events::warning{sentence}}); })},
+      pool_{[this](const driver::limits& until) { return database_->connect(until); },
+            std::min(options_.connections, database_->most_sessions()), options_.connect_timeout},
+      hints_{watching(), [this] { line_.hint_all(); }},
+      watchdog_{holdings_, [this](const std::shared_ptr<acquisition>& a) { after_loss(*a); }},
+      keeper_{holdings_, undo_, reporter_, keepers_hands(), options_.call_timeout} {
+  (void)pool_.borrow({.deadline = core::later(driver::now(), options_.connect_timeout)});
+  watchdog_.start();
+  keeper_.start();
+}
+
+client_impl::~client_impl() { close(); }
+
+runtime::hint_watch::connect client_impl::watching() {
+  if (!database_->can_be_watched()) return {};
+  return [this](const driver::limits& until) { return database_->connect(until); };
+}
+
+runtime::keeper::hands client_impl::keepers_hands() {
+  return {.renew =
+              [this](std::span<const strategies::held> some, const driver::limits& until) {
+                return on_session(until, [&](driver::session& on) { return unique_index_.renew(on, some, until); });
+              },
+          .undo = [this](std::vector<runtime::undo_list::entry> entries,
+                         const driver::limits& until) { release_undone(std::move(entries), until); },
+          .lost = [this](const std::shared_ptr<acquisition>& a, loss_reason why) { lost(a, why); }};
+}
+
+void client_impl::check_usable() const {
+  if (is_foreign())
+    throw error{errc::used_after_fork, "this rowlock client belongs to the parent process; connect anew in the child"};
+  if (is_closed_) throw error{errc::client_closed, "this rowlock client was closed"};
+}
+
+driver::limits client_impl::call_limits(const std::stop_token& stop) const {
+  return {.deadline = core::later(driver::now(), options_.call_timeout), .stop = stop};
+}
+
+std::vector<lock_info> client_impl::list(std::string_view prefix) {
+  check_usable();
+  const auto until = call_limits();
+  return on_session(until, [&](driver::session& on) { return strategies::list(sql_, on, prefix, until); });
+}
+
+std::optional<lock_info> client_impl::find(const lock_name& name) {
+  check_usable();
+  const auto until = call_limits();
+  return on_session(until, [&](driver::session& on) { return strategies::find(sql_, on, name.view(), until); });
+}
+
+void client_impl::check() {
+  check_usable();
+  schema_fits_ = false;
+  const auto until = call_limits();
+  on_session(until, [&](driver::session& on) {
+    const driver::request nothing{};
+    runtime::require_sane_clock(sql_, on, until);
+    on.run(sql_[dialect::verb::probe], {&nothing, 1}, until);
+  });
+}
+
+void client_impl::migrate() {
+  check_usable();
+  const auto until = call_limits();
+  auto loan = pool_.borrow(until);
+  try {
+    runtime::migrate(sql_, backend_.migrations(), options_.table_prefix, *loan, until);
+  } catch (const error& e) {
+    if (e.connection_is_unusable()) loan.discard();
+    throw;
+  }
+}
+
+void client_impl::report(event e) noexcept {
+  reporter_.add(std::move(e));
+  if (is_closed_) return reporter_.deliver();
+  keeper_.arm(core::instant::min());
+}
+
+void client_impl::release_all() noexcept {
+  if (is_foreign() || is_closed_) return;
+  const auto until = call_limits();
+  let_go_of(holdings_.all(), loss_reason::forced, until.deadline);
+  release_undone(undo_.take_all(), until);
+}
+
+void client_impl::close() noexcept {
+  if (is_foreign() || is_closed_.exchange(true)) return;
+  const auto until = call_limits();
+  line_.close();
+  let_go_of(holdings_.close(), loss_reason::client_closed, until.deadline);
+  watchdog_.stop();
+  keeper_.stop();
+  hints_.stop();
+  release_undone(undo_.take_all(), until);
+  pool_.close();
+  reporter_.deliver();
+}
+
+// First nobody believes in them any more, then the rows are let go: never the other way round.
+void client_impl::let_go_of(const std::vector<std::shared_ptr<acquisition>>& all, loss_reason why,
+                            core::instant deadline) {
+  std::vector<std::shared_ptr<acquisition>> gone;
+  for (const auto& a : all)
+    if (a->lose(why)) gone.push_back(a);
+  watchdog_.fire_and_wait(gone, deadline);
+  for (const auto& a : gone) undo_later(a->name, a->id, a->lease(), driver::now());
+}
+
+}  // namespace rowlock::inline v1::detail

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+#include <rowlock/held_lock.hpp>
+#include <rowlock/lock_info.hpp>
+#include <rowlock/options.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/time.hpp"
+#include "dialect/dialect.hpp"
+#include "driver/backend.hpp"
+#include "runtime/hint_watch.hpp"
+#include "runtime/holdings.hpp"
+#include "runtime/ids.hpp"
+#include "runtime/keeper.hpp"
+#include "runtime/pool.hpp"
+#include "runtime/reporter.hpp"
+#include "runtime/schema.hpp"
+#include "runtime/undo_list.hpp"
+#include "runtime/waiting_line.hpp"
+#include "runtime/watchdog.hpp"
+#include "strategy/unique_index.hpp"
+
+namespace rowlock::inline v1::detail {
+
+/// What a client, its mutexes and its locks share. It lives as long as any of them; close() takes what makes it work.
+///
+///   open --close()--> closed: nothing can be acquired, everything held is lost (client_closed)
+///   in a child of a fork: foreign: calls throw, destructors do nothing
+class client_impl : public std::enable_shared_from_this<client_impl> {
+ public:
+  static std::shared_ptr<client_impl> open(std::string_view url, client_options options);
+  client_impl(std::string_view url, client_options options);
+  client_impl(const client_impl&) = delete;
+  client_impl& operator=(const client_impl&) = delete;
+  ~client_impl();
+
+  /// nullopt: busy until then, or stopped. A wait of zero or less tries once. Without `by` the holder is a fresh one.
+  std::optional<held_lock> acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by,
+                                   duration wait, const std::stop_token& stop);
+  /// Of one handle. Throws as held_lock does.
+  void release(const std::shared_ptr<acquisition>& a);
+  void extend(const std::shared_ptr<acquisition>& a, duration lease);
+  void release_all() noexcept;
+
+  std::vector<lock_info> list(std::string_view prefix);
+  std::optional<lock_info> find(const lock_name& name);
+  void check();
+  void migrate();
+  void close() noexcept;
+
+  void report(event e) noexcept;
+  bool is_foreign() const noexcept { return generation_ != runtime::process_generation(); }
+
+ private:
+  struct wish;
+  struct tried;
+  class patience;
+
+  /// Throws client_closed, used_after_fork.
+  void check_usable() const;
+  driver::limits call_limits(const std::stop_token& stop = {}) const;
+  template <class Use>
+  auto on_session(const driver::limits& until, Use use);
+
+  std::optional<held_lock> again(const wish& what);
+  std::optional<held_lock> try_only_once(const wish& what, const std::stop_token& stop);
+  std::optional<held_lock> wait_for(const wish& what, core::instant deadline, const std::stop_token& stop);
+  std::optional<held_lock> try_while_waiting(const wish& what, patience& so_far, const std::stop_token& stop);
+  tried try_once(const wish& what, const driver::limits& until);
+  strategies::answer ask(const wish& what, const std::string& id, const driver::limits& until);
+  std::optional<held_lock> keep(const wish& what, const std::string& id, core::instant sent,
+                                const strategies::answer& granted);
+
+  bool try_extend(const std::shared_ptr<acquisition>& a, duration lease, const driver::limits& until);
+  void believe_until(acquisition& a, core::instant deadline);
+  void release_row(const acquisition& a);
+  void lost(const std::shared_ptr<acquisition>& a, loss_reason why);
+  void after_loss(acquisition& a);
+  void undo_later(const lock_name& name, const std::string& id, duration lease, core::instant from);
+  void let_go_of(const std::vector<std::shared_ptr<acquisition>>& all, loss_reason why, core::instant deadline);
+  void release_undone(std::vector<runtime::undo_list::entry> entries, const driver::limits& until);
+  runtime::keeper::hands keepers_hands();
+  runtime::hint_watch::connect watching();
+
+  const std::uint64_t generation_ = runtime::process_generation();
+  const client_options options_;
+  const std::string id_ = runtime::random_id();
+  const std::string owner_;
+  std::atomic<bool> is_closed_{false};
+  std::atomic<bool> schema_fits_{false};  // read once, and again after its tables were found missing
+
+  // Rooms below, from the database to the threads, which must be the first to go.
+  runtime::reporter reporter_;
+  const driver::backend& backend_;
+  const dialect::table sql_;
+  std::unique_ptr<driver::database> database_;
+  runtime::pool pool_;
+  strategies::unique_index unique_index_{sql_};
+  runtime::attempt_ids ids_{id_};
+  runtime::holdings holdings_;
+  runtime::undo_list undo_;
+  runtime::waiting_line line_;
+  runtime::hint_watch hints_;
+  runtime::watchdog watchdog_;
+  runtime::keeper keeper_;
+};
+
+/// Runs `use(session)` on a session whose schema fits this library.
+template <class Use>
+auto client_impl::on_session(const driver::limits& until, Use use) {
+  auto loan = pool_.borrow(until);
+  try {
+    if (!schema_fits_) {
+      runtime::require_fit_schema(sql_, *loan, until);
+      schema_fits_ = true;
+    }
+    return use(*loan);
+  } catch (const error& e) {
+    if (e.connection_is_unusable()) loan.discard();
+    if (e.code() == errc::schema_missing) schema_fits_ = false;
+    throw;
+  }
+}
+
+}  // namespace rowlock::inline v1::detail

@@ -1,0 +1,93 @@
+#include <rowlock/held_lock.hpp>
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/client_impl.hpp"
+#include "driver/boot_clock.hpp"
+
+namespace rowlock::inline v1 {
+
+namespace {
+
+// A lock whose deadline has passed is not believed in, even before the watchdog has come to it.
+bool is_overdue(const detail::acquisition& a) noexcept { return a.is_held() && a.deadline() <= driver::now(); }
+
+std::stop_token stopped_token() {
+  static const std::stop_token the = [] {
+    std::stop_source source;
+    source.request_stop();
+    return source.get_token();
+  }();
+  return the;
+}
+
+const detail::acquisition& checked(const std::shared_ptr<detail::acquisition>& a) {
+  if (!a) throw error{errc::not_held, "this held_lock is empty: it was released, moved from, or never had a lock"};
+  return *a;
+}
+
+void release_quietly(const std::shared_ptr<detail::acquisition>& a) noexcept {
+  if (!a || a->is_foreign()) return;
+  const bool was_lost = a->why_lost() != loss_reason::none;
+  try {
+    a->client->release(a);
+  } catch (const error& e) {
+    if (!was_lost) a->client->report({events::release_failed{.name = a->name, .cause = e}});
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the lease will end
+  }
+}
+
+}  // namespace
+
+held_lock::held_lock() noexcept = default;
+held_lock::held_lock(std::shared_ptr<detail::acquisition> acquisition) noexcept
+    : acquisition_{std::move(acquisition)} {}
+held_lock::held_lock(held_lock&& other) noexcept = default;
+
+held_lock& held_lock::operator=(held_lock&& other) noexcept {
+  if (this != &other) release_quietly(std::exchange(acquisition_, std::move(other.acquisition_)));
+  return *this;
+}
+
+held_lock::~held_lock() { release_quietly(acquisition_); }
+
+held_lock::operator bool() const noexcept { return acquisition_ != nullptr; }
+
+const lock_name& held_lock::name() const { return checked(acquisition_).name; }
+fencing_token held_lock::token() const { return checked(acquisition_).token; }
+rowlock::strategy held_lock::strategy() const { return checked(acquisition_).strategy; }
+
+std::optional<duration> held_lock::expires_in() const {
+  const auto& a = checked(acquisition_);
+  if (why_lost() != loss_reason::none) return duration::zero();
+  return std::max(a.deadline() - driver::now(), duration::zero());
+}
+
+std::stop_token held_lock::lost() const noexcept {
+  const bool is_held = acquisition_ && why_lost() == loss_reason::none;
+  return is_held ? acquisition_->lost_token() : stopped_token();  // the watchdog may not have come to it yet
+}
+
+loss_reason held_lock::why_lost() const noexcept {
+  if (!acquisition_) return loss_reason::none;
+  if (acquisition_->is_foreign()) return loss_reason::forked;
+  if (is_overdue(*acquisition_)) return loss_reason::expired;
+  return acquisition_->why_lost();
+}
+
+void held_lock::extend(duration lease) {
+  checked(acquisition_);
+  acquisition_->client->extend(acquisition_, lease);
+}
+
+void held_lock::release() {
+  checked(acquisition_);
+  const auto a = std::move(acquisition_);
+  acquisition_.reset();
+  a->client->release(a);
+}
+
+}  // namespace rowlock::inline v1

@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "api/client_impl.hpp"
+#include "core/checks.hpp"
+#include "core/lease.hpp"
+#include "core/wait.hpp"
+#include "driver/boot_clock.hpp"
+
+namespace rowlock::inline v1::detail {
+
+namespace {
+
+error lock_lost(const acquisition& a, loss_reason why) {
+  return {errc::lock_lost, "\"" + std::string{a.name.view()} + "\" was lost (" + std::string{to_string(why)} + ")"};
+}
+
+/// Keeps renewals away while an extend is under way.
+class claimed {
+ public:
+  explicit claimed(acquisition& a) : a_{a} { a_.claim_or_wait(); }
+  claimed(const claimed&) = delete;
+  claimed& operator=(const claimed&) = delete;
+  ~claimed() { a_.unclaim(); }
+
+ private:
+  acquisition& a_;
+};
+
+}  // namespace
+
+// It is marked as let go before the row is released: no renewal is sent for it from then on, and one that is under way
+// finds no owner. If the release fails, or its outcome is unknown, the undo list repeats it: a second time does
+// nothing.
+void client_impl::release(const std::shared_ptr<acquisition>& a) {
+  if (is_foreign()) throw lock_lost(*a, loss_reason::forked);
+  const bool was_last = holdings_.drop(*a);
+  const bool was_held = was_last ? a->let_go() : a->is_held();
+  if (!was_held) throw lock_lost(*a, a->why_lost());
+  if (was_last) release_row(*a);
+}
+
+void client_impl::release_row(const acquisition& a) {
+  const strategies::held one{.name = a.name.view(), .acquisition = a.id};
+  const auto until = call_limits();
+  bool released = false;
+  try {
+    released = on_session(until, [&](driver::session& on) {
+                 return unique_index_.release(on, {&one, 1}, until);
+               }).at(0);
+  } catch (const error&) {
+    undo_later(a.name, a.id, a.lease(), driver::now());
+    throw;
+  }
+  if (!released) throw lock_lost(a, loss_reason::taken_over);
+  line_.hint(a.name);
+}
+
+void client_impl::extend(const std::shared_ptr<acquisition>& a, duration lease) {
+  if (is_foreign()) throw lock_lost(*a, loss_reason::forked);
+  core::check_lease(lease);
+  const claimed scope{*a};
+  const auto until = call_limits();
+  for (int tries = 1; !try_extend(a, lease, until); ++tries) {
+    if (tries == core::inconclusive_tries)
+      throw error{errc::call_timed_out, "somebody kept the row of \"" + std::string{a->name.view()} + "\" locked"};
+    std::this_thread::sleep_for(core::inconclusive_pause(tries));
+  }
+}
+
+// false: inconclusive.
+bool client_impl::try_extend(const std::shared_ptr<acquisition>& a, duration lease, const driver::limits& until) {
+  if (!a->is_held()) throw lock_lost(*a, a->why_lost());
+  check_usable();
+  const core::instant sent = driver::now();
+  // A shorter lease may take effect even if no answer comes.
+  believe_until(*a, std::min(a->deadline(), core::local_deadline(sent, lease, lease)));
+  const strategies::held one{.name = a->name.view(), .acquisition = a->id, .lease = lease};
+  const auto answer = on_session(until, [&](driver::session& on) {
+                        return unique_index_.extend(on, {&one, 1}, until);
+                      }).at(0);
+  if (answer.what == strategies::standing::inconclusive) return false;
+  if (answer.what == strategies::standing::lost) {
+    lost(a, answer.why);
+    throw lock_lost(*a, answer.why);
+  }
+  a->set_lease(lease);
+  believe_until(*a, core::local_deadline(sent, answer.left, lease));
+  a->set_renewal_due(core::renewal_due(sent, lease));
+  if (a->renews) keeper_.arm(a->renewal_due());
+  if (!a->is_held()) throw lock_lost(*a, a->why_lost());
+  return true;
+}
+
+void client_impl::believe_until(acquisition& a, core::instant deadline) {
+  a.set_deadline(deadline);
+  watchdog_.arm(deadline);
+}
+
+void client_impl::lost(const std::shared_ptr<acquisition>& a, loss_reason why) {
+  if (a->lose(why)) watchdog_.fire({a});
+}
+
+// On the watchdog's thread, behind the callbacks.
+void client_impl::after_loss(acquisition& a) {
+  holdings_.remove(a);
+  reporter_.add({events::lost{.name = a.name, .token = a.token, .reason = a.why_lost()}});
+  // A late renewal may have prolonged it in the database. Not before the lease it had is over: the margin is the time
+  // that its holder has to stop.
+  if (a.why_lost() == loss_reason::expired || a.why_lost() == loss_reason::unreachable)
+    undo_later(a.name, a.id, a.lease(), core::later(a.deadline(), core::margin(a.lease())));
+  keeper_.arm(core::instant::min());
+}
+
+void client_impl::undo_later(const lock_name& name, const std::string& id, duration lease, core::instant from) {
+  const core::instant end = core::later(core::later(driver::now(), lease), options_.call_timeout);
+  undo_.add({.name = name, .acquisition = id, .until = end, .next = from});
+  keeper_.arm(from);
+}
+
+void client_impl::release_undone(std::vector<runtime::undo_list::entry> entries, const driver::limits& until) {
+  if (entries.empty()) return;
+  std::vector<strategies::held> batch;
+  batch.reserve(entries.size());
+  for (const auto& e : entries) batch.push_back({.name = e.name.view(), .acquisition = e.acquisition});
+  try {
+    on_session(until, [&](driver::session& on) { return unique_index_.release(on, batch, until); });
+  } catch (const std::exception&) {
+    undo_.put_back(std::move(entries), driver::now());
+    return keeper_.arm(undo_.next());
+  }
+  for (const auto& e : entries) line_.hint(e.name);
+}
+
+}  // namespace rowlock::inline v1::detail

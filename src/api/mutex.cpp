@@ -1,0 +1,86 @@
+#include <rowlock/mutex.hpp>
+
+#include <rowlock/client.hpp>
+#include <rowlock/error.hpp>
+
+#include <list>
+#include <map>
+#include <utility>
+
+#include "api/client_impl.hpp"
+#include "core/checks.hpp"
+#include "runtime/guarded.hpp"
+
+namespace rowlock::inline v1 {
+
+struct mutex::state {
+  state(std::shared_ptr<detail::client_impl> of, lock_name what, lock_options how)
+      : client{std::move(of)}, name{std::move(what)}, options{std::move(how)} {}
+
+  const std::shared_ptr<detail::client_impl> client;
+  const lock_name name;
+  const lock_options options;
+  // A handle for every lock(), by holder. More than one holder only after a loss: the late one still has to unlock.
+  runtime::guarded<std::map<holder, std::list<held_lock>>> held;
+
+  holder whose() const { return options.as ? *options.as : holder::this_thread(); }
+  bool lock(duration wait, const std::stop_token& stop);
+  held_lock take(const holder& by);
+};
+
+bool mutex::state::lock(duration wait, const std::stop_token& stop) {
+  const holder by = whose();
+  auto got = client->acquire(name, options, by, wait, stop);
+  if (!got) return false;
+  (*held.lock())[by].push_back(std::move(*got));
+  return true;
+}
+
+// The latest handle of this holder; empty where it has none.
+held_lock mutex::state::take(const holder& by) {
+  const auto all = held.lock();
+  const auto found = all->find(by);
+  if (found == all->end()) return {};
+  held_lock last = std::move(found->second.back());
+  found->second.pop_back();
+  if (found->second.empty()) all->erase(found);
+  return last;
+}
+
+mutex::mutex(client& from, lock_name name, lock_options options) {
+  core::check(options);
+  if (!from.impl_) throw error{errc::client_closed, "this rowlock client was moved from"};
+  state_ = std::make_unique<state>(from.impl_, std::move(name), std::move(options));
+}
+
+mutex::~mutex() = default;
+
+void mutex::lock() { state_->lock(duration::max(), {}); }
+bool mutex::lock(std::stop_token stop) { return state_->lock(duration::max(), stop); }
+bool mutex::try_lock() { return state_->lock(duration::zero(), {}); }
+bool mutex::try_lock_for_(duration wait) { return state_->lock(wait, {}); }
+
+void mutex::unlock() noexcept {
+  if (state_->client->is_foreign()) return;
+  try {
+    state_->take(state_->whose()).release();
+  } catch (const error& e) {
+    state_->client->report({events::release_failed{.name = state_->name, .cause = e}});
+  } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the lease will end
+  }
+}
+
+const held_lock& mutex::held() const {
+  if (state_->client->is_foreign())
+    throw error{errc::used_after_fork, "this rowlock mutex belongs to the parent process; connect anew in the child"};
+  const auto all = state_->held.lock();
+  const auto found = all->find(state_->whose());
+  if (found == all->end())
+    throw error{errc::not_held,
+                "the calling thread does not hold \"" + std::string{name().view()} + "\" through this mutex"};
+  return found->second.back();
+}
+
+const lock_name& mutex::name() const noexcept { return state_->name; }
+
+}  // namespace rowlock::inline v1

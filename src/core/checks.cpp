@@ -1,0 +1,65 @@
+#include "core/checks.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "core/lease.hpp"
+#include "core/text.hpp"
+
+namespace rowlock::inline v1::core {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+void require(bool fine, const std::string& sentence) {
+  if (!fine) throw error{errc::invalid_option, sentence};
+}
+
+std::string in_milliseconds(duration d) {
+  const auto us = d.count() % 1000;
+  return us == 0 ? std::to_string(d.count() / 1000) + " ms" : std::to_string(d.count()) + " us";
+}
+
+bool is_application(std::string_view text) {
+  return !text.empty() && text.size() <= 60 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != ':'; });
+}
+
+bool is_prefix(std::string_view text) {
+  const auto small = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  return !text.empty() && text.size() <= 32 && small(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return small(c) || (c >= '0' && c <= '9'); });
+}
+
+void check_limit(std::string_view option, duration value) {
+  require(value >= 1ms && value <= 1h,
+          std::string{option} + " is " + in_milliseconds(value) + "; it must be between 1 ms and 1 h");
+}
+
+}  // namespace
+
+void check(const client_options& options) {
+  require(is_application(options.application), "application must be 1 to 60 bytes of printable ASCII without ':'");
+  require(options.connections >= 1, "connections is 0; a client needs at least 1");
+  check_limit("connect_timeout", options.connect_timeout);
+  check_limit("call_timeout", options.call_timeout);
+  require(is_prefix(options.table_prefix), "table_prefix must match [a-z_][a-z0-9_]{0,31}");
+}
+
+void check(const lock_options& options) {
+  check_lease(options.lease);
+  require(options.note.size() <= 1000,
+          "note has " + std::to_string(options.note.size()) + " bytes; at most 1000 are kept");
+  require(is_plain_text(options.note), "note must be UTF-8 without NUL");
+}
+
+void check_lease(duration lease) {
+  require(lease >= shortest_lease && lease <= longest_lease,
+          "lease is " + in_milliseconds(lease) + "; it must be between 100 ms and 30 days");
+}
+
+}  // namespace rowlock::inline v1::core

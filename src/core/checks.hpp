@@ -1,0 +1,12 @@
+#pragma once
+
+#include <rowlock/options.hpp>
+
+namespace rowlock::inline v1::core {
+
+/// Each throws error{errc::invalid_option} with a sentence that names the option, the value and the rule.
+void check(const client_options& options);
+void check(const lock_options& options);
+void check_lease(duration lease);
+
+}  // namespace rowlock::inline v1::core

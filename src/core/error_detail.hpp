@@ -1,0 +1,28 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+
+#include <string>
+
+namespace rowlock::inline v1 {
+
+struct error::detail_t {
+  bool retryable = false;
+  bool connection_unusable = false;
+  bool outcome_unknown = false;
+  int native_code = 0;
+  std::string sqlstate{};
+};
+
+namespace detail {
+
+/// How drivers throw errors whose answers differ from what the code alone would say.
+struct error_access {
+  using answers = error::detail_t;
+  ROWLOCK_EXPORT static error make(errc code, const std::string& sentence, answers a);
+  /// What the code alone says.
+  static answers usual(errc code) noexcept;
+};
+
+}  // namespace detail
+}  // namespace rowlock::inline v1

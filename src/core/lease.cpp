@@ -1,0 +1,25 @@
+#include "core/lease.hpp"
+
+#include <algorithm>
+
+namespace rowlock::inline v1::core {
+
+using namespace std::chrono_literals;
+
+duration margin(duration lease) noexcept { return std::max<duration>(lease / 10, 10ms); }
+
+instant local_deadline(instant sent, duration left, duration lease) noexcept {
+  return later(sent, left) - margin(lease);
+}
+
+instant renewal_due(instant sent, duration lease) noexcept { return later(sent, lease / 3); }
+
+bool joins_renewal(instant due, instant now, duration lease) noexcept { return due <= later(now, lease / 6); }
+
+instant renewal_retry(instant now, duration lease) noexcept {
+  return later(now, std::clamp<duration>(lease / 20, 10ms, 1s));
+}
+
+duration undo_pause(int attempt) noexcept { return std::min<duration>(50ms * (1 << std::clamp(attempt, 0, 6)), 2s); }
+
+}  // namespace rowlock::inline v1::core

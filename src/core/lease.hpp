@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/time.hpp"
+
+namespace rowlock::inline v1::core {
+
+inline constexpr duration shortest_lease = std::chrono::milliseconds{100};
+inline constexpr duration longest_lease = std::chrono::days{30};
+
+/// What the local deadline stays ahead of the database's.
+duration margin(duration lease) noexcept;
+
+/// When a client must stop believing in a lease: counted from before the request was sent, so that neither a slow reply
+/// nor a paused process makes it believe for too long.
+instant local_deadline(instant sent, duration left, duration lease) noexcept;
+
+/// When to renew: every third of the lease, so that one failure leaves time for another try.
+instant renewal_due(instant sent, duration lease) noexcept;
+
+/// Whether a lease is renewed now, together with others: it is due, or will be within a sixth of its length.
+bool joins_renewal(instant due, instant now, duration lease) noexcept;
+
+/// When to try again after a renewal that failed or told nothing.
+instant renewal_retry(instant now, duration lease) noexcept;
+
+/// A failed release is repeated: soon at first, then slower.
+duration undo_pause(int attempt) noexcept;
+
+}  // namespace rowlock::inline v1::core

@@ -1,0 +1,39 @@
+#include "core/url.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+
+#include "core/text.hpp"
+
+namespace rowlock::inline v1::core {
+
+namespace {
+
+bool is_scheme(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= 20 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '+'; });
+}
+
+}  // namespace
+
+url cut_url(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos || !is_scheme(text.substr(0, colon)))
+    throw error{errc::invalid_url, "a database URL begins with a scheme and a colon, as in sqlite:locks.db"};
+  if (!is_plain_text(text)) throw error{errc::invalid_url, "a database URL is UTF-8 without NUL"};
+  url out{.scheme = text.substr(0, colon), .body = text.substr(colon + 1), .options = {}};
+  if (const auto question = out.body.find('?'); question != std::string_view::npos) {
+    out.options = out.body.substr(question + 1);
+    out.body = out.body.substr(0, question);
+  }
+  return out;
+}
+
+std::string first_option(const url& address) {
+  const auto equals = address.options.find('=');
+  if (equals == std::string_view::npos || equals == 0) return {};
+  return ", such as \"" + std::string{address.options.substr(0, equals)} + "\"";
+}
+
+}  // namespace rowlock::inline v1::core

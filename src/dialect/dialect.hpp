@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "dialect/migration.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+/// What can be asked of a database. docs/protocol.md says for each what it sends, locks and promises.
+/// Behind each: the arguments (?1, ?2, …) -> the columns of a row.
+enum class verb : std::uint8_t {
+  acquire,   // name, owner, thread, acquisition, lease, note -> acquisition, version (NULL: busy), left
+  renew,     // name, acquisition, lease -> acquisition, left
+  extend,    // as renew
+  release,   // name, acquisition -> acquisition
+  inspect,   // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
+  list,      // prefix, end of prefix -> as inspect
+  schema,    // -> version, serves_from, installation, applied_at, clock
+  probe,     // -> nothing; fails where locks could not be taken
+  applied,   // -> version, checksum
+  applying,  // version, checksum -> nothing
+  count_of_verbs
+};
+
+/// A verb in one database's SQL. `look` is a read that answers what can be answered without a write; `act` is run for
+/// the requests that look did not answer. Either may be empty.
+struct step {
+  dialect::verb verb{};
+  std::string look{};
+  std::string act{};
+};
+
+/// All SQL of one database, for one table prefix.
+class ROWLOCK_EXPORT table {
+ public:
+  static constexpr std::size_t size = static_cast<std::size_t>(verb::count_of_verbs);
+
+  /// `steps` in any order; every verb is needed. In their texts "rowlock_" stands for the prefix.
+  table(std::span<const step> steps, std::string_view prefix);
+
+  const step& operator[](verb v) const noexcept { return steps_[static_cast<std::size_t>(v)]; }
+
+ private:
+  std::array<step, size> steps_{};
+};
+
+/// The text with every "rowlock_" replaced.
+std::string with_prefix(std::string_view text, std::string_view prefix);
+
+table sqlite(std::string_view prefix);
+
+}  // namespace rowlock::inline v1::dialect

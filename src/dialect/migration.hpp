@@ -1,0 +1,23 @@
+#pragma once
+
+#include <rowlock/export.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace rowlock::inline v1::dialect {
+
+/// One file of schema/<database>/, embedded when the library is built.
+struct migration {
+  int version = 0;
+  std::string_view name;
+  std::string_view sha256;
+  std::string_view text;
+};
+
+/// The newest schema this library knows, and so the one it expects.
+inline constexpr int expected_schema = 1;
+
+std::span<const migration> sqlite_migrations();
+
+}  // namespace rowlock::inline v1::dialect

@@ -1,0 +1,77 @@
+#include "dialect/dialect.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+// Why each of these is safe: docs/protocol.md, "SQLite". The driver registers two functions. clock_us() is read, in a
+// statement that writes, after the file's write lock was taken. tell(n, value) is its value, and column n of the answer
+// if the statement changes a row: RETURNING would build a temporary table for each statement.
+
+namespace {
+
+const step acquire{
+    .verb = verb::acquire,
+    .look =
+        "SELECT ?4, NULL, expires_at - clock_us() FROM rowlock_lock "
+        "WHERE name = ?1 AND owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_us())",
+    .act =
+        "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) "
+        "VALUES (?1, tell(1, clock_us()), ?2, ?3, tell(0, ?4), clock_us(), clock_us() + tell(2, ?5), ?6) "
+        "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
+        "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
+        "expires_at = excluded.expires_at, note = excluded.note, liveness = NULL "
+        "WHERE owner IS NULL OR expires_at <= clock_us()"};
+
+// What is left is told from WHERE: in SET it would be reckoned with another reading of the clock.
+const step renew{.verb = verb::renew,
+                 .act =
+                     "UPDATE rowlock_lock SET acquisition = tell(0, acquisition), "
+                     "expires_at = max(expires_at, clock_us() + ?3) "
+                     "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us() "
+                     "AND tell(1, max(expires_at - clock_us(), ?3))"};
+
+const step extend{.verb = verb::extend,
+                  .act =
+                      "UPDATE rowlock_lock SET acquisition = tell(0, acquisition), "
+                      "expires_at = clock_us() + tell(1, ?3) "
+                      "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()"};
+
+const step release{.verb = verb::release,
+                   .act =
+                       "UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, "
+                       "acquisition = tell(0, acquisition), version = max(version + 1, clock_us()), "
+                       "expires_at = clock_us() "
+                       "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL"};
+
+const step inspect{.verb = verb::inspect,
+                   .look =
+                       "SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, "
+                       "expires_at - clock_us(), note, expires_at IS NULL FROM rowlock_lock WHERE name = ?1"};
+
+const step list{.verb = verb::list,
+                .look =
+                    "SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, "
+                    "expires_at - clock_us(), note, expires_at IS NULL FROM rowlock_lock "
+                    "WHERE name >= ?1 AND name < coalesce(?2, x'') AND owner IS NOT NULL "
+                    "AND (expires_at IS NULL OR expires_at > clock_us()) ORDER BY name"};
+
+const step schema{.verb = verb::schema,
+                  .look =
+                      "SELECT version, serves_from, installation, applied_at, clock_us() "
+                      "FROM rowlock_migration ORDER BY version DESC LIMIT 1"};
+
+const step probe{.verb = verb::probe, .act = "UPDATE rowlock_lock SET version = version WHERE 0"};
+
+const step applied{.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"};
+
+const step applying{.verb = verb::applying,
+                    .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"};
+
+}  // namespace
+
+table sqlite(std::string_view prefix) {
+  const step steps[] = {acquire, renew, extend, release, inspect, list, schema, probe, applied, applying};
+  static_assert(std::size(steps) == table::size);
+  return {steps, prefix};
+}
+
+}  // namespace rowlock::inline v1::dialect

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <rowlock/export.hpp>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/time.hpp"
+#include "dialect/dialect.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// What goes in: text is only looked at while the call lasts.
+using argument = std::variant<std::monostate, std::int64_t, std::string_view>;
+/// One request of a batch; a step takes as many of its arguments as its text names.
+using request = std::array<argument, 6>;
+/// What comes out.
+using cell = std::variant<std::monostate, std::int64_t, std::string>;
+using row = std::vector<cell>;
+
+ROWLOCK_EXPORT std::int64_t integer(const cell& c);
+ROWLOCK_EXPORT std::optional<std::int64_t> maybe_integer(const cell& c);
+ROWLOCK_EXPORT std::string text(const cell& c);  // NULL is empty
+
+/// How long a call may last, and what ends it earlier (errc::cancelled).
+struct limits {
+  core::instant deadline = core::instant::max();
+  std::stop_token stop{};
+};
+
+/// One connection; used by one thread at a time. Everything throws `error`, which says whether the session is still of
+/// use and whether the outcome is known.
+class session {
+ public:
+  session() = default;
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  virtual ~session() = default;
+
+  /// Carries out the step for every request, in one transaction, and gives the rows in no promised order.
+  /// Throws: none of it has happened, unless outcome_is_unknown().
+  virtual std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) = 0;
+
+  /// Runs `body` alone in the whole database; where the database can, all or nothing.
+  virtual void exclusively(const std::function<void()>& body, const limits& until) = 0;
+
+  /// Runs statements that answer nothing.
+  virtual void script(const std::string& sql) = 0;
+
+  /// A number that changes when another connection has committed.
+  virtual std::int64_t change_count(const limits& until) = 0;
+};
+
+}  // namespace rowlock::inline v1::driver

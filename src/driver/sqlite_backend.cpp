@@ -1,0 +1,75 @@
+#include <rowlock/error.hpp>
+
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "core/text.hpp"
+#include "driver/backend.hpp"
+#include "driver/sqlite_session.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+constexpr const char* in_memory = ":memory:";
+
+class sqlite_database final : public database {
+ public:
+  sqlite_database(std::string path, warn warning) : path_{std::move(path)}, warning_{std::move(warning)} {}
+
+  std::unique_ptr<session> connect(const limits& until) override {
+    return std::make_unique<sqlite_session>(
+        sqlite_options{.path = path_, .warning = [this](const std::string& s) { warn_once(s); }}, until);
+  }
+  std::size_t most_sessions() const noexcept override {
+    return path_ == in_memory ? 1 : std::numeric_limits<std::size_t>::max();
+  }
+  bool can_be_watched() const noexcept override { return path_ != in_memory; }
+
+ private:
+  void warn_once(const std::string& sentence) {
+    std::call_once(warned_, [&] {
+      if (warning_) warning_(sentence);
+    });
+  }
+
+  std::string path_;
+  warn warning_;
+  std::once_flag warned_;
+};
+
+// sqlite:relative, sqlite:/absolute, sqlite:///absolute
+std::string path_in(const core::url& address) {
+  const auto refuse = [](const std::string& sentence) { throw error{errc::invalid_url, sentence}; };
+  std::string_view body = address.body;
+  if (!address.options.empty())
+    refuse("a sqlite: URL takes no options" + core::first_option(address) + "; a '?' in the path is written %3F");
+  if (body.starts_with("//")) {
+    body.remove_prefix(2);
+    if (!body.starts_with('/')) refuse("a sqlite: URL names no host; write sqlite:path or sqlite:///absolute/path");
+  }
+  const auto path = core::percent_decoded(body);
+  if (!path || !core::is_plain_text(*path))
+    refuse("a sqlite: URL's path has a broken %XX, or is not UTF-8 without NUL");
+  if (path->empty()) refuse("a sqlite: URL names a file, as in sqlite:locks.db");
+  return *path;
+}
+
+std::unique_ptr<database> open(const core::url& address, warn warning) {
+  if (sqlite3_threadsafe() == 0) throw error{errc::unsupported, "this SQLite was built without support for threads"};
+  return std::make_unique<sqlite_database>(path_in(address), std::move(warning));
+}
+
+}  // namespace
+}  // namespace rowlock::inline v1::driver
+
+extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowlock_backend_sqlite();
+
+extern "C" const rowlock::driver::backend* rowlock_backend_sqlite() {
+  static const rowlock::driver::backend the{.scheme = "sqlite",
+                                            .dialect = rowlock::dialect::sqlite,
+                                            .migrations = rowlock::dialect::sqlite_migrations,
+                                            .open = rowlock::driver::open};
+  return &the;
+}

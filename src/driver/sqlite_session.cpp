@@ -1,0 +1,244 @@
+#include "driver/sqlite_session.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "core/wait.hpp"
+#include "driver/boot_clock.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+const request no_arguments{};
+
+std::atomic<int> sessions{0};
+std::atomic<bool> has_inherited{false};
+
+const char* name_of(dialect::verb v) {
+  switch (v) {
+    case dialect::verb::acquire:
+      return "acquiring";
+    case dialect::verb::renew:
+      return "renewing";
+    case dialect::verb::extend:
+      return "extending";
+    case dialect::verb::release:
+      return "releasing";
+    case dialect::verb::inspect:
+    case dialect::verb::list:
+      return "listing locks";
+    case dialect::verb::schema:
+      return "reading the schema's version";
+    case dialect::verb::probe:
+      return "checking for permission to write";
+    default:
+      return "migrating";
+  }
+}
+
+void clock_us(sqlite3_context* context, int /*count*/, sqlite3_value** /*values*/) {
+  const auto clock = reinterpret_cast<wall_clock>(sqlite3_user_data(context));
+  sqlite3_result_int64(context, clock());
+}
+
+}  // namespace
+
+std::int64_t host_wall_clock() {
+  return std::chrono::floor<duration>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+sqlite_session::counted::counted() noexcept { ++sessions; }
+sqlite_session::counted::~counted() { --sessions; }
+
+/// While it lives, waits for the file's lock keep to these limits, and errors tell whether they were reached.
+class sqlite_session::limited {
+ public:
+  limited(sqlite_session& of, const limits& until) : of_{of}, before_{std::exchange(of.limits_, until)} {}
+  limited(const limited&) = delete;
+  limited& operator=(const limited&) = delete;
+  ~limited() { of_.limits_ = std::move(before_); }
+
+ private:
+  sqlite_session& of_;
+  limits before_;
+};
+
+// SQLite keeps book of a process's locks on a file in memory, and a child of a fork inherits the book without the
+// locks: whatever it opens then, it may corrupt.
+void sqlite_session::refuse_inherited() {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { has_inherited = has_inherited || sessions > 0; });
+  if (has_inherited)
+    throw error{errc::used_after_fork,
+                "this process was forked from one that had SQLite clients open, and SQLite does not survive that; fork "
+                "before connecting, close the clients before forking, or exec"};
+}
+
+sqlite_session::sqlite_session(const sqlite_options& options, const limits& until) {
+  refuse_inherited();
+  const limited scope{*this, until};
+  open(options);
+  choose_durability(options);
+}
+
+void sqlite_session::open(const sqlite_options& options) {
+  sqlite3* db = nullptr;
+  // One thread at a time uses a session: SQLite need not lock its own mutexes.
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(options.path.c_str(), &db, flags, nullptr);
+  db_.reset(db);
+  const std::string doing = "opening " + options.path;
+  if (code != SQLITE_OK) raise_sqlite(db, db != nullptr ? sqlite3_extended_errcode(db) : code, doing, false);
+  sqlite3_extended_result_codes(db, 1);
+  sqlite3_busy_handler(db, on_busy, this);
+  if (sqlite3_db_readonly(db, "main") == 1)
+    throw error{errc::permission_denied, options.path + " cannot be written to; rowlock must be able to"};
+  register_functions(options);
+}
+
+// Neither may be evaluated before the statement runs: none is declared deterministic.
+void sqlite_session::register_functions(const sqlite_options& options) {
+  constexpr int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+  auto* const clock = reinterpret_cast<void*>(options.clock);
+  int code = sqlite3_create_function_v2(db_.get(), "clock_us", 0, flags, clock, clock_us, nullptr, nullptr, nullptr);
+  if (code == SQLITE_OK)
+    code = sqlite3_create_function_v2(db_.get(), "tell", 2, flags, this, tell, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) raise_sqlite(db_.get(), code, "opening " + options.path, false);
+}
+
+void sqlite_session::tell(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  row& told = static_cast<sqlite_session*>(sqlite3_user_data(context))->told_;
+  const auto at = static_cast<std::size_t>(sqlite3_value_int(values[0]));
+  if (told.size() <= at) told.resize(at + 1);
+  told[at] = cell_of(values[1]);
+  sqlite3_result_value(context, values[1]);
+}
+
+// The reasons stand in docs/protocol.md: NORMAL cannot harm a WAL file, and no holder survives a power loss.
+void sqlite_session::choose_durability(const sqlite_options& options) {
+  const bool is_new = pragma("page_count", limits_) == "0";
+  const std::string mode = pragma(is_new ? "journal_mode = WAL" : "journal_mode", limits_);
+  pragma(mode == "wal" || mode == "memory" ? "synchronous = NORMAL" : "synchronous = FULL", limits_);
+  if (mode != "wal" && mode != "memory" && options.warning)
+    options.warning(options.path + " has journal_mode " + mode +
+                    ", where readers and the writer block each other; PRAGMA journal_mode=WAL is faster");
+}
+
+std::string sqlite_session::pragma(const std::string& text, const limits& until) {
+  sqlite_statement statement;
+  // Changing the journal mode does not always ask the busy handler.
+  for (int polls = 0;; ++polls) {
+    try {
+      std::vector<row> rows;
+      execute(ready(statement, "PRAGMA " + text), no_arguments, rows, "setting up the connection", false);
+      if (rows.empty() || rows[0].empty()) return {};
+      const auto number = maybe_integer(rows[0][0]);
+      return number ? std::to_string(*number) : driver::text(rows[0][0]);
+    } catch (const error& e) {
+      if (e.code() != errc::call_timed_out || now() >= until.deadline) throw;
+      on_busy(this, polls);
+    }
+  }
+}
+
+sqlite_statement& sqlite_session::ready(sqlite_statement& slot, const std::string& sql) {
+  if (!slot) slot = sqlite_statement{db_.get(), sql};
+  return slot;
+}
+
+void sqlite_session::execute(sqlite_statement& statement, const request& arguments, std::vector<row>& to,
+                             const char* doing, bool writing) {
+  const int code = statement.run(arguments, to);
+  if (code == SQLITE_OK) return;
+  if ((code & 0xFF) == SQLITE_BUSY && limits_.stop.stop_requested())
+    throw error{errc::cancelled, std::string{"stopped while "} + doing};
+  raise_sqlite(db_.get(), code, doing, writing);
+}
+
+std::vector<row> sqlite_session::run(const dialect::step& what, std::span<const request> batch, const limits& until) {
+  const limited scope{*this, until};
+  std::vector<row> rows;
+  if (what.look.empty()) {
+    act(what, batch, rows);
+  } else {
+    const auto left = unanswered(what, batch, rows);
+    if (!what.act.empty()) act(what, left, rows);
+  }
+  return rows;
+}
+
+std::vector<request> sqlite_session::unanswered(const dialect::step& what, std::span<const request> batch,
+                                                std::vector<row>& rows) {
+  auto& look = ready(steps_[static_cast<std::size_t>(what.verb)].look, what.look);
+  std::vector<request> left;
+  for (const request& r : batch) {
+    const auto before = rows.size();
+    execute(look, r, rows, name_of(what.verb), false);
+    if (rows.size() == before) left.push_back(r);
+  }
+  return left;
+}
+
+// A writing statement is a transaction of its own, and begins by taking the write lock: one needs no BEGIN IMMEDIATE.
+void sqlite_session::act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows) {
+  if (batch.empty()) return;
+  auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].act, what.act);
+  const auto each = [&] {
+    for (const request& r : batch) {
+      told_.clear();
+      execute(statement, r, rows, name_of(what.verb), true);
+      if (!told_.empty() && sqlite3_changes(db_.get()) > 0) rows.push_back(std::move(told_));
+    }
+  };
+  if (batch.size() == 1) return each();
+  in_transaction(each);
+}
+
+void sqlite_session::in_transaction(const std::function<void()>& body) {
+  std::vector<row> none;
+  if (sqlite3_get_autocommit(db_.get()) == 0) return body();  // inside exclusively()
+  execute(ready(begin_, "BEGIN IMMEDIATE"), no_arguments, none, "beginning a transaction", false);
+  try {
+    body();
+    execute(ready(commit_, "COMMIT"), no_arguments, none, "committing", true);
+  } catch (...) {
+    sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);  // fails where SQLite has done it already
+    throw;
+  }
+}
+
+void sqlite_session::exclusively(const std::function<void()>& body, const limits& until) {
+  const limited scope{*this, until};
+  in_transaction(body);
+}
+
+void sqlite_session::script(const std::string& sql) {
+  const int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) raise_sqlite(db_.get(), code, "migrating", true);
+}
+
+std::int64_t sqlite_session::change_count(const limits& until) {
+  const limited scope{*this, until};
+  std::vector<row> rows;
+  execute(ready(data_version_, "PRAGMA data_version"), no_arguments, rows, "looking for changes", false);
+  return integer(rows.at(0).at(0));
+}
+
+// Locks of files do not queue: whoever waits has to ask again.
+int sqlite_session::on_busy(void* self, int polls) {
+  const limits& until = static_cast<sqlite_session*>(self)->limits_;
+  const auto at = now();
+  if (at >= until.deadline || until.stop.stop_requested()) return 0;
+  std::this_thread::sleep_for(std::min<duration>(core::lock_poll_pause(polls), until.deadline - at));
+  return 1;
+}
+
+}  // namespace rowlock::inline v1::driver

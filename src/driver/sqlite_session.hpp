@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "driver/backend.hpp"
+#include "driver/sqlite_statement.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// Microseconds since 1970: what clock_us() answers. Another one is for tests.
+using wall_clock = std::int64_t (*)();
+std::int64_t host_wall_clock();
+
+struct sqlite_options {
+  std::string path;
+  warn warning{};
+  wall_clock clock = host_wall_clock;
+};
+
+/// A connection to an SQLite file.
+class sqlite_session final : public session {
+ public:
+  sqlite_session(const sqlite_options& options, const limits& until);
+
+  std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
+  void exclusively(const std::function<void()>& body, const limits& until) override;
+  void script(const std::string& sql) override;
+  std::int64_t change_count(const limits& until) override;
+
+ private:
+  struct prepared {
+    sqlite_statement look;
+    sqlite_statement act;
+  };
+  class limited;
+
+  /// Counts the sessions there are.
+  struct counted {
+    counted() noexcept;
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    ~counted();
+  };
+
+  static void refuse_inherited();
+  void open(const sqlite_options& options);
+  void choose_durability(const sqlite_options& options);
+  std::string pragma(const std::string& text, const limits& until);
+  sqlite_statement& ready(sqlite_statement& slot, const std::string& sql);
+  void execute(sqlite_statement& statement, const request& arguments, std::vector<row>& to, const char* doing,
+               bool writing);
+  std::vector<request> unanswered(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
+  void act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
+  void in_transaction(const std::function<void()>& body);
+  void register_functions(const sqlite_options& options);
+  static int on_busy(void* self, int polls);
+  static void tell(sqlite3_context* context, int count, sqlite3_value** values);
+
+  counted counted_;
+  sqlite_handle db_;
+  limits limits_;  // of the call that is under way
+  row told_;       // by the statement that is under way
+  std::array<prepared, dialect::table::size> steps_;
+  sqlite_statement begin_;
+  sqlite_statement commit_;
+  sqlite_statement data_version_;
+};
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,31 @@
+#include "runtime/acquisition.hpp"
+
+#include <utility>
+
+namespace rowlock::inline v1::detail {
+
+acquisition::acquisition(std::shared_ptr<client_impl> of, lock_name what, holder whose, std::string unique_id,
+                         const lock_options& options)
+    : client{std::move(of)},
+      name{std::move(what)},
+      by{std::move(whose)},
+      id{std::move(unique_id)},
+      strategy{options.strategy},
+      renews{options.renew},
+      lease_{options.lease.count()} {}
+
+loss_reason acquisition::why_lost() const noexcept {
+  const auto now = status_.load(std::memory_order_acquire);
+  return now < lost ? loss_reason::none : static_cast<loss_reason>(now - lost);
+}
+
+void acquisition::claim_or_wait() noexcept {
+  while (!claim()) claimed_.wait(true, std::memory_order_relaxed);
+}
+
+void acquisition::unclaim() noexcept {
+  claimed_.store(false, std::memory_order_release);
+  claimed_.notify_all();
+}
+
+}  // namespace rowlock::inline v1::detail

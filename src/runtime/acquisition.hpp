@@ -1,0 +1,97 @@
+#pragma once
+
+#include <rowlock/fencing_token.hpp>
+#include <rowlock/holder.hpp>
+#include <rowlock/lock_name.hpp>
+#include <rowlock/loss_reason.hpp>
+#include <rowlock/options.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "core/time.hpp"
+#include "runtime/fork_guard.hpp"
+
+namespace rowlock::inline v1::detail {
+
+class client_impl;
+
+/// One lock that was granted, from then until it is let go or lost.
+///
+///   held --let_go()--> released
+///   held --lose(why)-> lost        whichever comes first is final
+///
+/// The local deadline moves only while it is held. `claim` lets one renewal or extend be under way at a time, so that
+/// answers cannot overtake each other.
+class acquisition {
+ public:
+  acquisition(std::shared_ptr<client_impl> of, lock_name what, holder whose, std::string unique_id,
+              const lock_options& options);
+
+  const std::shared_ptr<client_impl> client;
+  const lock_name name;
+  const holder by;
+  const std::string id;
+  const rowlock::strategy strategy;
+  const bool renews;
+  fencing_token token{};  // set once, before anybody else sees this object
+
+  bool is_foreign() const noexcept { return generation_ != runtime::process_generation(); }
+
+  bool is_held() const noexcept { return status_.load(std::memory_order_acquire) == held; }
+  loss_reason why_lost() const noexcept;
+  bool let_go() noexcept { return leave_held(released); }
+  bool lose(loss_reason why) noexcept { return leave_held(static_cast<std::uint8_t>(lost + static_cast<int>(why))); }
+
+  duration lease() const noexcept { return duration{lease_.load(std::memory_order_relaxed)}; }
+  core::instant deadline() const noexcept { return at(deadline_); }
+  core::instant renewal_due() const noexcept { return at(due_); }
+  void set_lease(duration lease) noexcept { lease_.store(lease.count(), std::memory_order_relaxed); }
+  void set_deadline(core::instant t) noexcept { set(deadline_, t); }
+  void set_renewal_due(core::instant t) noexcept { set(due_, t); }
+
+  /// Whether the last renewal failed for want of an answer.
+  std::atomic<bool> is_unreachable{false};
+
+  bool claim() noexcept { return !claimed_.exchange(true, std::memory_order_acquire); }
+  void claim_or_wait() noexcept;
+  void unclaim() noexcept;
+
+  std::stop_token lost_token() const noexcept { return lost_.get_token(); }
+  void fire_lost() noexcept { lost_.request_stop(); }
+
+  // Of `holdings`, under its mutex.
+  std::size_t slot = 0;
+  std::size_t handles = 1;
+  bool is_listed = false;
+  std::string reentrancy_key{};
+
+ private:
+  enum status : std::uint8_t { held, released, lost };  // lost + reason
+
+  using atomic_time = std::atomic<core::instant::rep>;
+  static core::instant at(const atomic_time& t) noexcept {
+    return core::instant{duration{t.load(std::memory_order_acquire)}};
+  }
+  static void set(atomic_time& to, core::instant t) noexcept {
+    to.store(t.time_since_epoch().count(), std::memory_order_release);
+  }
+  bool leave_held(std::uint8_t to) noexcept {
+    std::uint8_t expected = held;
+    return status_.compare_exchange_strong(expected, to, std::memory_order_acq_rel);
+  }
+
+  const std::uint64_t generation_ = runtime::process_generation();
+  std::atomic<std::uint8_t> status_{held};
+  std::atomic<duration::rep> lease_;
+  atomic_time deadline_{0};
+  atomic_time due_{0};
+  std::atomic<bool> claimed_{false};
+  std::stop_source lost_;
+};
+
+}  // namespace rowlock::inline v1::detail

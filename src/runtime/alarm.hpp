@@ -1,0 +1,32 @@
+#pragma once
+
+#include <atomic>
+
+#include "core/time.hpp"
+#include "runtime/guarded.hpp"
+
+namespace rowlock::inline v1::runtime {
+
+/// Wakes one thread at the earliest time that any thread asked for, by the clock of local deadlines, so that it is on
+/// time after a suspend. The owner's loop is: disarm, look at everything, arm for the next, wait. Whoever makes
+/// something to look at does so before it arms, so nothing is missed: either the look sees it, or the arming comes
+/// after the disarming and stands.
+class alarm {
+ public:
+  alarm();
+  alarm(const alarm&) = delete;
+  alarm& operator=(const alarm&) = delete;
+  ~alarm();
+
+  /// Wakes at `t` or earlier. Costs no system call unless `t` is earlier than what is set.
+  void arm(core::instant t) noexcept;
+  void disarm() noexcept;
+  void wait() const noexcept;
+
+ private:
+  guarded<core::instant> set_;
+  std::atomic<core::instant::rep> seen_;  // a copy of set_, for the quick way out
+  int timer_;
+};
+
+}  // namespace rowlock::inline v1::runtime

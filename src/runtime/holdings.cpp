@@ -1,0 +1,76 @@
+#include "runtime/holdings.hpp"
+
+#include <utility>
+
+namespace rowlock::inline v1::runtime {
+
+namespace {
+
+// Neither part holds a NUL.
+std::string key_of(const lock_name& name, const holder& by) {
+  std::string key{name.view()};
+  key.push_back('\0');
+  return key.append(by.text());
+}
+
+}  // namespace
+
+bool holdings::add(const acquisition_ptr& a, bool reentrant) {
+  if (reentrant) a->reentrancy_key = key_of(a->name, a->by);
+  const auto state = state_.lock();
+  if (state->is_closed) return false;
+  a->slot = state->listed.size();
+  a->is_listed = true;
+  state->listed.push_back(a);
+  if (reentrant) state->by_holder[a->reentrancy_key] = a;
+  return true;
+}
+
+acquisition_ptr holdings::again(const lock_name& name, const holder& by, core::instant now) {
+  const std::string key = key_of(name, by);
+  const auto state = state_.lock();
+  const auto found = state->by_holder.find(key);
+  if (found == state->by_holder.end()) return nullptr;
+  if (!found->second->is_held() || found->second->deadline() <= now) return nullptr;
+  ++found->second->handles;
+  return found->second;
+}
+
+bool holdings::drop(acquisition& a) {
+  acquisition_ptr last;  // outlives the lock: what it destroys must not be destroyed under it
+  const auto state = state_.lock();
+  if (--a.handles > 0) return false;
+  last = unlist(*state, a);
+  return true;
+}
+
+void holdings::remove(acquisition& a) {
+  acquisition_ptr last;
+  const auto state = state_.lock();
+  last = unlist(*state, a);
+}
+
+acquisition_ptr holdings::unlist(contents& from, acquisition& a) {
+  if (!a.is_listed) return nullptr;
+  a.is_listed = false;
+  if (!a.reentrancy_key.empty()) {
+    // Lost and taken again by the same holder, it is the later one's entry.
+    const auto found = from.by_holder.find(a.reentrancy_key);
+    if (found != from.by_holder.end() && found->second.get() == &a) from.by_holder.erase(found);
+  }
+  from.listed.back()->slot = a.slot;
+  std::swap(from.listed[a.slot], from.listed.back());
+  acquisition_ptr out = std::move(from.listed.back());
+  from.listed.pop_back();
+  return out;
+}
+
+std::vector<acquisition_ptr> holdings::all() { return state_.lock()->listed; }
+
+std::vector<acquisition_ptr> holdings::close() {
+  const auto state = state_.lock();
+  state->is_closed = true;
+  return state->listed;
+}
+
+}  // namespace rowlock::inline v1::runtime

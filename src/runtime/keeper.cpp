@@ -1,0 +1,134 @@
+#include "runtime/keeper.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "core/lease.hpp"
+#include "driver/boot_clock.hpp"
+
+namespace rowlock::inline v1::runtime {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t batch_size = 256;  // so that no transaction holds a database's locks for long
+
+template <class T, class Use>
+void in_batches(const std::vector<T>& all, Use use) {
+  const std::span<const T> whole{all};
+  for (std::size_t from = 0; from < whole.size(); from += batch_size)
+    use(whole.subspan(from, std::min(batch_size, whole.size() - from)));
+}
+
+// A batch holds a name at most once, and a lost lock may have been taken again under the same name.
+void keep_first_of_each_name(std::vector<acquisition_ptr>& some) {
+  const auto by_name = [](const acquisition_ptr& a, const acquisition_ptr& b) { return a->name < b->name; };
+  std::stable_sort(some.begin(), some.end(), by_name);
+  const auto rest = std::unique(some.begin(), some.end(),
+                                [](const acquisition_ptr& a, const acquisition_ptr& b) { return a->name == b->name; });
+  some.erase(rest, some.end());
+}
+
+std::vector<strategies::held> views(std::span<const acquisition_ptr> some) {
+  std::vector<strategies::held> out;
+  out.reserve(some.size());
+  for (const auto& a : some) out.push_back({.name = a->name.view(), .acquisition = a->id, .lease = a->lease()});
+  return out;
+}
+
+}  // namespace
+
+keeper::keeper(holdings& held, undo_list& undo, reporter& events, hands doing, duration call_timeout)
+    : held_{held}, undo_{undo}, events_{events}, doing_{std::move(doing)}, call_timeout_{call_timeout} {}
+
+void keeper::start() {
+  thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+}
+
+void keeper::stop() noexcept {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  alarm_.arm(core::instant::min());
+  thread_.join();
+}
+
+void keeper::run(const std::stop_token& stop) {
+  for (;;) {
+    alarm_.disarm();
+    if (stop.stop_requested()) return;
+    events_.deliver();
+    if (next_renewal() <= driver::now()) renew(due(driver::now()), stop);
+    if (auto entries = undo_.take_due(driver::now()); !entries.empty())
+      doing_.undo(std::move(entries), {.deadline = core::later(driver::now(), call_timeout_), .stop = stop});
+    alarm_.arm(std::min(next_renewal(), undo_.next()));
+    alarm_.wait();
+  }
+}
+
+core::instant keeper::next_renewal() {
+  core::instant next = core::instant::max();
+  held_.each([&](const acquisition_ptr& a) {
+    if (a->renews && a->is_held()) next = std::min(next, a->renewal_due());
+  });
+  return next;
+}
+
+// What is nearly due comes along, so that leases of one length end up in one step.
+std::vector<acquisition_ptr> keeper::due(core::instant now) {
+  std::vector<acquisition_ptr> out;
+  held_.each([&](const acquisition_ptr& a) {
+    if (a->renews && a->is_held() && core::joins_renewal(a->renewal_due(), now, a->lease())) out.push_back(a);
+  });
+  keep_first_of_each_name(out);
+  std::erase_if(out, [&](const acquisition_ptr& a) {
+    if (a->claim()) return false;
+    a->set_renewal_due(core::renewal_retry(now, a->lease()));  // an extend is under way
+    return true;
+  });
+  return out;
+}
+
+void keeper::renew(const std::vector<acquisition_ptr>& some, const std::stop_token& stop) {
+  in_batches(some, [&](std::span<const acquisition_ptr> part) {
+    ask_for_renewal(part, stop);
+    for (const auto& a : part) a->unclaim();
+  });
+}
+
+void keeper::ask_for_renewal(std::span<const acquisition_ptr> some, const std::stop_token& stop) {
+  // The call may not outlast what it is to prolong: a hanging one would hide the loss of the others.
+  const core::instant sent = driver::now();
+  core::instant deadline = core::later(sent, call_timeout_);
+  for (const auto& a : some) deadline = std::min(deadline, std::max(a->deadline(), core::later(sent, 10ms)));
+  try {
+    const auto answers = doing_.renew(views(some), {.deadline = deadline, .stop = stop});
+    for (std::size_t i = 0; i < some.size(); ++i) take_answer(some[i], answers[i], sent);
+  } catch (const std::exception&) {  // tried again; why_lost() says "unreachable" if it does not get better in time
+    for (const auto& a : some) {
+      a->is_unreachable = true;
+      a->set_renewal_due(core::renewal_retry(driver::now(), a->lease()));
+    }
+  }
+}
+
+void keeper::take_answer(const acquisition_ptr& a, const strategies::renewal& answer, core::instant sent) const {
+  a->is_unreachable = false;
+  switch (answer.what) {
+    case strategies::standing::kept:
+      a->set_deadline(core::local_deadline(sent, answer.left, a->lease()));
+      a->set_renewal_due(core::renewal_due(sent, a->lease()));
+      break;
+    case strategies::standing::inconclusive:
+      a->set_renewal_due(core::renewal_retry(driver::now(), a->lease()));
+      break;
+    case strategies::standing::lost:
+      doing_.lost(a, answer.why);
+      break;
+  }
+}
+
+}  // namespace rowlock::inline v1::runtime

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "runtime/alarm.hpp"
+#include "runtime/holdings.hpp"
+#include "runtime/reporter.hpp"
+#include "runtime/undo_list.hpp"
+#include "strategy/strategy.hpp"
+
+namespace rowlock::inline v1::runtime {
+
+/// A client's maintenance thread: renews all leases that are due in one step, repeats what must be undone, and delivers
+/// events. Nothing that fails here ends it; a lease that it cannot renew is lost by the watchdog's hand, not by its
+/// own.
+class keeper {
+ public:
+  /// What it does to the database, and whom it tells.
+  struct hands {
+    std::function<std::vector<strategies::renewal>(std::span<const strategies::held>, const driver::limits&)> renew;
+    std::function<void(std::vector<undo_list::entry>, const driver::limits&)> undo;  // does not throw
+    std::function<void(const acquisition_ptr&, loss_reason)> lost;
+  };
+
+  keeper(holdings& held, undo_list& undo, reporter& events, hands doing, duration call_timeout);
+  keeper(const keeper&) = delete;
+  keeper& operator=(const keeper&) = delete;
+  ~keeper() { stop(); }
+
+  void start();
+  /// There is something to do at `t`.
+  void arm(core::instant t) noexcept { alarm_.arm(t); }
+  void stop() noexcept;
+
+ private:
+  void run(const std::stop_token& stop);
+  std::vector<acquisition_ptr> due(core::instant now);
+  core::instant next_renewal();
+  void renew(const std::vector<acquisition_ptr>& some, const std::stop_token& stop);
+  void ask_for_renewal(std::span<const acquisition_ptr> some, const std::stop_token& stop);
+  void take_answer(const acquisition_ptr& a, const strategies::renewal& answer, core::instant sent) const;
+
+  holdings& held_;
+  undo_list& undo_;
+  reporter& events_;
+  hands doing_;
+  duration call_timeout_;
+  alarm alarm_;
+  std::jthread thread_;
+};
+
+}  // namespace rowlock::inline v1::runtime

@@ -1,0 +1,65 @@
+#include "runtime/pool.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+
+#include "runtime/waits.hpp"
+
+namespace rowlock::inline v1::runtime {
+
+pool::loan pool::borrow(const driver::limits& until) {
+  auto session = take_or_reserve(until);
+  if (!session) {
+    try {
+      session = open_(opening(until));
+    } catch (...) {
+      give_back(nullptr);
+      throw;
+    }
+  }
+  return {*this, std::move(session)};
+}
+
+// nullptr: the place of one that is to be opened.
+std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& until) {
+  auto state = state_.lock();
+  const auto free = [&] { return !state->idle.empty() || state->open < most_; };
+  if (!free() && !wait_until(freed_, state.lock(), until.deadline, until.stop, free)) {
+    if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
+    throw error{errc::pool_exhausted, "all " + std::to_string(most_) + " connections stayed busy"};
+  }
+  if (state->idle.empty()) {
+    ++state->open;
+    return nullptr;
+  }
+  auto session = std::move(state->idle.back());  // the last one used: its caches are warm
+  state->idle.pop_back();
+  return session;
+}
+
+void pool::give_back(std::unique_ptr<driver::session> session) noexcept {
+  {
+    const auto state = state_.lock();
+    if (session && !state->is_closed) {
+      state->idle.push_back(std::move(session));
+    } else {
+      --state->open;
+    }
+  }
+  freed_.notify_one();
+}
+
+driver::limits pool::opening(const driver::limits& until) const {
+  return {.deadline = std::min(until.deadline, core::later(driver::now(), longest_)), .stop = until.stop};
+}
+
+void pool::close() noexcept {
+  std::vector<std::unique_ptr<driver::session>> last;
+  const auto state = state_.lock();
+  state->is_closed = true;
+  state->open -= state->idle.size();
+  last.swap(state->idle);
+}
+
+}  // namespace rowlock::inline v1::runtime

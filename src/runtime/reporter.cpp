@@ -1,0 +1,38 @@
+#include "runtime/reporter.hpp"
+
+#include <iostream>
+#include <sstream>
+#include <string>
+
+namespace rowlock::inline v1::runtime {
+
+namespace {
+
+std::string sentence(const events::lost& e) {
+  return "lost the lock \"" + std::string{e.name.view()} + "\" (" + std::string{to_string(e.reason)} + ")";
+}
+std::string sentence(const events::release_failed& e) {
+  return "releasing the lock \"" + std::string{e.name.view()} + "\" failed: " + e.cause.what();
+}
+std::string sentence(const events::warning& e) { return e.sentence; }
+
+void to_clog(const event& e) {
+  const std::string line = std::visit([](const auto& what) { return "rowlock: " + sentence(what) + "\n"; }, e.what);
+  std::clog << line << std::flush;
+}
+
+}  // namespace
+
+reporter::reporter(observer o) : observer_{o ? std::move(o) : observer{to_clog}} {}
+
+void reporter::deliver() noexcept {
+  const auto events = std::exchange(*waiting_.lock(), {});
+  for (const event& e : events) {
+    try {
+      observer_(e);
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the observer's failures are not ours
+    }
+  }
+}
+
+}  // namespace rowlock::inline v1::runtime

@@ -1,0 +1,36 @@
+#include "runtime/undo_list.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/lease.hpp"
+
+namespace rowlock::inline v1::runtime {
+
+std::vector<undo_list::entry> undo_list::take_due(core::instant now) {
+  const auto entries = entries_.lock();
+  const auto due = std::partition(entries->begin(), entries->end(), [&](const entry& e) { return e.next > now; });
+  std::vector<entry> out{std::make_move_iterator(due), std::make_move_iterator(entries->end())};
+  entries->erase(due, entries->end());
+  return out;
+}
+
+std::vector<undo_list::entry> undo_list::take_all() { return std::exchange(*entries_.lock(), {}); }
+
+void undo_list::put_back(std::vector<entry> failed, core::instant now) {
+  const auto entries = entries_.lock();
+  for (entry& e : failed) {
+    e.next = core::later(now, core::undo_pause(e.attempts++));
+    if (e.next < e.until) entries->push_back(std::move(e));
+  }
+}
+
+core::instant undo_list::next() {
+  const auto entries = entries_.lock();
+  core::instant earliest = core::instant::max();
+  for (const entry& e : *entries) earliest = std::min(earliest, e.next);
+  return earliest;
+}
+
+}  // namespace rowlock::inline v1::runtime

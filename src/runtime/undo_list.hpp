@@ -1,0 +1,39 @@
+#pragma once
+
+#include <rowlock/lock_name.hpp>
+
+#include <string>
+#include <vector>
+
+#include "core/time.hpp"
+#include "runtime/guarded.hpp"
+
+namespace rowlock::inline v1::runtime {
+
+/// Acquisitions that may still stand in the database although nobody here believes in them: a release failed, or the
+/// outcome of an attempt is unknown. Each is released again and again until that got an answer, or until its lease and
+/// every call that might have brought it there have run out.
+class undo_list {
+ public:
+  struct entry {
+    lock_name name;
+    std::string acquisition;
+    core::instant until{};
+    core::instant next{};
+    int attempts = 0;
+  };
+
+  void add(entry e) { entries_.lock()->push_back(std::move(e)); }
+  /// Takes out what is due.
+  std::vector<entry> take_due(core::instant now);
+  std::vector<entry> take_all();
+  /// After another failure: once more later, unless its time is over.
+  void put_back(std::vector<entry> failed, core::instant now);
+  /// When there is next something to do.
+  core::instant next();
+
+ private:
+  guarded<std::vector<entry>> entries_;
+};
+
+}  // namespace rowlock::inline v1::runtime

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+
+#include "core/time.hpp"
+#include "driver/boot_clock.hpp"
+
+namespace rowlock::inline v1::runtime {
+
+/// Waits until `ready()`, the deadline or `stop`; answers `ready()`.
+template <class Ready>
+bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mutex>& lock, core::instant deadline,
+                const std::stop_token& stop, Ready ready) {
+  if (deadline == core::instant::max()) return condition.wait(lock, stop, ready);
+  return condition.wait_for(lock, stop, deadline - driver::now(), ready);
+}
+
+}  // namespace rowlock::inline v1::runtime

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <rowlock/lock_info.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialect/dialect.hpp"
+#include "driver/session.hpp"
+
+namespace rowlock::inline v1::strategies {
+
+/// A row of the lock table as the verbs `inspect` and `list` answer it.
+struct row_state {
+  std::string acquisition;
+  bool is_vacant = true;
+  std::optional<duration> left;  ///< absent: no lease
+};
+row_state row_state_of(const driver::row& r);
+
+/// nullopt: nobody holds the name.
+std::optional<lock_info> find(const dialect::table& sql, driver::session& on, std::string_view name,
+                              const driver::limits& until);
+std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std::string_view prefix,
+                            const driver::limits& until);
+
+}  // namespace rowlock::inline v1::strategies

@@ -1,0 +1,71 @@
+#include "strategy/lease_rows.hpp"
+
+#include "strategy/inspection.hpp"
+#include "strategy/matching.hpp"
+
+namespace rowlock::inline v1::strategies {
+
+namespace {
+
+std::vector<driver::request> requests(std::span<const held> batch) {
+  std::vector<driver::request> out;
+  out.reserve(batch.size());
+  for (const held& h : batch) out.push_back({h.name, h.acquisition, h.lease.count()});
+  return out;
+}
+
+/// What the row of a name that gave no answer says about our acquisition of it.
+renewal reading(const row_state& row, std::string_view acquisition) {
+  const auto lost = [](loss_reason why) { return renewal{.what = standing::lost, .left = {}, .why = why}; };
+  if (row.acquisition != acquisition) return lost(loss_reason::taken_over);
+  if (row.is_vacant) return lost(loss_reason::forced);
+  if (row.left && *row.left <= duration::zero()) return lost(loss_reason::expired);
+  return {};  // still ours: somebody had the row locked just then
+}
+
+}  // namespace
+
+std::vector<renewal> lease_rows::renew(driver::session& on, std::span<const held> batch,
+                                       const driver::limits& until) const {
+  return prolong(dialect::verb::renew, on, batch, until);
+}
+
+std::vector<renewal> lease_rows::extend(driver::session& on, std::span<const held> batch,
+                                        const driver::limits& until) const {
+  return prolong(dialect::verb::extend, on, batch, until);
+}
+
+std::vector<renewal> lease_rows::prolong(dialect::verb how, driver::session& on, std::span<const held> batch,
+                                         const driver::limits& until) const {
+  std::vector<renewal> answers(batch.size());
+  const auto rows = on.run(sql_[how], requests(batch), until);
+  match(batch, &held::acquisition, rows, [&](std::size_t i, const driver::row& r) {
+    answers[i] = {.what = standing::kept, .left = duration{driver::integer(r.at(1))}};
+  });
+  if (rows.size() < batch.size()) explain_silence(on, batch, until, answers);
+  return answers;
+}
+
+// No row came back for some. A second look, at all of them at once, tells why.
+void lease_rows::explain_silence(driver::session& on, std::span<const held> batch, const driver::limits& until,
+                                 std::vector<renewal>& answers) const {
+  const auto rows = on.run(sql_[dialect::verb::inspect], requests(batch), until);
+  std::vector<bool> seen(batch.size());
+  match(batch, &held::name, rows, [&](std::size_t i, const driver::row& r) {
+    seen[i] = true;
+    if (answers[i].what != standing::kept) answers[i] = reading(row_state_of(r), batch[i].acquisition);
+  });
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (!seen[i] && answers[i].what != standing::kept)
+      answers[i] = {.what = standing::lost, .left = {}, .why = loss_reason::row_vanished};
+}
+
+std::vector<bool> lease_rows::release(driver::session& on, std::span<const held> batch,
+                                      const driver::limits& until) const {
+  std::vector<bool> released(batch.size());
+  const auto rows = on.run(sql_[dialect::verb::release], requests(batch), until);
+  match(batch, &held::acquisition, rows, [&](std::size_t i, const driver::row& /*r*/) { released[i] = true; });
+  return released;
+}
+
+}  // namespace rowlock::inline v1::strategies

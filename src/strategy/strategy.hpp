@@ -1,0 +1,70 @@
+#pragma once
+
+#include <rowlock/fencing_token.hpp>
+#include <rowlock/lock_info.hpp>
+#include <rowlock/loss_reason.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialect/dialect.hpp"
+#include "driver/session.hpp"
+
+namespace rowlock::inline v1::strategies {
+
+/// One attempt to get a name. Views live as long as the call.
+struct attempt {
+  std::string_view name;
+  std::string_view owner;
+  std::string_view thread;
+  std::string_view acquisition;
+  std::string_view note;
+  duration lease{};
+};
+
+enum class verdict : std::uint8_t { granted, busy, inconclusive };
+struct answer {
+  verdict what = verdict::inconclusive;
+  fencing_token token{};
+  std::optional<duration> left{};  ///< of the lease, ours or the holder's; absent: held without one
+};
+
+/// A lease that is held.
+struct held {
+  std::string_view name;
+  std::string_view acquisition;
+  duration lease{};
+};
+
+enum class standing : std::uint8_t { kept, lost, inconclusive };
+struct renewal {
+  standing what = standing::inconclusive;
+  duration left{};
+  loss_reason why = loss_reason::none;
+};
+
+/// How a name is owned: verbs over batches on a session, with one answer a request in the order of the requests.
+/// A batch holds a name at most once.
+class algorithm {
+ public:
+  algorithm() = default;
+  algorithm(const algorithm&) = delete;
+  algorithm& operator=(const algorithm&) = delete;
+  virtual ~algorithm() = default;
+
+  virtual std::vector<answer> acquire(driver::session& on, std::span<const attempt> batch,
+                                      const driver::limits& until) const = 0;
+  virtual std::vector<renewal> renew(driver::session& on, std::span<const held> batch,
+                                     const driver::limits& until) const = 0;
+  virtual std::vector<renewal> extend(driver::session& on, std::span<const held> batch,
+                                      const driver::limits& until) const = 0;
+  /// Whether there was anything to release.
+  virtual std::vector<bool> release(driver::session& on, std::span<const held> batch,
+                                    const driver::limits& until) const = 0;
+};
+
+}  // namespace rowlock::inline v1::strategies

@@ -1,0 +1,314 @@
+#include "driver/sqlite_session.hpp"
+
+#include <gtest/gtest.h>
+#include <rowlock/error.hpp>
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "driver/boot_clock.hpp"
+#include "runtime/schema.hpp"
+#include "strategy/unique_index.hpp"
+#include "support/temp_folder.hpp"
+
+// The SQLite session and the SQL of its dialect, with a clock of the test's own where time matters.
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace rowlock;
+using strategies::verdict;
+
+std::atomic<std::int64_t> test_time{1'700'000'000'000'000};
+std::int64_t test_clock() { return test_time; }
+
+std::int64_t ticking_clock() { return ++test_time; }
+
+driver::limits within(duration d) { return {.deadline = driver::now() + d}; }
+
+std::string pragma_of(const std::string& path, const std::string& what) {
+  sqlite3* db = nullptr;
+  sqlite3_open(path.c_str(), &db);
+  const driver::sqlite_handle close{db};
+  std::vector<driver::row> rows;
+  driver::sqlite_statement{db, "PRAGMA " + what}.run({}, rows);
+  return driver::text(rows.at(0).at(0));
+}
+
+std::optional<error> error_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const error& e) {
+    return e;
+  }
+  return std::nullopt;
+}
+
+class sqlite_session_test : public testing::Test {
+ protected:
+  std::string file(const std::string& name = "locks.db") const { return (folder / name).string(); }
+  driver::sqlite_session open(driver::wall_clock clock = test_clock) const {
+    return {{.path = file(), .warning = {}, .clock = clock}, within(5s)};
+  }
+  void migrate(driver::session& on) const {
+    runtime::migrate(sql, dialect::sqlite_migrations(), "rowlock_", on, within(5s));
+  }
+  strategies::answer acquire(driver::session& on, const char* name, const char* acquisition,
+                             duration lease = 30s) const {
+    const strategies::attempt one{
+        .name = name, .owner = "o", .thread = "t", .acquisition = acquisition, .note = "", .lease = lease};
+    return algorithm.acquire(on, {&one, 1}, within(5s)).at(0);
+  }
+  bool release(driver::session& on, const char* name, const char* acquisition) const {
+    const strategies::held one{.name = name, .acquisition = acquisition};
+    return algorithm.release(on, {&one, 1}, within(5s)).at(0);
+  }
+  strategies::renewal renew(driver::session& on, const char* name, const char* acquisition,
+                            duration lease = 30s) const {
+    const strategies::held one{.name = name, .acquisition = acquisition, .lease = lease};
+    return algorithm.renew(on, {&one, 1}, within(5s)).at(0);
+  }
+
+  std::int64_t expiry(std::string_view name) const {
+    const dialect::step read{.verb = dialect::verb::applied,
+                             .look = "SELECT expires_at FROM rowlock_lock WHERE name = ?1"};
+    const driver::request asked{name};
+    driver::sqlite_session fresh = open();
+    return driver::integer(fresh.run(read, {&asked, 1}, within(5s)).at(0).at(0));
+  }
+
+  test::temp_folder folder;
+  dialect::table sql = dialect::sqlite("rowlock_");
+  strategies::unique_index algorithm{sql};
+};
+
+TEST_F(sqlite_session_test, a_new_file_becomes_wal) {
+  open();
+  EXPECT_EQ(pragma_of(file(), "journal_mode"), "wal");
+}
+
+TEST_F(sqlite_session_test, a_file_that_was_there_keeps_its_mode_and_gives_a_warning) {
+  {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(file().c_str(), &db), SQLITE_OK);
+    const driver::sqlite_handle close{db};
+    ASSERT_EQ(sqlite3_exec(db, "CREATE TABLE t (x)", nullptr, nullptr, nullptr), SQLITE_OK);
+  }
+  std::vector<std::string> warnings;
+  driver::sqlite_session session{
+      {.path = file(), .warning = [&](const std::string& s) { warnings.push_back(s); }, .clock = test_clock},
+      within(5s)};
+  migrate(session);
+  EXPECT_EQ(acquire(session, "a", "1").what, verdict::granted);
+  EXPECT_EQ(pragma_of(file(), "journal_mode"), "delete");
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("journal_mode delete"), std::string::npos) << warnings[0];
+}
+
+TEST_F(sqlite_session_test, the_first_token_is_the_clock) {
+  auto session = open();
+  migrate(session);
+  EXPECT_EQ(acquire(session, "a", "1").token.value(), test_time);
+}
+
+TEST_F(sqlite_session_test, tokens_grow_although_the_clock_is_set_back) {
+  auto session = open();
+  migrate(session);
+  const auto first = acquire(session, "a", "1").token;
+  test_time -= 3'600'000'000;
+  ASSERT_TRUE(release(session, "a", "1"));
+  const auto second = acquire(session, "a", "2").token;
+  EXPECT_EQ(second.value(), first.value() + 2);  // the release counts too
+  test_time += 3'600'000'000;
+}
+
+TEST_F(sqlite_session_test, a_lease_ends_at_the_instant_it_says_for_taking_and_for_renewing) {
+  auto session = open();
+  migrate(session);
+  ASSERT_EQ(acquire(session, "a", "1", 10s).what, verdict::granted);
+  test_time += 9'999'999;
+  EXPECT_EQ(acquire(session, "a", "2").what, verdict::busy);
+  EXPECT_EQ(acquire(session, "a", "2").left, 1us);
+  EXPECT_EQ(renew(session, "a", "1", 10s).left, 10s);
+  test_time += 10'000'000;
+  EXPECT_EQ(renew(session, "a", "1", 10s).why, loss_reason::expired);
+  EXPECT_EQ(acquire(session, "a", "2").what, verdict::granted);
+  EXPECT_EQ(renew(session, "a", "1", 10s).why, loss_reason::taken_over);
+  EXPECT_FALSE(release(session, "a", "1"));
+}
+
+TEST_F(sqlite_session_test, renewing_does_not_shorten) {
+  auto session = open();
+  migrate(session);
+  acquire(session, "a", "1", 1h);
+  EXPECT_EQ(renew(session, "a", "1", 1s).left, 1h);
+}
+
+TEST_F(sqlite_session_test, renewing_does_not_shorten_by_a_microsecond_while_the_clock_runs) {
+  auto session = open(ticking_clock);
+  migrate(session);
+  acquire(session, "a", "1", 1h);
+  const auto ends = [&] { return expiry("a"); };
+  const auto before = ends();
+  EXPECT_LE(renew(session, "a", "1", 1s).left, 1h);
+  EXPECT_EQ(ends(), before);
+}
+
+TEST_F(sqlite_session_test, releasing_twice_frees_nothing_of_the_next) {
+  auto session = open();
+  migrate(session);
+  acquire(session, "a", "1");
+  EXPECT_TRUE(release(session, "a", "1"));
+  EXPECT_FALSE(release(session, "a", "1"));
+  acquire(session, "a", "2");
+  EXPECT_FALSE(release(session, "a", "1"));
+  EXPECT_EQ(acquire(session, "a", "3").what, verdict::busy);
+}
+
+TEST_F(sqlite_session_test, an_owner_without_expiry_is_busy_for_ever) {
+  auto session = open();
+  migrate(session);
+  session.script("INSERT INTO rowlock_lock (name, version, owner) VALUES ('a', 1, 'o')");
+  const auto answer = acquire(session, "a", "1");
+  EXPECT_EQ(answer.what, verdict::busy);
+  EXPECT_EQ(answer.left, std::nullopt);
+}
+
+TEST_F(sqlite_session_test, a_batch_answers_each_request_by_itself) {
+  auto session = open();
+  migrate(session);
+  acquire(session, "b", "before");
+  std::vector<strategies::attempt> batch;
+  for (const char* name : {"a", "b", "c"})
+    batch.push_back({.name = name, .owner = "o", .thread = "t", .acquisition = name, .note = "", .lease = 30s});
+  const auto answers = algorithm.acquire(session, batch, within(5s));
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0].what, verdict::granted);
+  EXPECT_EQ(answers[1].what, verdict::busy);
+  EXPECT_EQ(answers[2].what, verdict::granted);
+  const std::vector<strategies::held> held{{.name = "a", .acquisition = "a", .lease = 30s},
+                                           {.name = "b", .acquisition = "b", .lease = 30s},
+                                           {.name = "x", .acquisition = "x", .lease = 30s},
+                                           {.name = "c", .acquisition = "c", .lease = 30s}};
+  const auto renewals = algorithm.renew(session, held, within(5s));
+  EXPECT_EQ(renewals[0].what, strategies::standing::kept);
+  EXPECT_EQ(renewals[1].why, loss_reason::taken_over);
+  EXPECT_EQ(renewals[2].why, loss_reason::row_vanished);
+  EXPECT_EQ(renewals[3].what, strategies::standing::kept);
+  EXPECT_EQ(algorithm.release(session, held, within(5s)), (std::vector<bool>{true, false, false, true}));
+}
+
+TEST_F(sqlite_session_test, a_refused_try_takes_no_lock) {
+  auto session = open();
+  migrate(session);
+  acquire(session, "a", "1");
+  auto writer = open();
+  writer.exclusively(
+      [&] {
+        const strategies::attempt one{
+            .name = "a", .owner = "o", .thread = "t", .acquisition = "2", .note = "", .lease = 30s};
+        EXPECT_EQ(algorithm.acquire(session, {&one, 1}, within(1ms)).at(0).what, verdict::busy);
+      },
+      within(5s));
+}
+
+TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_at_the_deadline) {
+  auto session = open();
+  migrate(session);
+  auto writer = open();
+  writer.exclusively(
+      [&] {
+        const strategies::attempt one{
+            .name = "a", .owner = "o", .thread = "t", .acquisition = "1", .note = "", .lease = 30s};
+        const auto before = driver::now();
+        const auto failure = error_of([&] { algorithm.acquire(session, {&one, 1}, within(50ms)); });
+        ASSERT_TRUE(failure);
+        EXPECT_EQ(failure->code(), errc::call_timed_out);
+        EXPECT_TRUE(failure->is_retryable());
+        EXPECT_FALSE(failure->outcome_is_unknown());
+        EXPECT_GE(driver::now() - before, 50ms);
+      },
+      within(5s));
+  EXPECT_EQ(acquire(session, "a", "1").what, verdict::granted);
+}
+
+TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_on_stop) {
+  auto session = open();
+  migrate(session);
+  auto writer = open();
+  std::stop_source stop;
+  stop.request_stop();
+  writer.exclusively(
+      [&] {
+        const strategies::held one{.name = "a", .acquisition = "1"};
+        const auto failure = error_of([&] {
+          algorithm.release(session, {&one, 1}, {.deadline = driver::now() + 1h, .stop = stop.get_token()});
+        });
+        ASSERT_TRUE(failure);
+        EXPECT_EQ(failure->code(), errc::cancelled);
+      },
+      within(5s));
+}
+
+TEST_F(sqlite_session_test, a_transaction_that_throws_leaves_nothing) {
+  auto session = open();
+  migrate(session);
+  EXPECT_THROW(session.exclusively(
+                   [&] {
+                     session.script("DELETE FROM rowlock_migration");
+                     throw std::runtime_error{"oops"};
+                   },
+                   within(5s)),
+               std::runtime_error);
+  EXPECT_NO_THROW(runtime::require_fit_schema(sql, session, within(5s)));
+}
+
+TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothing) {
+  auto session = open();
+  migrate(session);
+  ASSERT_EQ(acquire(session, "a", "1").what, verdict::granted);
+  session.script("PRAGMA max_page_count = 1");  // SQLite takes what there is already
+  std::optional<error> failure;
+  for (int i = 0; i < 10'000 && !failure; ++i) {
+    const std::string name = "filler " + std::to_string(i);
+    failure = error_of([&] { acquire(session, name.c_str(), name.c_str()); });
+  }
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code(), errc::database_error);
+  EXPECT_EQ(failure->native_code(), SQLITE_FULL);
+  EXPECT_FALSE(failure->outcome_is_unknown());
+  EXPECT_NE(std::string{failure->what()}.find("full"), std::string::npos) << failure->what();
+  EXPECT_EQ(renew(session, "a", "1").what, strategies::standing::kept);
+  EXPECT_TRUE(release(session, "a", "1"));
+}
+
+TEST_F(sqlite_session_test, other_connections_commits_change_the_count_and_own_ones_do_not) {
+  auto session = open();
+  migrate(session);
+  auto other = open();
+  const auto before = session.change_count(within(1s));
+  acquire(session, "a", "1");
+  EXPECT_EQ(session.change_count(within(1s)), before);
+  acquire(other, "b", "2");
+  EXPECT_NE(session.change_count(within(1s)), before);
+}
+
+TEST_F(sqlite_session_test, many_open_a_new_file_at_once) {
+  std::vector<std::jthread> threads;
+  std::atomic<int> opened{0};
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      auto session = open();
+      migrate(session);
+      ++opened;
+    });
+  threads.clear();
+  EXPECT_EQ(opened, 8);
+  EXPECT_EQ(pragma_of(file(), "journal_mode"), "wal");
+}
+
+}  // namespace

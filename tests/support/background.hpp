@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <future>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "support/eventually.hpp"
+
+namespace rowlock::test {
+
+/// A call on a thread of its own. The stop_token it is given fires when this object goes, so that a test that failed
+/// half-way still ends.
+template <class Result>
+class background {
+ public:
+  template <class Call>
+  requires(!std::same_as<std::remove_cvref_t<Call>, background>) explicit background(Call&& call)
+      : task_{std::forward<Call>(call)}, result_{task_.get_future()}, thread_{[this](std::stop_token stop) {
+          task_(std::move(stop));
+        }} {}
+  background(const background&) = delete;
+  background& operator=(const background&) = delete;
+
+  /// A blocked call must still be blocked after this; a call that is to end must not take longer.
+  bool is_done_within(std::chrono::milliseconds time) { return result_.wait_for(time) == std::future_status::ready; }
+
+  void stop() { thread_.request_stop(); }
+
+  /// What the call returned or threw.
+  Result get() {
+    if (!is_done_within(patience)) throw std::runtime_error{"the call in the background does not end"};
+    return result_.get();
+  }
+
+ private:
+  std::packaged_task<Result(std::stop_token)> task_;
+  std::future<Result> result_;
+  std::jthread thread_;
+};
+
+template <class Call>
+background(Call) -> background<std::invoke_result_t<Call&, std::stop_token>>;
+
+/// Long enough to notice that a call does not block; too short for that never proves anything.
+inline constexpr std::chrono::milliseconds a_moment{60};
+
+}  // namespace rowlock::test

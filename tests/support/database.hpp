@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rowlock::test {
+
+/// A row of the lock table as a foreign client sees it. Times are microseconds since 1970 by the database's clock.
+struct lock_row {
+  std::int64_t version = 0;
+  std::optional<std::string> owner{};
+  std::optional<std::string> thread{};
+  std::optional<std::string> acquisition{};
+  std::optional<std::int64_t> acquired_at{};
+  std::optional<std::int64_t> expires_at{};
+  std::optional<std::string> note{};
+};
+
+/// Something in the way; gone with the object.
+class obstacle {
+ public:
+  obstacle() = default;
+  obstacle(const obstacle&) = delete;
+  obstacle& operator=(const obstacle&) = delete;
+  virtual ~obstacle() = default;
+};
+
+/// A place in a database that one test has to itself, and a way to it that does not lead through rowlock: what an
+/// operator, or a client written by somebody else, sees and does there. The tables are those of the default prefix.
+class database {
+ public:
+  database() = default;
+  database(const database&) = delete;
+  database& operator=(const database&) = delete;
+  virtual ~database() = default;
+
+  /// For client::connect. No tables are there at first.
+  virtual std::string url() const = 0;
+
+  /// Microseconds since 1970 by the clock that decides expiry.
+  virtual std::int64_t now() = 0;
+  virtual std::optional<lock_row> row(std::string_view name) = 0;
+  virtual bool has_table(std::string_view table) = 0;
+
+  /// An operator frees the name.
+  virtual void vacate(std::string_view name) = 0;
+  /// Somebody else has it, for an hour.
+  virtual void steal(std::string_view name) = 0;
+  virtual void erase(std::string_view name) = 0;
+  /// Its lease has just ended.
+  virtual void expire(std::string_view name) = 0;
+  virtual void set_version(std::string_view name, std::int64_t version) = 0;
+
+  virtual void drop_tables() = 0;
+  virtual int newest_migration() = 0;
+  virtual void record_migration(int version, int serves_from) = 0;
+  virtual void forget_migration(int version) = 0;
+  virtual void forget_checksums() = 0;
+  virtual int missing_checksums() = 0;
+
+  /// While it is there, nothing can be written.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> stall() = 0;
+  /// While it is there, another connection of this process has a transaction open that has read the lock table.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> reader() = 0;
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <thread>
+
+namespace rowlock::test {
+
+/// How long a test waits for what must happen before it calls it missing. Generous: the machine may be busy, and
+/// sanitizers make everything ten times slower.
+inline constexpr std::chrono::seconds patience{30};
+
+/// Whether the condition becomes true within that time. The only way for a test to let time pass.
+template <std::predicate Condition>
+bool eventually(std::chrono::steady_clock::duration within, Condition&& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + within;
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  return condition();
+}
+
+template <std::predicate Condition>
+bool eventually(Condition&& condition) {
+  return eventually(patience, condition);
+}
+
+/// Measures from its construction.
+class stopwatch {
+ public:
+  std::chrono::steady_clock::duration elapsed() const { return std::chrono::steady_clock::now() - start_; }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <rowlock/events.hpp>
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::test {
+
+/// An observer that keeps what it is told. Copies share it.
+class recorder {
+ public:
+  recorder();
+
+  /// For client_options::observer.
+  std::function<void(const event&)> observer() const;
+
+  std::vector<events::lost> losses() const;
+  std::vector<events::release_failed> failures() const;
+
+  /// Whether a loss of that name, or a failed release of it with that code, has been reported.
+  bool lost(std::string_view name) const;
+  bool failed(std::string_view name, errc cause) const;
+
+ private:
+  struct record;
+  std::shared_ptr<record> record_;
+};
+
+/// An observer for tests that lose locks on purpose and look at something else.
+std::function<void(const event&)> silent();
+
+}  // namespace rowlock::test

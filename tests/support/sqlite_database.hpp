@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "support/database.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::test {
+
+/// A file in a folder of its own. Every look at it opens a connection and closes it again, so that none is there for
+/// long: a forked child inherits nothing from here.
+class sqlite_database : public database {
+ public:
+  sqlite_database();
+  /// A file that belongs to another process, or to another test.
+  explicit sqlite_database(std::filesystem::path file);
+
+  const std::filesystem::path& file() const noexcept { return file_; }
+
+  std::string url() const override;
+  std::int64_t now() override;
+  std::optional<lock_row> row(std::string_view name) override;
+  bool has_table(std::string_view table) override;
+  void vacate(std::string_view name) override;
+  void steal(std::string_view name) override;
+  void erase(std::string_view name) override;
+  void expire(std::string_view name) override;
+  void set_version(std::string_view name, std::int64_t version) override;
+  void drop_tables() override;
+  int newest_migration() override;
+  void record_migration(int version, int serves_from) override;
+  void forget_migration(int version) override;
+  void forget_checksums() override;
+  int missing_checksums() override;
+  std::unique_ptr<obstacle> stall() override;
+  std::unique_ptr<obstacle> reader() override;
+
+ private:
+  std::unique_ptr<temp_folder> folder_;
+  std::filesystem::path file_;
+};
+
+}  // namespace rowlock::test

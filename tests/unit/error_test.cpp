@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+#include <rowlock/error.hpp>
+#include <rowlock/loss_reason.hpp>
+
+#include <set>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+std::vector<errc> all_codes() {
+  std::vector<errc> out;
+  for (int i = static_cast<int>(errc::invalid_name); i <= static_cast<int>(errc::database_error); ++i)
+    out.push_back(static_cast<errc>(i));
+  return out;
+}
+
+TEST(error_test, has_a_category_of_its_own) {
+  EXPECT_STREQ(error_category().name(), "rowlock");
+  EXPECT_EQ(&error_category(), &error_category());
+  EXPECT_NE(error_category(), std::generic_category());
+}
+
+TEST(error_test, every_code_has_words_of_its_own) {
+  std::set<std::string> seen;
+  for (const auto code : all_codes()) {
+    const auto words = make_error_code(code).message();
+    EXPECT_FALSE(words.empty());
+    EXPECT_TRUE(seen.insert(words).second) << words;
+  }
+  EXPECT_EQ(seen.size(), 25U);
+}
+
+TEST(error_test, an_unknown_code_has_words_too) { EXPECT_FALSE(error_category().message(4711).empty()); }
+
+TEST(error_test, codes_compare_with_error_codes) {
+  const std::error_code code = errc::lock_lost;
+  EXPECT_TRUE(code == errc::lock_lost);
+  EXPECT_TRUE(code != errc::not_held);
+  EXPECT_EQ(code.category(), error_category());
+  EXPECT_NE(code, std::error_code(static_cast<int>(errc::lock_lost), std::generic_category()));
+  EXPECT_FALSE(std::error_code{} == errc::invalid_name) << "no code is zero";
+}
+
+TEST(error_test, says_the_sentence_and_is_a_system_error) {
+  try {
+    throw error{errc::lock_lost, "the lock 'orders/42' is lost"};
+  } catch (const std::system_error& e) {
+    EXPECT_TRUE(e.code() == errc::lock_lost);
+    EXPECT_NE(std::string{e.what()}.find("the lock 'orders/42' is lost"), std::string::npos);
+  }
+}
+
+TEST(error_test, the_fault_of_the_caller_is_not_to_be_repeated) {
+  for (const auto code : {errc::invalid_name, errc::invalid_option, errc::invalid_url, errc::unsupported,
+                          errc::cancelled, errc::lock_lost, errc::not_held, errc::would_deadlock, errc::schema_missing,
+                          errc::schema_older, errc::schema_newer, errc::permission_denied, errc::client_closed,
+                          errc::used_after_fork, errc::wrong_transaction_state})
+    EXPECT_FALSE((error{code, "x"}.is_retryable())) << make_error_code(code).message();
+}
+
+TEST(error_test, what_passes_may_be_repeated) {
+  for (const auto code : {errc::deadlock, errc::serialization_failure, errc::stale_snapshot, errc::connection_failed,
+                          errc::call_timed_out, errc::pool_exhausted})
+    EXPECT_TRUE((error{code, "x"}.is_retryable())) << make_error_code(code).message();
+}
+
+TEST(error_test, only_an_unknown_outcome_is_unknown) {
+  for (const auto code : all_codes())
+    EXPECT_EQ((error{code, "x"}.outcome_is_unknown()), code == errc::outcome_unknown)
+        << make_error_code(code).message();
+  EXPECT_FALSE((error{errc::outcome_unknown, "x"}.is_retryable())) << "do not simply repeat";
+}
+
+TEST(error_test, a_failed_connection_is_of_no_use) {
+  EXPECT_TRUE((error{errc::connection_failed, "x"}.connection_is_unusable()));
+  EXPECT_FALSE((error{errc::lock_lost, "x"}.connection_is_unusable()));
+}
+
+TEST(error_test, has_no_native_code_of_its_own) {
+  const error e{errc::lock_lost, "x"};
+  EXPECT_EQ(e.native_code(), 0);
+  EXPECT_EQ(e.sqlstate(), "");
+}
+
+TEST(error_test, a_copy_answers_the_same) {
+  const error original{errc::connection_failed, "no route"};
+  const error copy = original;  // NOLINT(performance-unnecessary-copy-initialization)
+  EXPECT_STREQ(copy.what(), original.what());
+  EXPECT_EQ(copy.code(), original.code());
+  EXPECT_TRUE(copy.is_retryable());
+  error assigned{errc::lock_lost, "other"};
+  assigned = original;
+  EXPECT_EQ(assigned.code(), original.code());
+  EXPECT_TRUE(assigned.connection_is_unusable());
+  static_assert(std::is_nothrow_copy_constructible_v<error>);
+  static_assert(std::is_nothrow_copy_assignable_v<error>);
+}
+
+TEST(error_test, what_was_moved_from_can_still_be_asked) {
+  error original{errc::connection_failed, "no route"};
+  const error moved = std::move(original);
+  EXPECT_TRUE(moved.is_retryable());
+  EXPECT_NO_FATAL_FAILURE(static_cast<void>(original.is_retryable()));  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(original.native_code(), 0);
+}
+
+TEST(loss_reason_test, every_reason_has_its_name) {
+  EXPECT_EQ(to_string(loss_reason::none), "none");
+  EXPECT_EQ(to_string(loss_reason::expired), "expired");
+  EXPECT_EQ(to_string(loss_reason::taken_over), "taken_over");
+  EXPECT_EQ(to_string(loss_reason::forced), "forced");
+  EXPECT_EQ(to_string(loss_reason::row_vanished), "row_vanished");
+  EXPECT_EQ(to_string(loss_reason::unreachable), "unreachable");
+  EXPECT_EQ(to_string(loss_reason::session_ended), "session_ended");
+  EXPECT_EQ(to_string(loss_reason::hold_limit), "hold_limit");
+  EXPECT_EQ(to_string(loss_reason::client_closed), "client_closed");
+  EXPECT_EQ(to_string(loss_reason::forked), "forked");
+}
+
+}  // namespace
+}  // namespace rowlock::test

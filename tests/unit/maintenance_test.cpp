@@ -1,0 +1,257 @@
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver/boot_clock.hpp"
+#include "runtime/keeper.hpp"
+#include "runtime/watchdog.hpp"
+
+// The two maintenance threads, with hands that are the test's own. Deadlines lie in the past or in an hour: no time
+// needs to pass.
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace rowlock;
+using runtime::acquisition_ptr;
+using strategies::standing;
+
+core::instant in(duration d) { return driver::now() + d; }
+
+acquisition_ptr make(const std::string& name, core::instant deadline, core::instant renewal, bool renews = true) {
+  lock_options options;
+  options.renew = renews;
+  auto a = std::make_shared<runtime::acquisition>(nullptr, name, holder::unique(), "id of " + name, options);
+  a->set_deadline(deadline);
+  a->set_renewal_due(renewal);
+  return a;
+}
+
+/// Something that happens on another thread, and is waited for.
+class happening {
+ public:
+  void happens() {
+    const std::lock_guard lock{mutex_};
+    has_happened_ = true;
+    condition_.notify_all();
+  }
+  testing::AssertionResult within(duration limit = 20s) {
+    std::unique_lock lock{mutex_};
+    if (condition_.wait_for(lock, limit, [&] { return has_happened_; })) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "it did not happen in time";
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  bool has_happened_ = false;
+};
+
+struct watchdog_test : testing::Test {
+  runtime::holdings held;
+  std::vector<std::pair<std::string, loss_reason>> lost;  // touched by the watchdog only, until it is stopped
+  happening two_lost;
+  runtime::watchdog watchdog{held, [this](const acquisition_ptr& a) {
+                               lost.emplace_back(a->name.view(), a->why_lost());
+                               if (lost.size() == 2) two_lost.happens();
+                             }};
+};
+
+TEST_F(watchdog_test, fires_what_is_overdue_and_nothing_else) {
+  const auto a = make("a", in(-1s), in(1h));
+  const auto b = make("b", in(1h), in(1h));
+  const auto c = make("c", in(-1s), in(1h));
+  c->is_unreachable = true;
+  for (const auto& each : {a, b, c}) ASSERT_TRUE(held.add(each, false));
+  watchdog.start();
+  ASSERT_TRUE(two_lost.within());
+  watchdog.stop();
+  EXPECT_EQ(lost, (std::vector<std::pair<std::string, loss_reason>>{{"a", loss_reason::expired},
+                                                                    {"c", loss_reason::unreachable}}));
+  EXPECT_TRUE(a->lost_token().stop_requested());
+  EXPECT_FALSE(b->lost_token().stop_requested());
+  EXPECT_TRUE(b->is_held());
+}
+
+TEST_F(watchdog_test, marks_all_that_is_due_before_the_first_callback_runs) {
+  const auto a = make("a", in(-1s), in(1h));
+  const auto b = make("b", in(-1s), in(1h));
+  bool both_were_marked = true;
+  const auto look = [&] { both_were_marked = both_were_marked && !a->is_held() && !b->is_held(); };
+  const std::stop_callback on_a{a->lost_token(), look};
+  const std::stop_callback on_b{b->lost_token(), look};
+  for (const auto& each : {a, b}) ASSERT_TRUE(held.add(each, false));
+  watchdog.start();
+  ASSERT_TRUE(two_lost.within());
+  watchdog.stop();
+  EXPECT_TRUE(both_were_marked);
+}
+
+TEST_F(watchdog_test, a_deadline_that_comes_later_is_seen) {
+  watchdog.start();
+  const auto a = make("a", in(50ms), in(1h));
+  happening fired;
+  const std::stop_callback on_a{a->lost_token(), [&] { fired.happens(); }};
+  ASSERT_TRUE(held.add(a, false));
+  watchdog.arm(a->deadline());
+  ASSERT_TRUE(fired.within());
+  EXPECT_GE(driver::now(), a->deadline());
+}
+
+TEST_F(watchdog_test, one_that_was_let_go_is_not_fired) {
+  const auto a = make("a", in(-1s), in(1h));
+  ASSERT_TRUE(a->let_go());
+  EXPECT_FALSE(a->lose(loss_reason::expired));
+  ASSERT_TRUE(held.add(a, false));
+  watchdog.start();
+  watchdog.fire_and_wait({}, core::instant::max());
+  watchdog.stop();
+  EXPECT_FALSE(a->lost_token().stop_requested());
+}
+
+struct keeper_test : testing::Test {
+  struct call {
+    std::vector<std::string> names;
+    driver::limits until;
+  };
+  std::vector<call> calls;
+  std::vector<std::pair<std::string, loss_reason>> lost;
+  std::function<strategies::renewal(const strategies::held&)> answer = [](const strategies::held& h) {
+    return strategies::renewal{.what = standing::kept, .left = h.lease};
+  };
+  happening renewed;
+  happening undone;
+
+  runtime::holdings held;
+  runtime::undo_list undo;
+  runtime::reporter events{[](const event&) {}};
+  runtime::keeper keeper{held, undo, events, hands(), 5s};
+
+  runtime::keeper::hands hands() {
+    return {.renew =
+                [this](std::span<const strategies::held> some, const driver::limits& until) {
+                  calls.push_back({{}, until});
+                  std::vector<strategies::renewal> out;
+                  for (const auto& h : some) calls.back().names.emplace_back(h.name);
+                  renewed.happens();
+                  for (const auto& h : some) out.push_back(answer(h));
+                  return out;
+                },
+            .undo = [this](std::vector<runtime::undo_list::entry>, const driver::limits&) { undone.happens(); },
+            .lost = [this](const acquisition_ptr& a, loss_reason why) { lost.emplace_back(a->name.view(), why); }};
+  }
+  void run_until_renewed() {
+    keeper.start();
+    ASSERT_TRUE(renewed.within());
+    keeper.stop();
+  }
+};
+
+TEST_F(keeper_test, renews_all_that_is_due_in_one_step) {
+  const auto due = make("due", in(20s), in(-1ms));
+  const auto nearly = make("nearly due", in(20s), in(1s));
+  const auto later = make("later", in(1h), in(1h));
+  const auto never = make("never", in(20s), in(-1ms), false);
+  for (const auto& a : {due, nearly, later, never}) ASSERT_TRUE(held.add(a, false));
+  const auto before = driver::now();
+  run_until_renewed();
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].names, (std::vector<std::string>{"due", "nearly due"}));
+  EXPECT_GE(due->deadline(), before + 27s);
+  EXPECT_GE(due->renewal_due(), before + 10s);
+}
+
+TEST_F(keeper_test, a_renewal_may_not_outlast_the_lease_it_prolongs) {
+  const auto a = make("a", in(2s), in(-1ms));
+  ASSERT_TRUE(held.add(a, false));
+  run_until_renewed();
+  EXPECT_LE(calls.at(0).until.deadline, in(2s));
+}
+
+TEST_F(keeper_test, what_the_database_says_is_lost_is_lost) {
+  answer = [](const strategies::held&) {
+    return strategies::renewal{.what = standing::lost, .left = {}, .why = loss_reason::taken_over};
+  };
+  ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms)), false));
+  run_until_renewed();
+  ASSERT_FALSE(lost.empty());
+  EXPECT_EQ(lost[0], (std::pair<std::string, loss_reason>{"a", loss_reason::taken_over}));
+}
+
+TEST_F(keeper_test, a_failure_neither_ends_it_nor_loses_the_lock) {
+  answer = [](const strategies::held&) -> strategies::renewal { throw std::runtime_error{"no database"}; };
+  const auto a = make("a", in(20s), in(-1ms));
+  const auto deadline = a->deadline();
+  ASSERT_TRUE(held.add(a, false));
+  keeper.start();
+  ASSERT_TRUE(renewed.within());
+  undo.add({.name = "b", .acquisition = "1", .until = in(1h), .next = core::instant{}});
+  keeper.arm(core::instant::min());
+  ASSERT_TRUE(undone.within()) << "it must still be at work";
+  keeper.stop();
+  EXPECT_TRUE(a->is_held());
+  EXPECT_TRUE(a->is_unreachable);
+  EXPECT_EQ(a->deadline(), deadline);
+  EXPECT_TRUE(lost.empty());
+}
+
+TEST_F(keeper_test, one_with_an_extend_under_way_is_left_alone) {
+  const auto busy = make("busy", in(20s), in(-1ms));
+  const auto idle = make("idle", in(20s), in(-1ms));
+  ASSERT_TRUE(busy->claim());
+  for (const auto& a : {busy, idle}) ASSERT_TRUE(held.add(a, false));
+  run_until_renewed();
+  EXPECT_EQ(calls.at(0).names, std::vector<std::string>{"idle"});
+  EXPECT_TRUE(idle->claim()) << "it must have been given back";
+}
+
+TEST(holdings, the_same_holder_gets_it_again_until_the_last_handle_goes) {
+  runtime::holdings held;
+  const auto a = make("a", in(1h), in(1h));
+  ASSERT_TRUE(held.add(a, true));
+  EXPECT_EQ(held.again("a", a->by, driver::now()), a);
+  EXPECT_EQ(held.again("b", a->by, driver::now()), nullptr);
+  EXPECT_EQ(held.again("a", holder::unique(), driver::now()), nullptr);
+  EXPECT_FALSE(held.drop(*a));
+  EXPECT_TRUE(held.drop(*a));
+  EXPECT_EQ(held.again("a", a->by, driver::now()), nullptr);
+}
+
+TEST(holdings, what_is_overdue_or_lost_is_not_given_again) {
+  runtime::holdings held;
+  const auto a = make("a", in(-1ms), in(1h));
+  ASSERT_TRUE(held.add(a, true));
+  EXPECT_EQ(held.again("a", a->by, driver::now()), nullptr);
+  a->set_deadline(in(1h));
+  a->lose(loss_reason::taken_over);
+  EXPECT_EQ(held.again("a", a->by, driver::now()), nullptr);
+}
+
+TEST(holdings, a_lost_one_that_goes_does_not_take_its_successor_along) {
+  runtime::holdings held;
+  const auto first = make("a", in(1h), in(1h));
+  ASSERT_TRUE(held.add(first, true));
+  first->lose(loss_reason::expired);
+  const auto second = std::make_shared<runtime::acquisition>(nullptr, "a", first->by, "second", lock_options{});
+  second->set_deadline(in(1h));
+  ASSERT_TRUE(held.add(second, true));
+  EXPECT_TRUE(held.drop(*first));
+  EXPECT_EQ(held.again("a", first->by, driver::now()), second);
+}
+
+TEST(holdings, closed_takes_nothing) {
+  runtime::holdings held;
+  ASSERT_TRUE(held.add(make("a", in(1h), in(1h)), false));
+  EXPECT_EQ(held.close().size(), 1U);
+  EXPECT_FALSE(held.add(make("b", in(1h), in(1h)), false));
+}
+
+}  // namespace

@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "support/errors.hpp"
+#include "support/recorder.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+
+/// A client in memory whose tables are there.
+client in_memory() {
+  auto locks = client::connect("sqlite::memory:", {.observer = silent()});
+  locks.migrate();
+  return locks;
+}
+
+TEST(lock_options_test, have_the_promised_defaults) {
+  const lock_options options;
+  EXPECT_EQ(options.strategy, strategy::unique_index);
+  EXPECT_EQ(options.lease, 30s);
+  EXPECT_TRUE(options.renew);
+  EXPECT_FALSE(options.as.has_value());
+  EXPECT_TRUE(options.note.empty());
+}
+
+TEST(lock_options_test, take_leases_from_100_ms_to_30_days) {
+  auto locks = in_memory();
+  for (const duration good : {duration{100ms}, duration{100'001us}, duration{1h}, duration{24h * 30}})
+    EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("x", {.lease = good}))) << good.count();
+  for (const duration bad : {duration{0}, duration{-1}, duration{-1h}, duration{99ms}, duration{99'999us},
+                             duration{24h * 30} + 1us, duration{24h * 365 * 10}, duration::max(), duration::min()}) {
+    const auto e = error_of([&] { return locks.try_acquire("x", {.lease = bad}); });
+    ASSERT_TRUE(e.has_value()) << bad.count();
+    EXPECT_EQ(e->code(), errc::invalid_option);
+    EXPECT_TRUE(mentions(e, "lease") && mentions(e, "100 ms") && mentions(e, "30 days")) << e->what();
+  }
+}
+
+TEST(lock_options_test, take_notes_of_up_to_1000_bytes_of_utf8) {
+  auto locks = in_memory();
+  EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("x", {.note = std::string(1000, 'n')})));
+  EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("x", {.note = "caf\xc3\xa9\n"})));
+  for (const auto& bad : {std::string(1001, 'n'), "a\0b"s, "\xff"s, "\xc0\x80"s, "\xed\xa0\x80"s, "\xe2\x82"s}) {
+    const auto e = error_of([&] { return locks.try_acquire("x", {.note = bad}); });
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->code(), errc::invalid_option);
+    EXPECT_TRUE(mentions(e, "note")) << e->what();
+  }
+}
+
+TEST(lock_options_test, are_refused_alike_by_every_call) {
+  auto locks = in_memory();
+  const lock_options bad{.lease = 1ms};
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.acquire("x", bad)); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.try_acquire("x", bad)); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.try_acquire_for("x", 1s, bad)); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "x", bad); }));
+}
+
+TEST(client_options_test, have_the_promised_defaults) {
+  const client_options options;
+  EXPECT_EQ(options.application, "rowlock");
+  EXPECT_EQ(options.connections, 8U);
+  EXPECT_EQ(options.connect_timeout, 5s);
+  EXPECT_EQ(options.call_timeout, 5s);
+  EXPECT_EQ(options.table_prefix, "rowlock_");
+  EXPECT_FALSE(options.observer);
+}
+
+class refused_client_options : public testing::Test {
+ protected:
+  /// The sentence with which these options are refused, before anything is made.
+  std::string sentence(client_options options) {
+    const temp_folder folder;
+    const auto file = folder / "locks.db";
+    const auto e = error_of([&] { return client::connect("sqlite:" + file.string(), std::move(options)); });
+    EXPECT_FALSE(std::filesystem::exists(file)) << "nothing may have happened";
+    if (!e) return "it was accepted";
+    EXPECT_EQ(e->code(), errc::invalid_option) << e->what();
+    return e->what();
+  }
+  bool refused(std::string_view option, client_options options) {
+    const auto said = sentence(std::move(options));
+    return said.find(option) != std::string::npos;
+  }
+};
+
+TEST_F(refused_client_options, application) {
+  for (const auto& bad : {""s, std::string(61, 'a'), "a:b"s, ":"s, "caf\xc3\xa9"s, "a\nb"s, "a\0b"s, "\x7f"s, "\t"s})
+    EXPECT_TRUE(refused("application", {.application = bad})) << bad;
+}
+
+TEST_F(refused_client_options, connections) { EXPECT_TRUE(refused("connections", {.connections = 0})); }
+
+TEST_F(refused_client_options, connect_timeout) {
+  for (const duration bad : {duration{0}, duration{-1}, duration{999us}, duration{1h} + 1us, duration::max()})
+    EXPECT_TRUE(refused("connect_timeout", {.connect_timeout = bad})) << bad.count();
+}
+
+TEST_F(refused_client_options, call_timeout) {
+  for (const duration bad : {duration{0}, duration{-1}, duration{999us}, duration{1h} + 1us, duration::max()})
+    EXPECT_TRUE(refused("call_timeout", {.call_timeout = bad})) << bad.count();
+}
+
+TEST_F(refused_client_options, table_prefix) {
+  for (const auto& bad : {""s, "Rowlock_"s, "9a"s, "a-b"s, "a b"s, "a.b"s, "a\"b"s, "x'; DROP TABLE t; --"s,
+                          "\xc3\xa9"s, "a\0"s, "a\n"s, std::string(33, 'a'), "a$"s, "rowlock_ "s, " rowlock_"s})
+    EXPECT_TRUE(refused("table_prefix", {.table_prefix = bad})) << bad;
+}
+
+TEST(client_options_test, take_everything_up_to_the_edges) {
+  for (const auto& prefix : {"_"s, "a"s, "a9_"s, std::string(32, 'z')})
+    EXPECT_NO_THROW(static_cast<void>(client::connect("sqlite::memory:", {.table_prefix = prefix}))) << prefix;
+  for (const auto& application : {"a"s, " "s, "~"s, std::string(60, 'a'), "my app/1.0 (test)"s})
+    EXPECT_NO_THROW(static_cast<void>(client::connect("sqlite::memory:", {.application = application}))) << application;
+  EXPECT_NO_THROW(static_cast<void>(
+      client::connect("sqlite::memory:", {.connections = 1, .connect_timeout = 1h, .call_timeout = 1h})));
+}
+
+}  // namespace
+}  // namespace rowlock::test

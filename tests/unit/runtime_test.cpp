@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/alarm.hpp"
+#include "runtime/ids.hpp"
+#include "runtime/reporter.hpp"
+#include "runtime/undo_list.hpp"
+#include "runtime/waiting_line.hpp"
+
+// Parts of the runtime that need neither a database nor time to pass.
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace rowlock;
+using core::instant;
+using outcome = runtime::waiting_line::outcome;
+
+constexpr instant never = instant::max();
+constexpr instant at_once = instant::min();
+
+TEST(waiting_line, the_first_is_hinted_and_the_second_is_not) {
+  runtime::waiting_line line;
+  EXPECT_TRUE(line.is_empty("a"));
+  runtime::waiting_line::place first{line, "a"};
+  runtime::waiting_line::place second{line, "a"};
+  EXPECT_FALSE(line.is_empty("a"));
+  EXPECT_EQ(first.wait(never, {}), outcome::hinted);
+  EXPECT_EQ(second.wait(at_once, {}), outcome::out_of_time);
+}
+
+TEST(waiting_line, a_hint_between_try_and_sleep_is_kept) {
+  runtime::waiting_line line;
+  runtime::waiting_line::place place{line, "a"};
+  place.listen();
+  line.hint("a");
+  EXPECT_EQ(place.wait(never, {}), outcome::hinted);
+  place.listen();
+  EXPECT_EQ(place.wait(at_once, {}), outcome::out_of_time);
+}
+
+TEST(waiting_line, a_hint_is_for_the_head_of_its_own_queue_only) {
+  runtime::waiting_line line;
+  runtime::waiting_line::place a{line, "a"};
+  runtime::waiting_line::place behind{line, "a"};
+  runtime::waiting_line::place b{line, "b"};
+  a.listen();
+  b.listen();
+  line.hint("a");
+  EXPECT_EQ(a.wait(at_once, {}), outcome::hinted);
+  EXPECT_EQ(behind.wait(at_once, {}), outcome::out_of_time);
+  EXPECT_EQ(b.wait(at_once, {}), outcome::out_of_time);
+  line.hint_all();
+  EXPECT_EQ(b.wait(at_once, {}), outcome::hinted);
+}
+
+TEST(waiting_line, a_head_that_leaves_hints_the_next) {
+  runtime::waiting_line line;
+  auto first = std::make_unique<runtime::waiting_line::place>(line, "a");
+  runtime::waiting_line::place second{line, "a"};
+  runtime::waiting_line::place third{line, "a"};
+  first.reset();
+  EXPECT_EQ(second.wait(never, {}), outcome::hinted);
+  EXPECT_EQ(third.wait(at_once, {}), outcome::out_of_time);
+}
+
+TEST(waiting_line, one_that_leaves_from_the_middle_hints_nobody) {
+  runtime::waiting_line line;
+  runtime::waiting_line::place first{line, "a"};
+  auto second = std::make_unique<runtime::waiting_line::place>(line, "a");
+  runtime::waiting_line::place third{line, "a"};
+  second.reset();
+  EXPECT_EQ(third.wait(at_once, {}), outcome::out_of_time);
+}
+
+TEST(waiting_line, stop_and_close_end_waits_at_any_place) {
+  runtime::waiting_line line;
+  runtime::waiting_line::place first{line, "a"};
+  runtime::waiting_line::place second{line, "a"};
+  std::stop_source stop;
+  std::jthread stopper{[&] { stop.request_stop(); }};
+  EXPECT_EQ(second.wait(never, stop.get_token()), outcome::stopped);
+  std::jthread closer{[&] { line.close(); }};
+  EXPECT_EQ(second.wait(never, {}), outcome::closed);
+  EXPECT_EQ(first.wait(never, {}), outcome::closed);
+}
+
+TEST(undo_list, gives_what_is_due_and_takes_failures_back_until_their_time_is_over) {
+  runtime::undo_list list;
+  const instant now{100s};
+  list.add({.name = "a", .acquisition = "1", .until = now + 1s, .next = now});
+  list.add({.name = "b", .acquisition = "2", .until = now + 1h, .next = now + 10s});
+  EXPECT_EQ(list.next(), now);
+  auto due = list.take_due(now);
+  ASSERT_EQ(due.size(), 1U);
+  EXPECT_EQ(due[0].acquisition, "1");
+  list.put_back(std::move(due), now);
+  EXPECT_EQ(list.next(), now + 50ms);
+  list.put_back(list.take_due(now + 50ms), now + 50ms);
+  EXPECT_EQ(list.next(), now + 150ms);
+  list.put_back(list.take_due(now + 150ms), now + 1s);  // its time is over
+  EXPECT_EQ(list.next(), now + 10s);
+  EXPECT_EQ(list.take_all().size(), 1U);
+  EXPECT_EQ(list.next(), never);
+}
+
+TEST(alarm, wakes_for_the_earliest_and_remembers_what_came_before_the_wait) {
+  runtime::alarm alarm;
+  alarm.disarm();
+  alarm.arm(never);
+  alarm.arm(at_once);
+  alarm.wait();  // returns
+  alarm.disarm();
+  std::jthread other{[&] { alarm.arm(at_once); }};
+  alarm.wait();
+}
+
+TEST(alarm, an_arming_before_the_disarming_does_not_hold_a_later_one_up) {
+  runtime::alarm alarm;
+  alarm.arm(at_once);
+  alarm.disarm();
+  alarm.arm(at_once);
+  alarm.wait();
+}
+
+TEST(reporter, delivers_in_order_and_survives_an_observer_that_throws) {
+  std::vector<std::string> seen;
+  runtime::reporter reporter{[&](const event& e) {
+    seen.push_back(std::get<events::warning>(e.what).sentence);
+    throw 1;
+  }};
+  reporter.add({events::warning{"one"}});
+  reporter.add({events::warning{"two"}});
+  reporter.deliver();
+  reporter.deliver();
+  EXPECT_EQ(seen, (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(ids, attempts_differ_and_have_32_digits) {
+  runtime::attempt_ids ids{runtime::random_id()};
+  const std::string one = ids.next();
+  EXPECT_EQ(one.size(), 32U);
+  EXPECT_NE(one, ids.next());
+  EXPECT_NE(runtime::random_id(), runtime::random_id());
+}
+
+}  // namespace

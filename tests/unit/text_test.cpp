@@ -1,0 +1,59 @@
+#include "core/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace std::string_view_literals;
+using rowlock::core::is_plain_text;
+using rowlock::core::is_utf8;
+using rowlock::core::percent_decoded;
+using rowlock::core::prefix_end;
+
+TEST(utf8, takes_what_unicode_calls_well_formed) {
+  for (const auto text :
+       {""sv, "a"sv, "\x7F"sv, "\xC2\x80"sv, "\xDF\xBF"sv, "\xE0\xA0\x80"sv, "\xED\x9F\xBF"sv, "\xEE\x80\x80"sv,
+        "\xEF\xBF\xBF"sv, "\xF0\x90\x80\x80"sv, "\xF4\x8F\xBF\xBF"sv, "näher → 🔒"sv})
+    EXPECT_TRUE(is_utf8(text)) << text;
+}
+
+TEST(utf8, refuses_the_rest) {
+  for (const auto text :
+       {"\x80"sv, "\xBF"sv, "\xC0\x80"sv, "\xC1\xBF"sv, "\xC2"sv, "\xE0\x9F\xBF"sv, "\xE2\x82"sv, "\xED\xA0\x80"sv,
+        "\xED\xBF\xBF"sv, "\xF0\x8F\xBF\xBF"sv, "\xF4\x90\x80\x80"sv, "\xF5\x80\x80\x80"sv, "\xFF"sv, "a\xE2(\xA1"sv})
+    EXPECT_FALSE(is_utf8(text)) << testing::PrintToString(std::string{text});
+}
+
+TEST(utf8, plain_text_has_no_nul) {
+  EXPECT_TRUE(is_plain_text("a"));
+  EXPECT_FALSE(is_plain_text("a\0b"sv));
+}
+
+TEST(prefix_end, is_the_least_text_above_all_with_the_prefix) {
+  EXPECT_EQ(prefix_end("orders/"), "orders0");
+  EXPECT_EQ(prefix_end("a\x7F"), "a\xC2\x80");
+  EXPECT_EQ(prefix_end("\xDF\xBF"), "\xE0\xA0\x80");
+  EXPECT_EQ(prefix_end("\xEF\xBF\xBF"), "\xF0\x90\x80\x80");
+}
+
+TEST(prefix_end, steps_over_what_is_no_character) { EXPECT_EQ(prefix_end("\xED\x9F\xBF"), "\xEE\x80\x80"); }
+
+TEST(prefix_end, drops_the_last_of_all_characters) {
+  EXPECT_EQ(prefix_end("a\xF4\x8F\xBF\xBF"), "b");
+  EXPECT_EQ(prefix_end("\xF4\x8F\xBF\xBF"), std::nullopt);
+  EXPECT_EQ(prefix_end(""), std::nullopt);
+}
+
+TEST(percent_decoded, replaces_escapes) {
+  EXPECT_EQ(percent_decoded("a%20b%3f%3F%25"), "a b??%");
+  EXPECT_EQ(percent_decoded(""), "");
+}
+
+TEST(percent_decoded, refuses_broken_ones) {
+  for (const auto text : {"%", "a%2", "%zz", "%2g"}) EXPECT_EQ(percent_decoded(text), std::nullopt) << text;
+}
+
+}  // namespace
