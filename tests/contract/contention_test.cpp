@@ -1,0 +1,197 @@
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "contract/contract.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// Counts who is inside, and whether ever two were.
+class room {
+ public:
+  void enter() {
+    if (inside_.fetch_add(1) != 0) ++crowded_;
+    ++visits_;
+  }
+  void leave() { --inside_; }
+  int crowded() const { return crowded_; }
+  int visits() const { return visits_; }
+
+ private:
+  std::atomic<int> inside_{0};
+  std::atomic<int> crowded_{0};
+  std::atomic<int> visits_{0};
+};
+
+/// Reads, adds one, writes back: exact only where somebody else sees to it that one does so at a time.
+class unprotected_counter {
+ public:
+  void increment() { value_.store(value_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  int value() const { return value_.load(); }
+
+ private:
+  std::atomic<int> value_{0};
+};
+
+class contention : public contract {
+ protected:
+  std::vector<std::unique_ptr<client>> clients(std::size_t count) {
+    std::vector<std::unique_ptr<client>> out;
+    for (std::size_t i = 0; i < count; ++i) out.push_back(std::make_unique<client>(connect()));
+    return out;
+  }
+};
+ROWLOCK_CONTRACT_SUITE(contention);
+
+TEST_P(contention, a_hundred_contenders_and_never_two_holders) {
+  const auto all = clients(4);
+  room inside;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 100; ++t)
+      threads.emplace_back([&, t] {
+        auto held = all[t % all.size()]->acquire("orders/42", with());
+        inside.enter();
+        inside.leave();
+        held.release();
+      });
+  }
+  EXPECT_EQ(inside.crowded(), 0);
+  EXPECT_EQ(inside.visits(), 100);
+}
+
+TEST_P(contention, a_hundred_tries_and_exactly_one_holder) {
+  const auto all = clients(4);
+  std::atomic<int> granted{0};
+  std::atomic<int> finished{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 100; ++t)
+      threads.emplace_back([&, t] {
+        const auto held = all[t % all.size()]->try_acquire("orders/42", with());
+        if (held) ++granted;
+        ++finished;
+        static_cast<void>(eventually([&] { return finished == 100; }));
+      });
+  }
+  EXPECT_EQ(granted, 1);
+}
+
+TEST_P(contention, eight_threads_two_names_and_the_counters_are_exact) {
+  const auto all = clients(2);
+  constexpr int cycles = 25;
+  std::array<unprotected_counter, 2> counters;
+  const std::array<const char*, 2> names{"one", "two"};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        for (std::size_t i = 0; i < cycles; ++i) {
+          const auto which = (t + i) % 2;
+          const auto held = all[t % 2]->acquire(names.at(which), with());
+          counters.at(which).increment();
+        }
+      });
+  }
+  EXPECT_EQ(counters[0].value() + counters[1].value(), 8 * cycles);
+}
+
+TEST_P(contention, every_way_to_take_it_at_once) {
+  const auto all = clients(3);
+  constexpr int cycles = 12;
+  unprotected_counter counter;
+  std::atomic<int> expected{0};
+  const auto hold = [&](auto&& guard) {
+    if (!guard) return;
+    counter.increment();
+    ++expected;
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 9; ++t)
+      threads.emplace_back([&, t] {
+        auto& locks = *all[t % 3];
+        mutex order{locks, "orders/42", with()};
+        for (int i = 0; i < cycles; ++i) {
+          if (t < 3) {
+            const std::lock_guard guard{order};
+            hold(true);
+          } else if (t < 6) {
+            hold(locks.try_acquire_for("orders/42", std::chrono::milliseconds{20 * i}, with()));
+          } else {
+            hold(locks.try_acquire("orders/42", with()));
+            hold(locks.acquire("orders/42", with()));
+          }
+        }
+      });
+  }
+  EXPECT_EQ(counter.value(), expected);
+  EXPECT_GE(expected, 3 * cycles + 3 * cycles);
+}
+
+TEST_P(contention, names_do_not_get_in_each_others_way) {
+  const auto all = clients(2);
+  std::atomic<int> refused{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 16; ++t)
+      threads.emplace_back([&, t, name = "job/" + std::to_string(t)] {
+        for (int i = 0; i < 10; ++i)
+          if (!can_have(*all[t % 2], name)) ++refused;
+      });
+  }
+  EXPECT_EQ(refused, 0);
+}
+
+TEST_P(contention, tokens_are_in_the_order_of_the_holders) {
+  const auto all = clients(3);
+  std::atomic<std::int64_t> last{0};
+  std::atomic<int> out_of_order{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 9; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 10; ++i) {
+          const auto held = all[t % 3]->acquire("orders/42", with());
+          if (last.exchange(held.token().value()) >= held.token().value()) ++out_of_order;
+        }
+      });
+  }
+  EXPECT_EQ(out_of_order, 0);
+}
+
+TEST_P(contention, leases_that_end_do_not_let_tokens_fall_behind) {
+  if (!GetParam().has_lease) GTEST_SKIP() << "nothing expires";
+  const auto all = clients(3);
+  std::mutex guard;
+  std::map<std::int64_t, std::int64_t> acquired_at;  // by token
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < 6; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 4; ++i) {
+          auto held = all[t % 3]->acquire("orders/42", with({.lease = 100ms, .renew = false}));
+          const auto row = db().row("orders/42").value();
+          if (row.version == held.token().value()) {
+            const std::lock_guard lock{guard};
+            EXPECT_TRUE(acquired_at.emplace(row.version, row.acquired_at.value()).second) << "a token given twice";
+          }
+          if (i % 2 == 0) static_cast<void>(eventually([&] { return held.lost().stop_requested(); }));
+        }
+      });
+  }
+  std::int64_t last = 0;
+  for (const auto& [token, time] : acquired_at) {
+    EXPECT_GT(time, last) << "in the order in which they had it";
+    last = time;
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/background.hpp"
+#include "support/database.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+#include "support/recorder.hpp"
+
+namespace rowlock::test {
+
+using namespace std::chrono_literals;
+
+/// One database × one strategy: what the whole suite is run for.
+struct subject {
+  std::string_view name;
+  std::unique_ptr<database> (*open)();
+  rowlock::strategy strategy = rowlock::strategy::unique_index;
+  bool has_lease = true;
+};
+
+std::ostream& operator<<(std::ostream& out, const subject& s);
+
+/// All there are. To add one is to add a line in contract.cpp.
+const std::vector<subject>& subjects();
+
+/// What every test of the suite has: a database of its own, and clients on it.
+class contract : public testing::TestWithParam<subject> {
+ protected:
+  void SetUp() override;
+
+  database& db() { return *database_; }
+
+  /// A client on the database, its tables made. Without an observer of its own it is silent.
+  client connect(client_options options = {});
+  /// The same without migrating.
+  client connect_bare(client_options options = {});
+
+  /// The options of a lock, with the strategy this test is run for.
+  static lock_options with(lock_options options = {});
+
+  /// Whether the client can have the name now; it is let go again at once.
+  static bool can_have(client& locks, const lock_name& name);
+
+ private:
+  std::unique_ptr<database> database_;
+};
+
+/// What only makes sense for a strategy that holds by a lease.
+class lease_contract : public contract {
+ protected:
+  void SetUp() override;
+};
+
+std::string subject_name(const testing::TestParamInfo<subject>& info);
+
+/// Runs the suite of that name for every subject.
+#define ROWLOCK_CONTRACT_SUITE(suite) \
+  INSTANTIATE_TEST_SUITE_P(contract, suite, testing::ValuesIn(subjects()), subject_name)
+
+}  // namespace rowlock::test

@@ -1,0 +1,156 @@
+#include <thread>
+
+#include "contract/contract.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class reentrancy : public contract {};
+ROWLOCK_CONTRACT_SUITE(reentrancy);
+
+TEST_P(reentrancy, a_named_holder_is_granted_again) {
+  auto locks = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  auto outer = locks.acquire("orders/42", as_job);
+  auto inner = locks.try_acquire("orders/42", as_job);
+  ASSERT_TRUE(inner.has_value());
+  EXPECT_EQ(inner->token(), outer.token()) << "it is the same ownership";
+}
+
+TEST_P(reentrancy, the_last_handle_lets_go) {
+  auto locks = connect();
+  auto other = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  auto one = locks.acquire("orders/42", as_job);
+  auto two = locks.acquire("orders/42", as_job);
+  auto three = locks.acquire("orders/42", as_job);
+  one.release();
+  EXPECT_FALSE(can_have(other, "orders/42"));
+  EXPECT_TRUE(throws(errc::not_held, [&] { one.release(); })) << "each handle counts once";
+  three = held_lock{};
+  EXPECT_FALSE(can_have(other, "orders/42"));
+  EXPECT_TRUE(static_cast<bool>(two));
+  EXPECT_FALSE(two.lost().stop_requested());
+  two.release();
+  EXPECT_TRUE(can_have(other, "orders/42"));
+}
+
+TEST_P(reentrancy, a_named_holder_may_come_from_any_thread) {
+  auto locks = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  const auto outer = locks.acquire("orders/42", as_job);
+  background elsewhere{[&](std::stop_token) { return locks.try_acquire("orders/42", as_job).has_value(); }};
+  EXPECT_TRUE(elsewhere.get());
+}
+
+TEST_P(reentrancy, any_other_holder_is_refused) {
+  auto locks = connect();
+  const auto held = locks.acquire("orders/42", with({.as = holder::named("request-7")}));
+  EXPECT_FALSE(can_have(locks, "orders/42")) << "a fresh holder";
+  EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::named("request-8")})).has_value());
+  EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::named("REQUEST-7")})).has_value());
+  EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value());
+  EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::unique()})).has_value());
+}
+
+TEST_P(reentrancy, stays_inside_one_client) {
+  auto first = connect();
+  auto second = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  const auto held = first.acquire("orders/42", as_job);
+  EXPECT_FALSE(second.try_acquire("orders/42", as_job).has_value());
+}
+
+TEST_P(reentrancy, the_calling_thread_may_be_the_holder) {
+  auto locks = connect();
+  const auto held = locks.acquire("orders/42", with({.as = holder::this_thread()}));
+  EXPECT_TRUE(locks.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value());
+  background elsewhere{
+      [&](std::stop_token) { return locks.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value(); }};
+  EXPECT_FALSE(elsewhere.get());
+}
+
+TEST_P(reentrancy, shares_the_holder_with_the_mutex) {
+  auto locks = connect();
+  mutex order{locks, "orders/42", with()};
+  order.lock();
+  auto again = locks.try_acquire("orders/42", with({.as = holder::this_thread()}));
+  ASSERT_TRUE(again.has_value());
+  order.unlock();
+  auto other = connect();
+  EXPECT_FALSE(can_have(other, "orders/42"));
+  again->release();
+  EXPECT_TRUE(can_have(other, "orders/42"));
+}
+
+TEST_P(reentrancy, asking_again_is_not_a_word_to_the_database) {
+  auto locks = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  const auto outer = locks.acquire("orders/42", as_job);
+  const auto stalled = db().stall();
+  const stopwatch watch;
+  for (int i = 0; i < 100; ++i) {
+    auto inner = locks.try_acquire("orders/42", as_job);
+    ASSERT_TRUE(inner.has_value());
+    inner->release();
+  }
+  EXPECT_LT(watch.elapsed(), 5s) << "less than one call_timeout";
+}
+
+TEST_P(reentrancy, holds_for_waiting_forms_too) {
+  auto locks = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  const auto outer = locks.acquire("orders/42", as_job);
+  EXPECT_TRUE(locks.try_acquire_for("orders/42", 0s, as_job).has_value());
+  EXPECT_TRUE(locks.try_acquire_for("orders/42", std::chrono::hours::max(), as_job).has_value());
+  EXPECT_TRUE(static_cast<bool>(locks.acquire("orders/42", as_job)));
+}
+
+TEST_P(reentrancy, one_loss_is_the_loss_of_all_handles) {
+  auto locks = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  auto outer = locks.acquire("orders/42", as_job);
+  auto inner = locks.acquire("orders/42", as_job);
+  locks.release_all();
+  EXPECT_TRUE(outer.lost().stop_requested());
+  EXPECT_TRUE(inner.lost().stop_requested());
+  auto anew = locks.try_acquire("orders/42", as_job);
+  ASSERT_TRUE(anew.has_value()) << "a lost lock is not handed out again";
+  EXPECT_GT(anew->token(), outer.token());
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { inner.release(); }));
+  outer = held_lock{};
+  EXPECT_FALSE(anew->lost().stop_requested()) << "the old handles have nothing to do with the new ownership";
+  auto other = connect();
+  EXPECT_FALSE(can_have(other, "orders/42"));
+}
+
+// Trap of peers: the identity of a thread that has ended goes to the next one.
+TEST_P(reentrancy, a_new_thread_does_not_inherit_what_an_ended_one_holds) {
+  auto locks = connect();
+  held_lock held;
+  std::thread{[&] { held = locks.acquire("orders/42", with({.as = holder::this_thread()})); }}.join();
+  for (int i = 0; i < 20; ++i) {
+    bool granted = true;
+    std::thread{[&] {
+      granted = locks.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value();
+    }}.join();
+    ASSERT_FALSE(granted) << "thread " << i;
+  }
+}
+
+TEST_P(reentrancy, many_threads_share_one_holder) {
+  auto locks = connect();
+  auto other = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 20; ++i) locks.acquire("orders/42", as_job).release();
+      });
+  }
+  EXPECT_TRUE(can_have(other, "orders/42"));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,212 @@
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "contract/contract.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class lifetime : public contract {
+ protected:
+  std::unique_ptr<client> make(client_options options = {}) {
+    return std::make_unique<client>(connect(std::move(options)));
+  }
+};
+ROWLOCK_CONTRACT_SUITE(lifetime);
+
+TEST_P(lifetime, closing_releases_what_is_held) {
+  auto locks = connect();
+  auto other = connect();
+  auto held = locks.acquire("orders/42", with());
+  mutex order{locks, "orders/43", with()};
+  order.lock();
+  locks.close();
+  EXPECT_TRUE(held.lost().stop_requested());
+  EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
+  EXPECT_TRUE(can_have(other, "orders/42"));
+  EXPECT_TRUE(can_have(other, "orders/43"));
+}
+
+TEST_P(lifetime, what_outlives_a_closed_client_is_inert) {
+  std::optional<held_lock> held;
+  std::unique_ptr<mutex> order;
+  auto other = connect();
+  {
+    auto locks = connect();
+    held = locks.acquire("orders/42", with());
+    order = std::make_unique<mutex>(locks, "orders/43", with());
+    order->lock();
+  }
+  const auto next = other.acquire("orders/42", with());
+  EXPECT_TRUE(static_cast<bool>(*held));
+  EXPECT_EQ(held->why_lost(), loss_reason::client_closed);
+  EXPECT_EQ(held->name().view(), "orders/42");
+  EXPECT_GT(next.token(), held->token());
+  EXPECT_EQ(held->expires_in().value_or(duration::zero()), duration::zero());
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { held->extend(1h); }));
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { held->release(); }));
+  EXPECT_TRUE(throws(errc::not_held, [&] { held->release(); }));
+  EXPECT_EQ(order->name().view(), "orders/43");
+  EXPECT_TRUE(throws(errc::client_closed, [&] { order->lock(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(order->try_lock()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(order->try_lock_for(1h)); }));
+  order->unlock();
+  order.reset();
+  held.reset();
+  EXPECT_FALSE(next.lost().stop_requested());
+  auto third = connect();
+  EXPECT_FALSE(can_have(third, "orders/42"));
+}
+
+TEST_P(lifetime, a_closed_client_refuses_every_call) {
+  auto locks = connect();
+  locks.close();
+  EXPECT_TRUE(throws(errc::client_closed, [&] { locks.acquire("orders/42", with()).release(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.try_acquire_for("orders/42", 1h, with())); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.list()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.find("orders/42")); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { locks.check(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { locks.migrate(); }));
+  locks.release_all();
+  locks.close();
+  locks.close();
+}
+
+TEST_P(lifetime, closing_ends_waits) {
+  auto locks = connect();
+  auto other = connect();
+  const auto held = other.acquire("orders/42", with());
+  mutex order{locks, "orders/42", with()};
+  background acquire{[&](std::stop_token stop) { locks.acquire("orders/42", with(), stop).release(); }};
+  background timed{[&](std::stop_token stop) {
+    static_cast<void>(locks.try_acquire_for("orders/42", std::chrono::hours::max(), with(), stop));
+  }};
+  background lock{[&](std::stop_token stop) { static_cast<void>(order.lock(stop)); }};
+  EXPECT_FALSE(acquire.is_done_within(a_moment));
+  EXPECT_FALSE(timed.is_done_within(a_moment));
+  EXPECT_FALSE(lock.is_done_within(a_moment));
+  const stopwatch watch;
+  locks.close();
+  EXPECT_TRUE(throws(errc::client_closed, [&] { acquire.get(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { timed.get(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { lock.get(); }));
+  EXPECT_LT(watch.elapsed(), patience / 3);
+}
+
+TEST_P(lifetime, closing_ends_the_wait_for_another_thread_of_the_same_client) {
+  auto locks = connect();
+  const auto held = locks.acquire("orders/42", with());
+  std::vector<std::unique_ptr<background<void>>> waiters;
+  for (int i = 0; i < 8; ++i)
+    waiters.push_back(std::make_unique<background<void>>(
+        [&](std::stop_token stop) { locks.acquire("orders/42", with(), stop).release(); }));
+  EXPECT_FALSE(waiters.back()->is_done_within(a_moment));
+  locks.close();
+  for (auto& waiter : waiters) EXPECT_TRUE(throws(errc::client_closed, [&] { waiter->get(); }));
+  auto other = connect();
+  EXPECT_TRUE(can_have(other, "orders/42"));
+}
+
+TEST_P(lifetime, destroying_the_client_ends_the_waits_of_its_mutexes) {
+  auto locks = make();
+  auto other = connect();
+  const auto held = other.acquire("orders/42", with());
+  mutex order{*locks, "orders/42", with()};
+  background waiter{[&](std::stop_token) { order.lock(); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  locks.reset();
+  EXPECT_TRUE(throws(errc::client_closed, [&] { waiter.get(); }));
+}
+
+TEST_P(lifetime, moving_the_client_disturbs_neither_holders_nor_waiters) {
+  auto other = connect();
+  auto taken = other.acquire("waited for", with());
+  auto locks = connect();
+  auto held = locks.acquire("orders/42", with({.lease = 3s}));
+  mutex waiting{locks, "waited for", with()};
+  background waiter{[&](std::stop_token) {
+    waiting.lock();
+    waiting.unlock();
+  }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  client moved{std::move(locks)};
+  { const client gone{std::move(locks)}; }  // NOLINT(bugprone-use-after-move): it is empty, and goes
+  taken.release();
+  waiter.get();
+  EXPECT_FALSE(held.lost().stop_requested());
+  EXPECT_FALSE(can_have(other, "orders/42"));
+  EXPECT_FALSE(can_have(moved, "orders/42"));
+  held.release();
+  EXPECT_TRUE(can_have(moved, "orders/42"));
+}
+
+TEST_P(lifetime, move_assignment_closes_what_was_there_before) {
+  auto one = connect();
+  auto two = connect();
+  const auto held = one.acquire("one", with());
+  const auto kept = two.acquire("two", with());
+  one = std::move(two);
+  EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
+  EXPECT_FALSE(kept.lost().stop_requested());
+  EXPECT_TRUE(can_have(one, "one"));
+  EXPECT_FALSE(can_have(one, "two"));
+}
+
+TEST_P(lifetime, many_may_close_at_once) {
+  auto locks = connect();
+  const auto held = locks.acquire("orders/42", with());
+  {
+    std::vector<std::jthread> closers;
+    for (int i = 0; i < 4; ++i) closers.emplace_back([&] { locks.close(); });
+  }
+  EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
+}
+
+TEST_P(lifetime, closing_in_the_middle_of_work_leaves_nothing_taken) {
+  auto other = connect();
+  for (int round = 0; round < 5; ++round) {
+    auto locks = connect();
+    std::atomic<int> cycles{0};
+    std::atomic<int> surprises{0};
+    {
+      std::vector<std::jthread> workers;
+      for (int t = 0; t < 6; ++t)
+        workers.emplace_back([&, name = "job/" + std::to_string(t % 3)] {
+          try {
+            for (;; ++cycles) locks.acquire(name, with()).release();
+          } catch (const error& e) {
+            if (e.code() != errc::client_closed && e.code() != errc::lock_lost) ++surprises;
+          }
+        });
+      EXPECT_TRUE(eventually([&] { return cycles > 10; }));
+      locks.close();
+    }
+    EXPECT_EQ(surprises, 0);
+    for (const auto* name : {"job/0", "job/1", "job/2"}) EXPECT_TRUE(can_have(other, name)) << name;
+  }
+}
+
+TEST_P(lifetime, handles_may_be_dropped_while_the_client_closes) {
+  for (int round = 0; round < 10; ++round) {
+    auto locks = make();
+    std::vector<held_lock> all;
+    for (int i = 0; i < 8; ++i) all.push_back(locks->acquire("job/" + std::to_string(i), with()));
+    const std::jthread dropper{[&] { all.clear(); }};
+    locks.reset();
+  }
+  auto other = connect();
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(can_have(other, "job/" + std::to_string(i)));
+}
+
+TEST_P(lifetime, a_client_that_did_nothing_goes_at_once) {
+  const stopwatch watch;
+  for (int i = 0; i < 20; ++i) static_cast<void>(connect_bare());
+  EXPECT_LT(watch.elapsed(), patience / 3);
+}
+
+}  // namespace
+}  // namespace rowlock::test

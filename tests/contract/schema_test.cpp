@@ -1,0 +1,177 @@
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+#include "contract/contract.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class schema : public contract {};
+ROWLOCK_CONTRACT_SUITE(schema);
+
+TEST_P(schema, connecting_does_not_need_it) { EXPECT_NO_THROW(connect_bare().close()); }
+
+TEST_P(schema, missing_is_an_error_at_first_use_that_names_the_command) {
+  auto locks = connect_bare();
+  const auto says_so = [](const std::optional<error>& e) {
+    return e.has_value() && e->code() == errc::schema_missing && mentions(e, "migrate") && !e->is_retryable();
+  };
+  EXPECT_TRUE(says_so(error_of([&] { return locks.try_acquire("orders/42", with()); })));
+  EXPECT_TRUE(says_so(error_of([&] { return locks.acquire("orders/42", with()); }))) << "waiting would not help";
+  EXPECT_TRUE(says_so(error_of([&] { return locks.try_acquire_for("orders/42", 1h, with()); })));
+  EXPECT_TRUE(says_so(error_of([&] { return locks.list(); })));
+  EXPECT_TRUE(says_so(error_of([&] { return locks.find("orders/42"); })));
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { locks.check(); }));
+  mutex order{locks, "orders/42", with()};
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { order.lock(); }));
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(order.try_lock()); }));
+}
+
+TEST_P(schema, made_late_is_found) {
+  auto locks = connect_bare();
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
+  connect_bare().migrate();
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+  EXPECT_NO_THROW(locks.check());
+}
+
+TEST_P(schema, dropped_under_a_client_is_noticed_and_can_be_made_again) {
+  auto locks = connect();
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+  db().drop_tables();
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
+  locks.migrate();
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+}
+
+TEST_P(schema, a_waiter_is_told_when_it_goes) {
+  auto locks = connect();
+  auto other = connect();
+  auto held = other.acquire("orders/42", with());
+  background waiter{[&](std::stop_token stop) { locks.acquire("orders/42", with(), stop).release(); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  db().drop_tables();
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { waiter.get(); }));
+  EXPECT_TRUE(error_of([&] { held.release(); }).has_value());
+}
+
+TEST_P(schema, migrating_twice_changes_nothing) {
+  auto locks = connect();
+  const auto held = locks.acquire("orders/42", with());
+  const auto newest = db().newest_migration();
+  EXPECT_GE(newest, 1);
+  locks.migrate();
+  connect_bare().migrate();
+  EXPECT_EQ(db().newest_migration(), newest);
+  EXPECT_FALSE(can_have(locks, "orders/42")) << "what is held stays held";
+}
+
+TEST_P(schema, migrated_by_many_threads_of_one_client_at_once) {
+  auto locks = connect_bare();
+  std::atomic<int> failures{0};
+  {
+    std::barrier start{8};
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        if (error_of([&] { locks.migrate(); })) ++failures;
+      });
+  }
+  EXPECT_EQ(failures, 0);
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+}
+
+TEST_P(schema, migrated_by_many_clients_at_once) {
+  std::atomic<int> failures{0};
+  {
+    std::barrier start{8};
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([&] {
+        start.arrive_and_wait();
+        const auto e = error_of([&] {
+          auto locks = connect_bare();
+          locks.migrate();
+          return locks.acquire("orders/42", with());
+        });
+        if (e) {
+          ++failures;
+          ADD_FAILURE() << e->what();
+        }
+      });
+  }
+  EXPECT_EQ(failures, 0);
+}
+
+TEST_P(schema, older_is_refused_with_the_command) {
+  connect().close();
+  db().forget_migration(db().newest_migration());
+  auto locks = connect_bare();
+  const auto e = error_of([&] { return locks.try_acquire("orders/42", with()); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_TRUE(e->code() == errc::schema_older || e->code() == errc::schema_missing) << e->what();
+  EXPECT_TRUE(mentions(e, "migrate")) << e->what();
+  locks.migrate();
+  EXPECT_TRUE(can_have(locks, "orders/42")) << "an interrupted run is finished by another";
+}
+
+TEST_P(schema, newer_that_no_longer_serves_us_is_refused) {
+  connect().close();
+  db().record_migration(1000, 900);
+  auto locks = connect_bare();
+  EXPECT_TRUE(throws(errc::schema_newer, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
+  EXPECT_TRUE(throws(errc::schema_newer, [&] { locks.check(); }));
+  EXPECT_TRUE(throws(errc::schema_newer, [&] { locks.migrate(); })) << "an old library must not touch it";
+  db().forget_migration(1000);
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+}
+
+TEST_P(schema, newer_that_still_serves_us_is_used) {
+  connect().close();
+  db().record_migration(1000, 1);
+  auto locks = connect_bare();
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+  EXPECT_NO_THROW(locks.check());
+  EXPECT_NO_THROW(locks.migrate());
+}
+
+TEST_P(schema, what_was_run_by_hand_is_adopted) {
+  connect().close();
+  EXPECT_EQ(db().missing_checksums(), 0);
+  db().forget_checksums();
+  auto locks = connect_bare();
+  EXPECT_TRUE(can_have(locks, "orders/42")) << "it is good enough for work";
+  locks.migrate();
+  EXPECT_EQ(db().missing_checksums(), 0);
+}
+
+TEST_P(schema, each_prefix_has_tables_of_its_own) {
+  auto usual = connect();
+  auto special = connect_bare({.table_prefix = "special_"});
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(special.try_acquire("orders/42", with())); }));
+  special.migrate();
+  EXPECT_TRUE(db().has_table("rowlock_lock"));
+  EXPECT_TRUE(db().has_table("special_lock"));
+  const auto held = usual.acquire("orders/42", with());
+  const auto also = special.try_acquire("orders/42", with());
+  ASSERT_TRUE(also.has_value()) << "two prefixes do not exclude each other";
+  const auto third = special.acquire("orders/43", with());
+  EXPECT_EQ(usual.list().size(), 1U);
+  EXPECT_EQ(special.list().size(), 2U);
+  usual.release_all();
+  EXPECT_FALSE(also->lost().stop_requested());
+}
+
+TEST_P(schema, the_longest_and_the_shortest_prefix) {
+  for (const auto& prefix : {std::string{"_"}, std::string{"a"}, "a" + std::string(31, '9')}) {
+    auto locks = connect({.table_prefix = prefix});
+    EXPECT_TRUE(db().has_table(prefix + "lock")) << prefix;
+    EXPECT_TRUE(can_have(locks, "orders/42")) << prefix;
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,165 @@
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contract/contract.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto short_call = 300ms;
+
+/// The database does not answer for a while: somebody keeps it busy.
+class stalled : public contract {
+ protected:
+  /// Nothing frees such a lock but its release.
+  static lock_options long_lease() { return with({.lease = 1h}); }
+
+  client connect_impatient(client_options options = {}) {
+    connect().close();
+    options.call_timeout = short_call;
+    return connect_bare(std::move(options));
+  }
+};
+ROWLOCK_CONTRACT_SUITE(stalled);
+
+TEST_P(stalled, a_try_fails_in_time_and_can_be_made_again) {
+  auto locks = connect_impatient();
+  auto in_the_way = db().stall();
+  const stopwatch watch;
+  const auto e = error_of([&] { return locks.try_acquire("orders/42", with()); });
+  EXPECT_LT(watch.elapsed(), patience / 3);
+  ASSERT_TRUE(e.has_value());
+  EXPECT_TRUE(e->is_retryable()) << e->what();
+  in_the_way.reset();
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+}
+
+TEST_P(stalled, a_timed_form_that_never_got_an_answer_throws) {
+  auto locks = connect_impatient();
+  auto in_the_way = db().stall();
+  const stopwatch watch;
+  const auto e = error_of([&] { return locks.try_acquire_for("orders/42", 1s, with()); });
+  EXPECT_GE(watch.elapsed(), 1s) << "it rides failures out";
+  EXPECT_LT(watch.elapsed(), patience / 3);
+  ASSERT_TRUE(e.has_value()) << "nothing is known of the name, so it is not busy";
+  EXPECT_TRUE(e->is_retryable()) << e->what();
+  mutex order{locks, "orders/42", with()};
+  EXPECT_TRUE(error_of([&] { return order.try_lock_for(500ms); }).has_value());
+  in_the_way.reset();
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+}
+
+TEST_P(stalled, a_wait_rides_it_out) {
+  auto locks = connect_impatient();
+  auto in_the_way = db().stall();
+  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", with(), stop); }};
+  EXPECT_FALSE(waiter.is_done_within(3 * short_call));
+  in_the_way.reset();
+  EXPECT_TRUE(static_cast<bool>(waiter.get()));
+}
+
+TEST_P(stalled, a_wait_can_be_cancelled) {
+  auto locks = connect_impatient();
+  const auto in_the_way = db().stall();
+  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", with(), stop); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  const stopwatch watch;
+  waiter.stop();
+  EXPECT_TRUE(throws(errc::cancelled, [&] { waiter.get().release(); }));
+  EXPECT_LT(watch.elapsed(), patience / 3);
+}
+
+TEST_P(stalled, a_release_fails_in_time_and_is_made_up_for) {
+  auto locks = connect_impatient();
+  auto other = connect();
+  auto held = locks.acquire("orders/42", long_lease());
+  auto in_the_way = db().stall();
+  const stopwatch watch;
+  const auto e = error_of([&] { held.release(); });
+  EXPECT_LT(watch.elapsed(), patience / 3);
+  ASSERT_TRUE(e.has_value());
+  EXPECT_FALSE(static_cast<bool>(held)) << "empty afterwards, always";
+  in_the_way.reset();
+  EXPECT_TRUE(eventually([&] { return can_have(other, "orders/42"); }));
+}
+
+TEST_P(stalled, a_destructor_reports_and_is_made_up_for) {
+  const recorder told;
+  auto locks = connect_impatient({.observer = told.observer()});
+  auto other = connect();
+  std::unique_ptr<obstacle> in_the_way;
+  {
+    const auto held = locks.acquire("orders/42", long_lease());
+    in_the_way = db().stall();
+  }
+  EXPECT_TRUE(eventually([&] { return !told.failures().empty(); }));
+  in_the_way.reset();
+  EXPECT_TRUE(eventually([&] { return can_have(other, "orders/42"); }));
+}
+
+TEST_P(stalled, closing_takes_no_longer_than_a_call) {
+  auto locks = connect_impatient();
+  auto held = locks.acquire("orders/42", long_lease());
+  const auto in_the_way = db().stall();
+  const stopwatch watch;
+  locks.close();
+  EXPECT_LT(watch.elapsed(), patience / 3);
+  EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
+}
+
+TEST_P(stalled, release_all_takes_no_longer_than_a_call_and_is_made_up_for) {
+  auto locks = connect_impatient();
+  auto other = connect();
+  std::vector<held_lock> all;
+  for (int i = 0; i < 5; ++i) all.push_back(locks.acquire("job/" + std::to_string(i), long_lease()));
+  auto in_the_way = db().stall();
+  const stopwatch watch;
+  locks.release_all();
+  EXPECT_LT(watch.elapsed(), patience / 3);
+  for (const auto& held : all) EXPECT_EQ(held.why_lost(), loss_reason::forced);
+  in_the_way.reset();
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(eventually([&] { return can_have(other, "job/" + std::to_string(i)); })) << i;
+}
+
+TEST_P(stalled, a_lease_that_cannot_be_renewed_is_lost_while_the_call_hangs) {
+  if (!GetParam().has_lease) GTEST_SKIP() << "nothing is renewed";
+  auto locks = connect();  // whose calls may take longer than the lease
+  const auto held = locks.acquire("orders/42", with({.lease = 1s}));
+  const auto in_the_way = db().stall();
+  const auto end = db().row("orders/42").value().expires_at.value();
+  ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(held.why_lost() == loss_reason::unreachable || held.why_lost() == loss_reason::expired)
+      << to_string(held.why_lost());
+  EXPECT_LT(db().now() - end, std::chrono::microseconds{3s}.count()) << "not only when the call comes back";
+}
+
+TEST_P(stalled, a_lease_once_lost_is_never_renewed) {
+  if (!GetParam().has_lease) GTEST_SKIP() << "nothing is renewed";
+  auto locks = connect_impatient();
+  auto beside = connect();
+  const auto held = locks.acquire("orders/42", with({.lease = 1s}));
+  auto in_the_way = db().stall();
+  ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  in_the_way.reset();
+  const auto next = beside.acquire("orders/42", with());
+  EXPECT_GT(next.token(), held.token());
+}
+
+TEST_P(stalled, a_lease_that_outlives_it_is_kept) {
+  if (!GetParam().has_lease) GTEST_SKIP() << "nothing is renewed";
+  auto locks = connect_impatient();
+  const auto held = locks.acquire("orders/42", with({.lease = 6s}));
+  const auto end = db().row("orders/42").value().expires_at.value();
+  const auto start = db().now();
+  auto in_the_way = db().stall();
+  ASSERT_TRUE(eventually([&] { return db().now() > start + std::chrono::microseconds{2500ms}.count(); }));
+  in_the_way.reset();
+  EXPECT_TRUE(eventually([&] { return db().row("orders/42").value().expires_at.value() > end; }));
+  EXPECT_FALSE(held.lost().stop_requested());
+}
+
+}  // namespace
+}  // namespace rowlock::test
