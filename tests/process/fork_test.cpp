@@ -1,0 +1,361 @@
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
+#include <rowlock/rowlock.hpp>
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "process/roles.hpp"
+#include "support/child_process.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+#include "support/recorder.hpp"
+#include "support/sqlite_database.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What a forked child finds out, told to the parent by its exit status: the number of the first thing that was wrong.
+class findings {
+ public:
+  void check(int number, bool fine) {
+    if (!fine && first_ == 0) first_ = number;
+  }
+  int first() const { return first_; }
+
+ private:
+  int first_ = 0;
+};
+
+/// Runs the body in a forked child, whose exit status says what it found: 200 where it threw.
+pid_t start_child(const std::function<void(findings&)>& body) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  ::alarm(120);
+  findings found;
+  try {
+    body(found);
+  } catch (...) {
+    ::_exit(200);
+  }
+  ::_exit(found.first());
+}
+
+/// 0 where the child found nothing wrong; nullopt where it hung.
+std::optional<int> in_child(const std::function<void(findings&)>& body) { return wait_for(start_child(body)); }
+
+/// Lines from one process to another.
+class channel {
+ public:
+  channel() {
+    if (::pipe(ends_.data()) != 0) throw std::runtime_error{"no pipe"};
+  }
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+  ~channel() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+
+  void send(const std::string& line) const {
+    const auto text = line + "\n";
+    if (::write(ends_[1], text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+      throw std::runtime_error{"nothing was written"};
+  }
+  /// Empty where nothing comes in time.
+  std::string receive() const {
+    std::string line;
+    char c = 0;
+    pollfd readable{.fd = ends_[0], .events = POLLIN, .revents = 0};
+    while (::poll(&readable, 1, 30'000) == 1 && ::read(ends_[0], &c, 1) == 1 && c != '\n') line += c;
+    return line;
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+bool is_used_after_fork(const std::function<void()>& call) {
+  const auto e = error_of(call);
+  return e.has_value() && e->code() == errc::used_after_fork;
+}
+
+class forked : public testing::Test {
+ protected:
+  forked() { locks_->migrate(); }
+
+  std::unique_ptr<client> connect() {
+    return std::make_unique<client>(client::connect(file_.url(), {.observer = silent()}));
+  }
+
+  sqlite_database file_;
+  std::unique_ptr<client> locks_ = connect();
+};
+
+TEST_F(forked, the_child_holds_nothing_and_says_so) {
+  auto held = locks_->acquire("job", {.lease = 20s});
+  EXPECT_EQ(in_child([&](findings& found) {
+              found.check(1, static_cast<bool>(held));
+              found.check(2, held.why_lost() == loss_reason::forked);
+              found.check(3, held.lost().stop_requested());
+              found.check(4, held.name().view() == "job");
+              found.check(5, held.expires_in() == duration::zero());
+              found.check(6, static_cast<bool>(throws(errc::lock_lost, [&] { held.extend(1h); })));
+              found.check(7, static_cast<bool>(throws(errc::lock_lost, [&] { held.release(); })));
+              found.check(8, !static_cast<bool>(held));
+            }),
+            0);
+  EXPECT_FALSE(held.lost().stop_requested());
+  EXPECT_EQ(held.why_lost(), loss_reason::none);
+  held.release();
+}
+
+TEST_F(forked, every_call_of_the_child_is_refused) {
+  const auto held = locks_->acquire("job");
+  mutex order{*locks_, "order"};
+  order.lock();
+  EXPECT_EQ(in_child([&](findings& found) {
+              found.check(1, is_used_after_fork([&] { static_cast<void>(locks_->try_acquire("x")); }));
+              found.check(2, is_used_after_fork([&] { static_cast<void>(locks_->acquire("x")); }));
+              found.check(3, is_used_after_fork([&] { static_cast<void>(locks_->try_acquire_for("x", 1s)); }));
+              found.check(4, is_used_after_fork([&] { static_cast<void>(locks_->list()); }));
+              found.check(5, is_used_after_fork([&] { static_cast<void>(locks_->find("job")); }));
+              found.check(6, is_used_after_fork([&] { locks_->check(); }));
+              found.check(7, is_used_after_fork([&] { locks_->migrate(); }));
+              found.check(8, is_used_after_fork([&] { order.lock(); }));
+              found.check(9, is_used_after_fork([&] { static_cast<void>(order.try_lock()); }));
+              found.check(10, is_used_after_fork([&] { static_cast<void>(order.try_lock_for(1s)); }));
+              order.unlock();
+              locks_->release_all();
+              locks_->close();
+            }),
+            0);
+  EXPECT_FALSE(held.lost().stop_requested());
+  auto other = connect();
+  EXPECT_FALSE(other->try_acquire("job").has_value());
+  EXPECT_FALSE(other->try_acquire("order").has_value()) << "the child's unlock, release_all and close did nothing";
+  order.unlock();
+  EXPECT_TRUE(other->try_acquire("order").has_value());
+}
+
+TEST_F(forked, the_destructors_of_the_child_do_nothing_and_the_parent_goes_on) {
+  std::optional<held_lock> held = locks_->acquire("job", {.lease = 3s});
+  auto order = std::make_unique<mutex>(*locks_, "order", lock_options{.lease = 3s});
+  order->lock();
+  const auto before = file_.row("job").value();
+  EXPECT_EQ(in_child([&](findings&) {
+              held.reset();
+              order.reset();
+              locks_.reset();
+            }),
+            0);
+  EXPECT_EQ(file_.row("job").value().acquisition, before.acquisition);
+  EXPECT_TRUE(file_.row("job").value().owner.has_value());
+  ASSERT_TRUE(eventually([&] { return file_.row("job").value().expires_at > before.expires_at; })) << "renewed still";
+  EXPECT_FALSE(held->lost().stop_requested());
+  order->unlock();
+  held->release();
+  EXPECT_TRUE(locks_->try_acquire("job").has_value());
+  EXPECT_TRUE(locks_->try_acquire("order").has_value());
+}
+
+TEST_F(forked, a_new_client_in_the_child_works_where_the_parent_had_none_open) {
+  locks_.reset();
+  EXPECT_EQ(in_child([&](findings& found) {
+              auto mine = client::connect(file_.url(), {.observer = silent()});
+              auto job = mine.try_acquire("job", {.lease = 1s});
+              found.check(1, job.has_value());
+              const auto owner = mine.find("job").value().owner;
+              found.check(2, owner.find(":" + std::to_string(::getpid()) + ":") != std::string::npos);
+              found.check(3, eventually([&] { return mine.find("job").value().held_for > 2s; }));
+              found.check(4, !job->lost().stop_requested());
+              job->release();
+              mutex m{mine, "job"};
+              found.check(5, m.try_lock());
+              m.unlock();
+              mine.close();
+            }),
+            0);
+  locks_ = connect();
+  EXPECT_TRUE(locks_->try_acquire("job").has_value());
+}
+
+// SQLite would think that the child has the parent's locks on the file. Refused before SQLite is touched.
+TEST_F(forked, a_new_client_in_the_child_is_refused_where_the_parent_had_one_open) {
+  const auto held = locks_->acquire("job", {.lease = 2s});
+  EXPECT_EQ(in_child([&](findings& found) {
+              const auto connect_here = [&] { static_cast<void>(client::connect(file_.url())); };
+              found.check(1, is_used_after_fork(connect_here));
+              found.check(2,
+                          std::string{error_of(connect_here)->what()}.find("close the clients") != std::string::npos);
+              locks_.reset();
+              found.check(3, is_used_after_fork(connect_here));
+            }),
+            0);
+  const auto before = file_.row("job").value();
+  EXPECT_TRUE(eventually([&] { return file_.row("job").value().expires_at > before.expires_at; })) << "renewed still";
+}
+
+// What parent and children have in common at the fork must not make their next random ids the same.
+TEST_F(forked, parent_and_children_draw_different_ids) {
+  static_cast<void>(holder::unique());
+  locks_->acquire("warm up").release();
+  locks_.reset();
+  const channel drawn;
+  const auto draw = [&](const std::string& name) {
+    auto mine = connect();
+    const auto held = mine->acquire(name);
+    const auto row = file_.row(name).value();
+    drawn.send(std::string{holder::unique().text()});
+    drawn.send(row.acquisition.value());
+    drawn.send(row.owner->substr(row.owner->rfind(':')));
+  };
+  for (const auto* name : {"first child", "second child"}) EXPECT_EQ(in_child([&](findings&) { draw(name); }), 0);
+  draw("parent");
+  std::set<std::string> seen;
+  for (int i = 0; i < 9; ++i) seen.insert(drawn.receive());
+  EXPECT_EQ(seen.size(), 9U);
+}
+
+// A file that parent and child both open after the fork stays one database when either of them closes it.
+TEST_F(forked, a_client_in_the_child_outlives_those_of_the_parent) {
+  locks_->acquire("warm up").release();
+  locks_.reset();
+  const channel to_child;
+  const channel to_parent;
+  const auto child = start_child([&](findings& found) {
+    auto mine = client::connect(file_.url(), {.observer = silent()});
+    auto held = mine.acquire("job");
+    to_parent.send("held");
+    found.check(1, to_child.receive() == "look");
+    found.check(2, mine.find("of the parent").has_value());
+    held.release();
+    held = mine.acquire("of the child");
+    to_parent.send("held");
+    found.check(3, to_child.receive() == "end");
+  });
+  EXPECT_EQ(to_parent.receive(), "held");
+  connect().reset();
+  auto other = connect();
+  EXPECT_FALSE(other->try_acquire("job").has_value()) << "the child has it";
+  const auto held = other->acquire("of the parent");
+  to_child.send("look");
+  EXPECT_EQ(to_parent.receive(), "held");
+  EXPECT_FALSE(other->try_acquire("of the child").has_value());
+  EXPECT_TRUE(other->try_acquire("job").has_value());
+  to_child.send("end");
+  EXPECT_EQ(wait_for(child), 0);
+}
+
+/// Forks while other threads are in the middle of calls.
+class forked_at_work : public forked {
+ protected:
+  void SetUp() override {
+    for (int t = 0; t < 4; ++t)
+      workers_.emplace_back([this, name = "job/" + std::to_string(t % 2)](const std::stop_token& enough) {
+        mutex order{*locks_, "order"};
+        while (!enough.stop_requested()) {
+          locks_->acquire(name).release();
+          static_cast<void>(locks_->find(name));
+          if (order.try_lock()) order.unlock();
+          ++cycles_;
+        }
+      });
+  }
+  void TearDown() override { workers_.clear(); }
+
+  void fork_often(const std::function<void(findings&)>& body) {
+    for (int i = 0; i < 25; ++i) {
+      const auto before = cycles_.load();
+      ASSERT_TRUE(eventually([&] { return cycles_ > before; }));
+      ASSERT_EQ(in_child(body), 0) << "fork " << i;
+    }
+  }
+
+  std::atomic<int> cycles_{0};
+  std::vector<std::jthread> workers_;
+};
+
+TEST_F(forked_at_work, the_child_does_not_hang) {
+  auto held = locks_->acquire("mine");
+  fork_often([&](findings& found) {
+    found.check(1, held.why_lost() == loss_reason::forked);
+    found.check(2, held.lost().stop_requested());
+    found.check(3, is_used_after_fork([&] { static_cast<void>(locks_->try_acquire("x")); }));
+    found.check(4, is_used_after_fork([&] { static_cast<void>(locks_->find("x")); }));
+    held = held_lock{};
+    locks_->release_all();
+    locks_.reset();
+  });
+  EXPECT_FALSE(held.lost().stop_requested());
+  held.release();
+}
+
+TEST_F(forked_at_work, connecting_in_the_child_is_refused_and_does_not_hang) {
+  const auto held = locks_->acquire("mine");
+  fork_often([&](findings& found) {
+    found.check(1, is_used_after_fork([&] { static_cast<void>(client::connect(file_.url())); }));
+  });
+  EXPECT_FALSE(held.lost().stop_requested());
+}
+
+TEST_F(forked, twice_over_is_no_different) {
+  const auto held = locks_->acquire("job");
+  EXPECT_EQ(in_child([&](findings& found) {
+              const auto grandchild = in_child([&](findings& inner) {
+                inner.check(1, held.why_lost() == loss_reason::forked);
+                inner.check(2, is_used_after_fork([&] { static_cast<void>(locks_->try_acquire("x")); }));
+                inner.check(3, is_used_after_fork([&] { static_cast<void>(client::connect(file_.url())); }));
+              });
+              found.check(1, grandchild == 0);
+            }),
+            0);
+}
+
+// lost() of a lock that was lost before the fork is lost for that reason in the child too, or for the fork; never held.
+TEST_F(forked, what_was_lost_stays_lost) {
+  auto held = locks_->acquire("job");
+  locks_->release_all();
+  EXPECT_EQ(in_child([&](findings& found) {
+              found.check(1, held.lost().stop_requested());
+              found.check(2, held.why_lost() != loss_reason::none);
+              held = held_lock{};
+            }),
+            0);
+  EXPECT_EQ(held.why_lost(), loss_reason::forced);
+}
+
+/// descriptors FOLDER: says how many open descriptors lead there.
+int count_descriptors(const std::vector<std::string>& arguments) {
+  int found = 0;
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"})
+    if (std::filesystem::read_symlink(entry.path(), gone).string().starts_with(arguments.at(0))) ++found;
+  say(std::to_string(found));
+  return 0;
+}
+
+const role_registration descriptors_role{"descriptors", count_descriptors};
+
+TEST_F(forked, a_program_that_is_executed_inherits_no_descriptor) {
+  const auto held = locks_->acquire("job");
+  child_process executed{"descriptors", {file_.file().parent_path().string()}};
+  EXPECT_EQ(executed.read_line(), "0");
+  EXPECT_EQ(executed.wait(), 0);
+}
+
+}  // namespace
+}  // namespace rowlock::test

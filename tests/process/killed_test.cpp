@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <optional>
+#include <string>
+
+#include "process/roles.hpp"
+#include "support/child_process.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+#include "support/recorder.hpp"
+#include "support/sqlite_database.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+duration milliseconds(const std::string& text) { return std::chrono::milliseconds{std::stoll(text)}; }
+
+/// holder URL NAME LEASE: takes the lock, says its token, then does as it is told.
+int hold(const std::vector<std::string>& arguments) {
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto held = locks.acquire(arguments.at(1), {.lease = milliseconds(arguments.at(2))});
+  say(std::to_string(held.token().value()));
+  for (;;) {
+    const auto order = hear();
+    if (order == "lost?") {
+      static_cast<void>(eventually([&] { return held.lost().stop_requested(); }));
+      say(to_string(held.why_lost()));
+    } else if (order == "release") {
+      const auto e = error_of([&] { held.release(); });
+      say(e ? e->code().message() : "released");
+    } else if (order == "try again") {
+      say(locks.try_acquire(arguments.at(1)).has_value() ? "granted" : "busy");
+    } else {
+      return order == "end" ? 0 : 1;
+    }
+  }
+}
+
+const role_registration holder_role{"holder", hold};
+
+class killed : public testing::Test {
+ protected:
+  killed() { locks_.migrate(); }
+
+  std::int64_t end_of_lease() { return file_.row("job").value().expires_at.value(); }
+
+  sqlite_database file_;
+  client locks_ = client::connect(file_.url(), {.observer = silent()});
+};
+
+TEST_F(killed, leaves_the_lock_to_the_next_when_the_lease_has_ended) {
+  child_process holder{"holder", {file_.url(), "job", "1500"}};
+  const auto token = std::stoll(holder.read_line());
+  EXPECT_FALSE(locks_.try_acquire("job").has_value());
+  holder.kill();
+  const auto end = end_of_lease();
+  const auto next = locks_.acquire("job");
+  EXPECT_GE(next.token().value(), end) << "never before the lease has ended by the clock of the database";
+  EXPECT_LT(next.token().value(), end + std::chrono::microseconds{patience / 3}.count());
+  EXPECT_GT(next.token().value(), token);
+}
+
+TEST_F(killed, in_a_row_of_many_lets_each_next_have_it) {
+  std::int64_t last = 0;
+  for (int i = 0; i < 4; ++i) {
+    child_process holder{"holder", {file_.url(), "job", "300"}};
+    const auto token = std::stoll(holder.read_line());
+    EXPECT_GT(token, last);
+    last = token;
+    holder.kill();
+  }
+  EXPECT_GT(locks_.acquire("job").token().value(), last);
+}
+
+TEST_F(killed, in_the_middle_of_work_leaves_a_file_that_works) {
+  for (int i = 0; i < 5; ++i) {
+    child_process holder{"holder", {file_.url(), "other", "100"}};
+    static_cast<void>(holder.read_line());
+    holder.kill();
+    EXPECT_TRUE(locks_.try_acquire("job").has_value());
+    EXPECT_NO_THROW(locks_.check());
+  }
+}
+
+TEST_F(killed, a_paused_holder_learns_of_its_loss_and_harms_nobody) {
+  child_process holder{"holder", {file_.url(), "job", "1000"}};
+  const auto token = std::stoll(holder.read_line());
+  holder.pause();
+  const auto end = end_of_lease();
+  const auto next = locks_.acquire("job");
+  EXPECT_GE(next.token().value(), end);
+  EXPECT_GT(next.token().value(), token);
+  const auto row = file_.row("job").value();
+
+  holder.resume();
+  holder.send("lost?");
+  const auto reason = holder.read_line();
+  EXPECT_TRUE(reason == "expired" || reason == "taken_over") << reason;
+  holder.send("release");
+  EXPECT_EQ(holder.read_line(), make_error_code(errc::lock_lost).message());
+  holder.send("try again");
+  EXPECT_EQ(holder.read_line(), "busy");
+  EXPECT_EQ(file_.row("job").value().acquisition, row.acquisition);
+  EXPECT_FALSE(next.lost().stop_requested());
+  holder.send("end");
+  EXPECT_EQ(holder.wait(), 0);
+  EXPECT_FALSE(next.lost().stop_requested());
+  EXPECT_FALSE(locks_.try_acquire("job").has_value());
+}
+
+TEST_F(killed, a_holder_paused_for_less_than_its_lease_keeps_it) {
+  child_process holder{"holder", {file_.url(), "job", "20000"}};
+  static_cast<void>(holder.read_line());
+  holder.pause();
+  EXPECT_FALSE(locks_.try_acquire_for("job", 500ms).has_value());
+  holder.resume();
+  holder.send("release");
+  EXPECT_EQ(holder.read_line(), "released");
+  EXPECT_TRUE(locks_.try_acquire("job").has_value());
+  holder.send("end");
+  EXPECT_EQ(holder.wait(), 0);
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,43 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "process/roles.hpp"
+#include "support/child_process.hpp"
+#include "support/recorder.hpp"
+#include "support/sqlite_database.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// migrator URL NAME: makes the tables, and uses them.
+int migrate(const std::vector<std::string>& arguments) {
+  say("ready");
+  if (hear() != "go") return 1;
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  locks.migrate();
+  locks.check();
+  return locks.try_acquire(arguments.at(1)).has_value() ? 0 : 2;
+}
+
+const role_registration migrator_role{"migrator", migrate};
+
+TEST(migrating, a_fresh_file_from_twenty_processes_at_once) {
+  sqlite_database file;
+  std::vector<std::unique_ptr<child_process>> children;
+  for (int i = 0; i < 20; ++i)
+    children.push_back(
+        std::make_unique<child_process>("migrator", std::vector<std::string>{file.url(), "job/" + std::to_string(i)}));
+  for (auto& child : children) child->expect("ready");
+  for (auto& child : children) child->send("go");
+  for (auto& child : children) EXPECT_EQ(child->wait(), 0);
+  EXPECT_TRUE(file.has_table("rowlock_lock"));
+  EXPECT_GE(file.newest_migration(), 1);
+  EXPECT_EQ(file.missing_checksums(), 0);
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,96 @@
+#include <grp.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <rowlock/rowlock.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "process/roles.hpp"
+#include "support/child_process.hpp"
+#include "support/errors.hpp"
+#include "support/recorder.hpp"
+#include "support/sqlite_database.hpp"
+
+namespace rowlock::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whoever may do everything becomes nobody.
+bool drop_privileges() {
+  if (::geteuid() != 0) return true;
+  return ::setgroups(0, nullptr) == 0 && ::setgid(65534) == 0 && ::setuid(65534) == 0;
+}
+
+std::string outcome(const std::optional<error>& e) { return e ? e->code().message() : "fine"; }
+
+/// stranger URL: says what happens at the first use, at check, and at migrate; each with a client of its own.
+int look(const std::vector<std::string>& arguments) {
+  if (!drop_privileges()) return 3;
+  const auto with_client = [&](auto use) {
+    return outcome(error_of([&] {
+      auto locks = client::connect(arguments.at(0), {.observer = silent()});
+      use(locks);
+    }));
+  };
+  say(with_client([](client& locks) { static_cast<void>(locks.try_acquire("job")); }));
+  say(with_client([](client& locks) { locks.check(); }));
+  say(with_client([](client& locks) { locks.migrate(); }));
+  return 0;
+}
+
+const role_registration stranger_role{"stranger", look};
+
+class permission : public testing::Test {
+ protected:
+  permission() {
+    auto locks = client::connect(file_.url(), {.observer = silent()});
+    locks.migrate();
+    locks.acquire("job").release();
+  }
+  ~permission() override { fs::permissions(folder(), fs::perms::owner_all); }
+
+  fs::path folder() const { return file_.file().parent_path(); }
+
+  /// First use, check, migrate; as somebody who may do with the file and its folder no more than this.
+  std::vector<std::string> seen_by_a_stranger(fs::perms file, fs::perms in_folder) {
+    for (const auto& entry : fs::directory_iterator{folder()}) fs::permissions(entry.path(), file);
+    fs::permissions(folder(), in_folder);
+    child_process stranger{"stranger", {file_.url()}};
+    std::vector<std::string> said{stranger.read_line(), stranger.read_line(), stranger.read_line()};
+    EXPECT_EQ(stranger.wait(), 0);
+    return said;
+  }
+
+  static std::vector<std::string> always(errc code) { return std::vector(3, make_error_code(code).message()); }
+
+  static constexpr auto read_only = fs::perms{0444};
+  static constexpr auto enter_only = fs::perms{0555};
+
+  sqlite_database file_;
+};
+
+TEST_F(permission, denied_where_the_file_is_read_only) {
+  EXPECT_EQ(seen_by_a_stranger(read_only, enter_only), always(errc::permission_denied));
+}
+
+TEST_F(permission, denied_where_the_file_cannot_be_read) {
+  EXPECT_EQ(seen_by_a_stranger(fs::perms{0}, enter_only), always(errc::permission_denied));
+}
+
+TEST_F(permission, denied_where_the_folder_cannot_be_entered) {
+  EXPECT_EQ(seen_by_a_stranger(fs::perms{0666}, fs::perms{0}), always(errc::permission_denied));
+}
+
+TEST_F(permission, denied_where_nothing_can_be_made_beside_the_file) {
+  EXPECT_EQ(seen_by_a_stranger(fs::perms{0666}, enter_only), always(errc::permission_denied));
+}
+
+TEST_F(permission, granted_where_file_and_folder_can_be_written) {
+  EXPECT_EQ(seen_by_a_stranger(fs::perms{0666}, fs::perms{0777}), std::vector<std::string>(3, "fine"));
+}
+
+}  // namespace
+}  // namespace rowlock::test
