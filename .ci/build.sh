@@ -1,0 +1,19 @@
+# To be sourced.
+
+jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
+
+# build_quietly <root> <folder> <target> [<configure argument>...]: the release preset in <root>/build/<folder>, there
+# one target. Nothing is shown but progress, on stderr, and the log where it fails.
+build_quietly() {
+    local root=$1 folder=build/$2 target=$3
+    shift 3
+    local log=$root/$folder/$target.log
+    mkdir -p "$root/$folder"
+    echo "Building $target (log: $folder/$target.log)" >&2
+    if ! { (cd "$root" && cmake --preset release -B "$folder" "$@") &&
+        cmake --build "$root/$folder" --target "$target" --parallel "$jobs"; } >"$log" 2>&1 </dev/null; then
+        cat "$log" >&2
+        echo "$target could not be built." >&2
+        return 1
+    fi
+}

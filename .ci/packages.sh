@@ -1,0 +1,43 @@
+# To be sourced. need_packages <package>...: installs what is missing of them, and does nothing where nothing is.
+
+build_packages=(g++ cmake ninja-build libsqlite3-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+test_packages=(libgtest-dev libgmock-dev)
+
+missing_packages() {
+    local package status
+    for package in "$@"; do
+        status=$(dpkg-query --show --showformat='${db:Status-Status}\n' "$package" 2>/dev/null) || status=
+        grep -qx installed <<<"$status" || printf '%s\n' "$package"
+    done
+}
+
+need_packages() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        echo "This is no Debian: nothing was installed. Needed, by Debian's names: $*" >&2
+        return 0
+    fi
+    local missing
+    mapfile -t missing < <(missing_packages "$@")
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+
+    local as_root=()
+    if [[ $(id -u) -ne 0 ]]; then
+        if ! command -v sudo >/dev/null; then
+            echo "These packages are missing, and only root may install them: ${missing[*]}" >&2
+            return 1
+        fi
+        as_root=(sudo)
+    fi
+    echo "Installing ${missing[*]}" >&2
+    local log
+    log=$(mktemp)
+    if ! { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install --yes --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+        cat "$log" >&2
+        rm -f "$log"
+        echo "Could not install ${missing[*]}" >&2
+        return 1
+    fi
+    rm -f "$log"
+}

@@ -1,0 +1,80 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+namespace flash_sale {
+namespace {
+
+using wait = std::optional<std::chrono::microseconds>;
+
+std::string in_milliseconds(const wait& waited) {
+  if (!waited) return "-";
+  return fmt::format("{:.2f} ms", static_cast<double>(waited->count()) / 1000);
+}
+
+nlohmann::ordered_json in_microseconds(const wait& waited) {
+  if (!waited) return nullptr;
+  return waited->count();
+}
+
+nlohmann::ordered_json to_json(const sale& what, const run_result& result) {
+  return {{"strategy", result.strategy},
+          {"units", result.units},
+          {"sold", result.sold},
+          {"oversold", result.oversold()},
+          {"double_orders", result.double_orders},
+          {"lost_updates", result.lost_updates},
+          {"seconds", result.took.count()},
+          {"orders_per_s", result.orders_per_second()},
+          {"wait_p50_us", in_microseconds(result.wait_p50)},
+          {"wait_p99_us", in_microseconds(result.wait_p99)},
+          {"processes", what.processes},
+          {"threads", what.threads},
+          {"seed", what.seed}};
+}
+
+}  // namespace
+
+void print_heading(const sale& what) {
+  fmt::print("{} units of one item, {} users who click twice, {} processes x {} threads, seed {}\n\n", what.units,
+             what.users(), what.processes, what.threads, what.seed);
+  fmt::print("{:<16}{:>8}{:>10}{:>15}{:>10}{:>15}{:>15}\n", "run", "sold", "oversold", "double orders", "orders/s",
+             "lock wait p50", "p99");
+  std::fflush(stdout);
+}
+
+void print_row(const run_result& result) {
+  fmt::print("{:<16}{:>8}{:>10}{:>15}{:>10.0f}{:>15}{:>15}\n", result.strategy, result.sold, result.oversold(),
+             result.double_orders, result.orders_per_second(), in_milliseconds(result.wait_p50),
+             in_milliseconds(result.wait_p99));
+  std::fflush(stdout);
+}
+
+void print_damage(const run_result& unlocked) {
+  fmt::print(
+      "\nwithout a lock: {} units sold that are not there, {} second orders of a user, {} of {} changes of the "
+      "stock lost\n",
+      unlocked.oversold(), unlocked.double_orders, unlocked.lost_updates, unlocked.sold);
+}
+
+void print_summary(const run_result& worst) {
+  fmt::print("flash sale: sold {} of {}, oversold {}, double orders {}\n", worst.sold, worst.units, worst.oversold(),
+             worst.double_orders);
+  if (std::fflush(stdout) != 0) throw std::runtime_error{"standard output cannot be written"};
+}
+
+void write_json(const std::string& file, const sale& what, const std::vector<run_result>& results) {
+  auto all = nlohmann::ordered_json::array();
+  for (const auto& each : results) all.push_back(to_json(what, each));
+  std::ofstream out{file};
+  out << all.dump(2) << '\n';
+  out.close();
+  if (!out) throw std::runtime_error{fmt::format("{}: cannot be written", file)};
+}
+
+}  // namespace flash_sale

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "run.hpp"
+#include "sale.hpp"
+
+namespace flash_sale {
+
+void print_heading(const sale& what);
+void print_row(const run_result& result);
+/// What went wrong in the run without a lock, in a sentence.
+void print_damage(const run_result& unlocked);
+/// The verdict: the last line. Throws std::runtime_error where nobody can read it.
+void print_summary(const run_result& worst);
+
+/// Throws std::runtime_error where the file cannot be written.
+void write_json(const std::string& file, const sale& what, const std::vector<run_result>& results);
+
+}  // namespace flash_sale
