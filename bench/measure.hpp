@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "subject.hpp"
+
+namespace bench {
+
+/// In every round each subject has its turn `slices` times, so that whatever else the machine does hits all alike.
+struct schedule {
+  std::size_t rounds = 5;
+  std::size_t slices = 10;
+  std::chrono::milliseconds slice{100};
+};
+
+struct measurement {
+  std::vector<double> rates{};                ///< cycles per second, one a round
+  std::vector<std::uint32_t> latencies_ns{};  ///< of every cycle, sorted
+  census needs{};
+};
+
+using lanes = std::vector<std::unique_ptr<lane>>;
+lanes open_lanes(subject& of, std::size_t count);
+/// All at once, each in a thread of its own. Throws what any of them threw.
+void run_cycles(const lanes& all, std::size_t cycles);
+
+/// One measurement for each subject of the case, in their order.
+std::vector<measurement> measure(const bench_case& what, const schedule& when);
+
+}  // namespace bench

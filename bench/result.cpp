@@ -1,0 +1,92 @@
+#include "result.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <stdexcept>
+
+namespace bench {
+namespace {
+
+double median(std::vector<double> of) {
+  if (of.empty()) return 0;
+  std::sort(of.begin(), of.end());
+  const auto middle = of.size() / 2;
+  return of.size() % 2 == 1 ? of[middle] : (of[middle - 1] + of[middle]) / 2;
+}
+
+double percentile_us(const std::vector<std::uint32_t>& sorted_ns, double share) {
+  if (sorted_ns.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted_ns.size())));
+  return sorted_ns[std::clamp<std::size_t>(rank, 1, sorted_ns.size()) - 1] / 1000.0;
+}
+
+double ratio(const measurement& raw, const measurement& to) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < raw.rates.size(); ++round) ratios.push_back(raw.rates[round] / to.rates[round]);
+  return median(ratios);
+}
+
+double rounded(double number, int digits) {
+  const double scale = std::pow(10, digits);
+  return std::round(number * scale) / scale;
+}
+
+nlohmann::ordered_json to_json(const result& from) {
+  return {{"case", from.bench_case},
+          {"database", from.database},
+          {"subject", from.subject},
+          {"processes", from.processes},
+          {"threads", from.threads},
+          {"cycles_per_s", rounded(from.cycles_per_s, 1)},
+          {"p50_us", rounded(from.p50_us, 2)},
+          {"p99_us", rounded(from.p99_us, 2)},
+          {"connections", from.needs.connections},
+          {"statements_per_cycle", rounded(from.needs.statements_per_cycle, 2)},
+          {"ratio_to_raw", rounded(from.ratio_to_raw, 3)}};
+}
+
+}  // namespace
+
+std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured) {
+  std::vector<result> results;
+  for (std::size_t at = 0; at < measured.size(); ++at)
+    results.push_back({.bench_case = what.name,
+                       .database = what.database,
+                       .subject = what.subjects[at].name,
+                       .threads = what.threads,
+                       .cycles_per_s = median(measured[at].rates),
+                       .p50_us = percentile_us(measured[at].latencies_ns, 0.50),
+                       .p99_us = percentile_us(measured[at].latencies_ns, 0.99),
+                       .needs = measured[at].needs,
+                       .ratio_to_raw = ratio(measured.front(), measured[at])});
+  return results;
+}
+
+void print_table(const std::vector<result>& of_one_case) {
+  if (of_one_case.empty()) return;
+  fmt::print("{}: {}\n", of_one_case.front().database, of_one_case.front().bench_case);
+  fmt::print("  {:<24}{:>10}{:>10}{:>10}{:>13}{:>18}{:>14}\n", "subject", "cycles/s", "p50 us", "p99 us", "connections",
+             "statements/cycle", "ratio to raw");
+  for (const auto& each : of_one_case)
+    fmt::print("  {:<24}{:>10.0f}{:>10.1f}{:>10.1f}{:>13}{:>18.2f}{:>14.2f}\n", each.subject, each.cycles_per_s,
+               each.p50_us, each.p99_us, each.needs.connections, each.needs.statements_per_cycle, each.ratio_to_raw);
+  fmt::print("\n");
+  std::fflush(stdout);
+}
+
+void write_json(const std::string& file, const std::vector<result>& results) {
+  auto all = nlohmann::ordered_json::array();
+  for (const auto& each : results) all.push_back(to_json(each));
+  std::ofstream out{file};
+  out << all.dump(2) << '\n';
+  out.close();
+  if (!out) throw std::runtime_error{fmt::format("{}: cannot be written", file)};
+}
+
+}  // namespace bench

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+#include "subject.hpp"
+
+namespace bench {
+
+/// One line of the report.
+struct result {
+  std::string bench_case;
+  std::string database;
+  std::string subject;
+  std::size_t processes = 1;
+  std::size_t threads = 1;
+  double cycles_per_s = 0;  ///< the median of the rounds
+  double p50_us = 0;
+  double p99_us = 0;
+  census needs;
+  /// How many times as long as the raw subject it takes: the median of the rounds, each compared with its own.
+  double ratio_to_raw = 1;
+};
+
+std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured);
+
+void print_table(const std::vector<result>& of_one_case);
+/// Throws std::runtime_error where the file cannot be written.
+void write_json(const std::string& file, const std::vector<result>& results);
+
+}  // namespace bench

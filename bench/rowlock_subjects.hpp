@@ -1,0 +1,17 @@
+#pragma once
+
+#include <rowlock/options.hpp>
+
+#include <memory>
+#include <string>
+
+#include "subject.hpp"
+
+namespace bench {
+
+/// client::acquire and held_lock::release; every lane has a name of its own, and all share one client.
+std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::strategy strategy);
+/// The same with mutex::lock and mutex::unlock.
+std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::strategy strategy);
+
+}  // namespace bench

@@ -1,0 +1,154 @@
+#include "sqlite_raw.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <ctime>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace bench {
+namespace {
+
+constexpr std::string_view upsert =
+    "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) "
+    "VALUES (?1, ?2, ?3, ?4, ?5, ?2, ?6, ?7) "
+    "ON CONFLICT (name) DO UPDATE SET version = max(version + 1, excluded.version), owner = excluded.owner, "
+    "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
+    "expires_at = excluded.expires_at, note = excluded.note "
+    "WHERE owner IS NULL OR expires_at <= excluded.acquired_at";
+constexpr std::string_view vacate =
+    "UPDATE rowlock_lock SET version = max(version + 1, ?3), owner = NULL, thread = NULL, note = NULL, expires_at = ?3 "
+    "WHERE name = ?1 AND acquisition = ?2";
+constexpr std::int64_t lease_us = 30'000'000;
+
+std::int64_t now_us() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1'000;
+}
+
+struct close {
+  void operator()(sqlite3* database) const noexcept { sqlite3_close(database); }
+  void operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
+};
+using connection = std::unique_ptr<sqlite3, close>;
+using statement = std::unique_ptr<sqlite3_stmt, close>;
+
+void check(sqlite3* database, int code) {
+  if (code != SQLITE_OK) throw std::runtime_error{fmt::format("SQLite: {}", sqlite3_errmsg(database))};
+}
+
+/// With the settings that rowlock gives its own connections.
+connection open(const std::string& path) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  connection owned{opened};
+  check(opened, code);
+  check(opened, sqlite3_busy_timeout(opened, 5'000));
+  check(opened,
+        sqlite3_exec(opened, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", nullptr, nullptr, nullptr));
+  return owned;
+}
+
+statement prepare(sqlite3* on, std::string_view sql) {
+  sqlite3_stmt* prepared = nullptr;
+  const int length = static_cast<int>(sql.size());
+  check(on, sqlite3_prepare_v3(on, sql.data(), length, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr));
+  return statement{prepared};
+}
+
+void set(sqlite3_stmt* to, int at, std::string_view text) {
+  check(sqlite3_db_handle(to), sqlite3_bind_text(to, at, text.data(), static_cast<int>(text.size()), SQLITE_STATIC));
+}
+
+void set(sqlite3_stmt* to, int at, std::int64_t number) {
+  check(sqlite3_db_handle(to), sqlite3_bind_int64(to, at, number));
+}
+
+/// Runs it to the end; it must have changed one row.
+void change_one(sqlite3_stmt* what) {
+  auto* const on = sqlite3_db_handle(what);
+  (void)sqlite3_step(what);
+  check(on, sqlite3_reset(what));
+  if (sqlite3_changes(on) != 1) throw std::runtime_error{"a raw cycle did not get the row, or did not have it"};
+}
+
+class raw_lane final : public lane {
+ public:
+  raw_lane(const std::string& path, std::size_t number)
+      : connection_{open(path)}, name_{fmt::format("bench/{}", number)}, thread_{fmt::format("{}", number)} {}
+
+  void cycle() override {
+    draw_acquisition();
+    take();
+    let_go();
+  }
+
+ private:
+  void draw_acquisition() {
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (std::size_t at = 0; at < acquisition_.size(); at += 16) {
+      auto bits = random_();
+      for (std::size_t digit = 0; digit < 16; ++digit, bits >>= 4) acquisition_[at + digit] = digits[bits & 15];
+    }
+  }
+
+  void take() {
+    auto* const to = upsert_.get();
+    const auto now = now_us();
+    set(to, 1, name_);
+    set(to, 2, now);
+    set(to, 3, owner_);
+    set(to, 4, thread_);
+    set(to, 5, {acquisition_.data(), acquisition_.size()});
+    set(to, 6, now + lease_us);
+    check(connection_.get(), sqlite3_bind_null(to, 7));
+    change_one(to);
+  }
+
+  void let_go() {
+    auto* const to = vacate_.get();
+    set(to, 1, name_);
+    set(to, 2, {acquisition_.data(), acquisition_.size()});
+    set(to, 3, now_us());
+    change_one(to);
+  }
+
+  connection connection_;
+  statement upsert_{prepare(connection_.get(), upsert)};
+  statement vacate_{prepare(connection_.get(), vacate)};
+  std::string name_;
+  std::string owner_ = fmt::format("bench:localhost:{}:0123456789abcdef", ::getpid());
+  std::string thread_;
+  std::array<char, 32> acquisition_{};
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+class sqlite_raw final : public subject {
+ public:
+  explicit sqlite_raw(const std::filesystem::path& folder) : path_{folder / "raw.db"} {
+    rowlock::client::connect("sqlite:" + path_).migrate();
+  }
+
+  std::unique_ptr<lane> open_lane(std::size_t number) override { return std::make_unique<raw_lane>(path_, number); }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+std::unique_ptr<subject> make_sqlite_raw(const std::filesystem::path& folder) {
+  return std::make_unique<sqlite_raw>(folder);
+}
+
+}  // namespace bench
