@@ -28,7 +28,8 @@ class ROWLOCK_EXPORT client {
  public:
   /// Opens one connection: `sqlite:path` or `sqlite::memory:` (private to this client, for unit tests). In a path,
   /// percent-encode '?', '#' and '%'. Throws invalid_url, invalid_option, unsupported, connection_failed,
-  /// permission_denied. The schema is checked at first use, not here.
+  /// permission_denied. The schema is checked at first use, not here. Throws used_after_fork in a child of a process
+  /// that had SQLite clients open at the fork: SQLite would trust in file locks that the child does not have.
   [[nodiscard]] static client connect(std::string_view url, client_options options = {});
 
   client(client&& other) noexcept;

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "api/client_impl.hpp"
+#include "runtime/client_impl.hpp"
 
 namespace rowlock::inline v1 {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/client_impl.hpp"
 #include "driver/boot_clock.hpp"
+#include "runtime/client_impl.hpp"
 
 namespace rowlock::inline v1 {
 

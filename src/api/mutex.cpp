@@ -7,8 +7,8 @@
 #include <map>
 #include <utility>
 
-#include "api/client_impl.hpp"
 #include "core/checks.hpp"
+#include "runtime/client_impl.hpp"
 #include "runtime/guarded.hpp"
 
 namespace rowlock::inline v1 {
@@ -72,7 +72,7 @@ void mutex::unlock() noexcept {
 
 const held_lock& mutex::held() const {
   if (state_->client->is_foreign())
-    throw error{errc::used_after_fork, "this rowlock mutex belongs to the parent process; connect anew in the child"};
+    throw error{errc::used_after_fork, "this rowlock mutex belongs to the parent process"};
   const auto all = state_->held.lock();
   const auto found = all->find(state_->whose());
   if (found == all->end())

@@ -2,9 +2,9 @@
 
 namespace rowlock::inline v1::dialect {
 
-// Why each of these is safe: docs/protocol.md, "SQLite". The driver registers two functions. clock_us() is read, in a
-// statement that writes, after the file's write lock was taken. tell(n, value) is its value, and column n of the answer
-// if the statement changes a row: RETURNING would build a temporary table for each statement.
+// Why each of these is safe: docs/protocol.md, "SQLite". The driver registers two functions. clock_us() is read once
+// for each statement, in one that writes after the file's write lock was taken. tell(n, value) is its value, and column
+// n of the answer if the statement changes a row: RETURNING would build a temporary table for each statement.
 
 namespace {
 
@@ -21,13 +21,11 @@ const step acquire{
         "expires_at = excluded.expires_at, note = excluded.note, liveness = NULL "
         "WHERE owner IS NULL OR expires_at <= clock_us()"};
 
-// What is left is told from WHERE: in SET it would be reckoned with another reading of the clock.
 const step renew{.verb = verb::renew,
                  .act =
                      "UPDATE rowlock_lock SET acquisition = tell(0, acquisition), "
-                     "expires_at = max(expires_at, clock_us() + ?3) "
-                     "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us() "
-                     "AND tell(1, max(expires_at - clock_us(), ?3))"};
+                     "expires_at = clock_us() + tell(1, max(expires_at - clock_us(), ?3)) "
+                     "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()"};
 
 const step extend{.verb = verb::extend,
                   .act =

@@ -44,11 +44,6 @@ const char* name_of(dialect::verb v) {
   }
 }
 
-void clock_us(sqlite3_context* context, int /*count*/, sqlite3_value** /*values*/) {
-  const auto clock = reinterpret_cast<wall_clock>(sqlite3_user_data(context));
-  sqlite3_result_int64(context, clock());
-}
-
 }  // namespace
 
 std::int64_t host_wall_clock() {
@@ -82,7 +77,7 @@ void sqlite_session::refuse_inherited() {
                 "before connecting, close the clients before forking, or exec"};
 }
 
-sqlite_session::sqlite_session(const sqlite_options& options, const limits& until) {
+sqlite_session::sqlite_session(const sqlite_options& options, const limits& until) : clock_{options.clock} {
   refuse_inherited();
   const limited scope{*this, until};
   open(options);
@@ -101,17 +96,25 @@ void sqlite_session::open(const sqlite_options& options) {
   sqlite3_busy_handler(db, on_busy, this);
   if (sqlite3_db_readonly(db, "main") == 1)
     throw error{errc::permission_denied, options.path + " cannot be written to; rowlock must be able to"};
-  register_functions(options);
+  register_functions(doing);
 }
 
 // Neither may be evaluated before the statement runs: none is declared deterministic.
-void sqlite_session::register_functions(const sqlite_options& options) {
-  constexpr int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
-  auto* const clock = reinterpret_cast<void*>(options.clock);
-  int code = sqlite3_create_function_v2(db_.get(), "clock_us", 0, flags, clock, clock_us, nullptr, nullptr, nullptr);
-  if (code == SQLITE_OK)
-    code = sqlite3_create_function_v2(db_.get(), "tell", 2, flags, this, tell, nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) raise_sqlite(db_.get(), code, "opening " + options.path, false);
+void sqlite_session::register_functions(const std::string& doing) {
+  const auto add = [&](const char* name, int arguments, void (*function)(sqlite3_context*, int, sqlite3_value**)) {
+    const int code = sqlite3_create_function_v2(db_.get(), name, arguments, SQLITE_UTF8 | SQLITE_DIRECTONLY, this,
+                                                function, nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) raise_sqlite(db_.get(), code, doing, false);
+  };
+  add("clock_us", 0, clock_us);
+  add("tell", 2, tell);
+}
+
+// Read once for each statement, when it first asks: all its times are one.
+void sqlite_session::clock_us(sqlite3_context* context, int /*count*/, sqlite3_value** /*values*/) {
+  auto& self = *static_cast<sqlite_session*>(sqlite3_user_data(context));
+  if (!self.now_) self.now_ = self.clock_();
+  sqlite3_result_int64(context, *self.now_);
 }
 
 void sqlite_session::tell(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
@@ -156,6 +159,8 @@ sqlite_statement& sqlite_session::ready(sqlite_statement& slot, const std::strin
 
 void sqlite_session::execute(sqlite_statement& statement, const request& arguments, std::vector<row>& to,
                              const char* doing, bool writing) {
+  now_.reset();
+  told_.clear();
   const int code = statement.run(arguments, to);
   if (code == SQLITE_OK) return;
   if ((code & 0xFF) == SQLITE_BUSY && limits_.stop.stop_requested())
@@ -193,7 +198,6 @@ void sqlite_session::act(const dialect::step& what, std::span<const request> bat
   auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].act, what.act);
   const auto each = [&] {
     for (const request& r : batch) {
-      told_.clear();
       execute(statement, r, rows, name_of(what.verb), true);
       if (!told_.empty() && sqlite3_changes(db_.get()) > 0) rows.push_back(std::move(told_));
     }

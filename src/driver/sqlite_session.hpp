@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "driver/backend.hpp"
@@ -55,14 +56,17 @@ class sqlite_session final : public session {
   std::vector<request> unanswered(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
   void act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
   void in_transaction(const std::function<void()>& body);
-  void register_functions(const sqlite_options& options);
+  void register_functions(const std::string& doing);
   static int on_busy(void* self, int polls);
+  static void clock_us(sqlite3_context* context, int count, sqlite3_value** values);
   static void tell(sqlite3_context* context, int count, sqlite3_value** values);
 
   counted counted_;
   sqlite_handle db_;
   limits limits_;  // of the call that is under way
-  row told_;       // by the statement that is under way
+  wall_clock clock_;
+  std::optional<std::int64_t> now_;  // of the statement that is under way, as is:
+  row told_;
   std::array<prepared, dialect::table::size> steps_;
   sqlite_statement begin_;
   sqlite_statement commit_;

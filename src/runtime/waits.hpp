@@ -14,7 +14,9 @@ template <class Ready>
 bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mutex>& lock, core::instant deadline,
                 const std::stop_token& stop, Ready ready) {
   if (deadline == core::instant::max()) return condition.wait(lock, stop, ready);
-  return condition.wait_for(lock, stop, deadline - driver::now(), ready);
+  const core::instant now = driver::now();
+  if (deadline <= now) return ready();
+  return condition.wait_for(lock, stop, deadline - now, ready);
 }
 
 }  // namespace rowlock::inline v1::runtime

@@ -3,11 +3,11 @@
 #include <thread>
 #include <utility>
 
-#include "api/client_impl.hpp"
 #include "core/checks.hpp"
 #include "core/lease.hpp"
 #include "core/wait.hpp"
 #include "driver/boot_clock.hpp"
+#include "runtime/client_impl.hpp"
 #include "runtime/jitter.hpp"
 
 namespace rowlock::inline v1::detail {
@@ -63,6 +63,8 @@ std::optional<held_lock> client_impl::acquire(const lock_name& name, const lock_
                                               const std::stop_token& stop) {
   core::check(options);
   check_usable();
+  const runtime::traffic::call under_way{calls_};
+  check_usable();  // close() waits for those that come this far
   if (stop.stop_requested()) return std::nullopt;
   const wish what{.name = name, .options = options, .by = by ? *by : holder::unique(), .is_reentrant = by.has_value()};
   if (auto held = again(what)) return held;
@@ -142,7 +144,7 @@ strategies::answer client_impl::ask(const wish& what, const std::string& id, con
                                 .lease = what.options.lease};
   return on_session(until, [&](driver::session& on) { return unique_index_.acquire(on, {&one, 1}, until).at(0); });
 } catch (const error& e) {
-  if (e.outcome_is_unknown()) undo_later(what.name, id, what.options.lease, driver::now());
+  if (e.outcome_is_unknown()) undo_later(to_undo(what.name, id, what.options.lease, driver::now()));
   throw;
 }
 
@@ -155,7 +157,7 @@ std::optional<held_lock> client_impl::keep(const wish& what, const std::string& 
   a->set_deadline(core::local_deadline(sent, granted.left.value_or(lease), lease));
   a->set_renewal_due(core::renewal_due(sent, lease));
   if (a->deadline() <= driver::now()) {
-    undo_later(what.name, id, lease, driver::now());
+    undo_later(to_undo(what.name, id, lease, driver::now()));
     return std::nullopt;
   }
   if (!holdings_.add(a, what.is_reentrant)) {  // closed since

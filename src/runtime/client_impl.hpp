@@ -24,6 +24,7 @@
 #include "runtime/pool.hpp"
 #include "runtime/reporter.hpp"
 #include "runtime/schema.hpp"
+#include "runtime/traffic.hpp"
 #include "runtime/undo_list.hpp"
 #include "runtime/waiting_line.hpp"
 #include "runtime/watchdog.hpp"
@@ -85,8 +86,11 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void release_row(const acquisition& a);
   void lost(const std::shared_ptr<acquisition>& a, loss_reason why);
   void after_loss(acquisition& a);
-  void undo_later(const lock_name& name, const std::string& id, duration lease, core::instant from);
-  void let_go_of(const std::vector<std::shared_ptr<acquisition>>& all, loss_reason why, core::instant deadline);
+  runtime::undo_list::entry to_undo(const lock_name& name, const std::string& id, duration lease,
+                                    core::instant from) const;
+  void undo_later(runtime::undo_list::entry e);
+  std::vector<runtime::undo_list::entry> give_up(const std::vector<std::shared_ptr<acquisition>>& all, loss_reason why,
+                                                 core::instant deadline);
   void release_undone(std::vector<runtime::undo_list::entry> entries, const driver::limits& until);
   runtime::keeper::hands keepers_hands();
   runtime::hint_watch::connect watching();
@@ -99,6 +103,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::atomic<bool> schema_fits_{false};  // read once, and again after its tables were found missing
 
   // Rooms below, from the database to the threads, which must be the first to go.
+  runtime::traffic calls_;
   runtime::reporter reporter_;
   const driver::backend& backend_;
   const dialect::table sql_;

@@ -3,11 +3,11 @@
 #include <thread>
 #include <utility>
 
-#include "api/client_impl.hpp"
 #include "core/checks.hpp"
 #include "core/lease.hpp"
 #include "core/wait.hpp"
 #include "driver/boot_clock.hpp"
+#include "runtime/client_impl.hpp"
 
 namespace rowlock::inline v1::detail {
 
@@ -36,6 +36,7 @@ class claimed {
 // nothing.
 void client_impl::release(const std::shared_ptr<acquisition>& a) {
   if (is_foreign()) throw lock_lost(*a, loss_reason::forked);
+  const runtime::traffic::call under_way{calls_};
   const bool was_last = holdings_.drop(*a);
   const bool was_held = was_last ? a->let_go() : a->is_held();
   if (!was_held) throw lock_lost(*a, a->why_lost());
@@ -51,10 +52,12 @@ void client_impl::release_row(const acquisition& a) {
                  return unique_index_.release(on, {&one, 1}, until);
                }).at(0);
   } catch (const error&) {
-    undo_later(a.name, a.id, a.lease(), driver::now());
+    undo_later(to_undo(a.name, a.id, a.lease(), driver::now()));
     throw;
   }
-  if (!released) throw lock_lost(a, loss_reason::taken_over);
+  if (!released)
+    throw error{errc::lock_lost,
+                "\"" + std::string{a.name.view()} + "\" had been freed or taken over by somebody else"};
   line_.hint(a.name);
 }
 
@@ -110,13 +113,20 @@ void client_impl::after_loss(acquisition& a) {
   // A late renewal may have prolonged it in the database. Not before the lease it had is over: the margin is the time
   // that its holder has to stop.
   if (a.why_lost() == loss_reason::expired || a.why_lost() == loss_reason::unreachable)
-    undo_later(a.name, a.id, a.lease(), core::later(a.deadline(), core::margin(a.lease())));
+    undo_later(to_undo(a.name, a.id, a.lease(), core::later(a.deadline(), core::margin(a.lease()))));
   keeper_.arm(core::instant::min());
 }
 
-void client_impl::undo_later(const lock_name& name, const std::string& id, duration lease, core::instant from) {
-  const core::instant end = core::later(core::later(driver::now(), lease), options_.call_timeout);
-  undo_.add({.name = name, .acquisition = id, .until = end, .next = from});
+runtime::undo_list::entry client_impl::to_undo(const lock_name& name, const std::string& id, duration lease,
+                                               core::instant from) const {
+  // When the row is free anyway, and nothing that was sent can still take effect.
+  const core::instant until = core::later(core::later(driver::now(), lease), options_.call_timeout);
+  return {.name = name, .acquisition = id, .until = until, .next = from};
+}
+
+void client_impl::undo_later(runtime::undo_list::entry e) {
+  const core::instant from = e.next;
+  undo_.add(std::move(e));
   keeper_.arm(from);
 }
 

@@ -1,4 +1,4 @@
-#include "api/client_impl.hpp"
+#include "runtime/client_impl.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -67,8 +67,7 @@ runtime::keeper::hands client_impl::keepers_hands() {
 }
 
 void client_impl::check_usable() const {
-  if (is_foreign())
-    throw error{errc::used_after_fork, "this rowlock client belongs to the parent process; connect anew in the child"};
+  if (is_foreign()) throw error{errc::used_after_fork, "this rowlock client belongs to the parent process"};
   if (is_closed_) throw error{errc::client_closed, "this rowlock client was closed"};
 }
 
@@ -120,31 +119,35 @@ void client_impl::report(event e) noexcept {
 void client_impl::release_all() noexcept {
   if (is_foreign() || is_closed_) return;
   const auto until = call_limits();
-  let_go_of(holdings_.all(), loss_reason::forced, until.deadline);
-  release_undone(undo_.take_all(), until);
+  release_undone(give_up(holdings_.all(), loss_reason::forced, until.deadline), until);
 }
 
 void client_impl::close() noexcept {
   if (is_foreign() || is_closed_.exchange(true)) return;
   const auto until = call_limits();
   line_.close();
-  let_go_of(holdings_.close(), loss_reason::client_closed, until.deadline);
+  auto undone = give_up(holdings_.close(), loss_reason::client_closed, until.deadline);
+  calls_.wait_for_the_last(until.deadline);
   watchdog_.stop();
   keeper_.stop();
   hints_.stop();
-  release_undone(undo_.take_all(), until);
+  for (auto& e : undo_.take_due(driver::now())) undone.push_back(std::move(e));
+  release_undone(std::move(undone), until);
   pool_.close();
   reporter_.deliver();
 }
 
 // First nobody believes in them any more, then the rows are let go: never the other way round.
-void client_impl::let_go_of(const std::vector<std::shared_ptr<acquisition>>& all, loss_reason why,
-                            core::instant deadline) {
+std::vector<runtime::undo_list::entry> client_impl::give_up(const std::vector<std::shared_ptr<acquisition>>& all,
+                                                            loss_reason why, core::instant deadline) {
   std::vector<std::shared_ptr<acquisition>> gone;
   for (const auto& a : all)
     if (a->lose(why)) gone.push_back(a);
   watchdog_.fire_and_wait(gone, deadline);
-  for (const auto& a : gone) undo_later(a->name, a->id, a->lease(), driver::now());
+  std::vector<runtime::undo_list::entry> undone;
+  undone.reserve(gone.size());
+  for (const auto& a : gone) undone.push_back(to_undo(a->name, a->id, a->lease(), driver::now()));
+  return undone;
 }
 
 }  // namespace rowlock::inline v1::detail
