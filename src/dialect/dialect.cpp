@@ -4,7 +4,7 @@ namespace rowlock::inline v1::dialect {
 
 table::table(std::span<const step> steps, std::string_view prefix) {
   for (const step& s : steps)
-    steps_[static_cast<std::size_t>(s.verb)] = {s.verb, with_prefix(s.look, prefix), with_prefix(s.act, prefix)};
+    steps_[static_cast<std::size_t>(s.verb)] = {s.verb, s.key, with_prefix(s.look, prefix), with_prefix(s.act, prefix)};
 }
 
 std::string with_prefix(std::string_view text, std::string_view prefix) {

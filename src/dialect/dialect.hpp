@@ -31,6 +31,7 @@ enum class verb : std::uint8_t {
 /// the requests that look did not answer. Either may be empty.
 struct step {
   dialect::verb verb{};
+  std::size_t key = 0;  ///< the argument by which an answer names its request
   std::string look{};
   std::string act{};
 };

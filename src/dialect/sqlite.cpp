@@ -4,40 +4,42 @@ namespace rowlock::inline v1::dialect {
 
 // Why each of these is safe: docs/protocol.md, "SQLite". The driver registers two functions. clock_us() is read once
 // for each statement, in one that writes after the file's write lock was taken. tell(n, value) is its value, and column
-// n of the answer if the statement changes a row: RETURNING would build a temporary table for each statement.
+// n of the answer, behind the request's key, if the statement changes a row: RETURNING would build a temporary table
+// for each statement.
 
 namespace {
 
 const step acquire{
     .verb = verb::acquire,
+    .key = 3,
     .look =
         "SELECT ?4, NULL, expires_at - clock_us() FROM rowlock_lock "
         "WHERE name = ?1 AND owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_us())",
     .act =
         "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) "
-        "VALUES (?1, tell(1, clock_us()), ?2, ?3, tell(0, ?4), clock_us(), clock_us() + tell(2, ?5), ?6) "
+        "VALUES (?1, tell(1, clock_us()), ?2, ?3, ?4, clock_us(), clock_us() + tell(2, ?5), ?6) "
         "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
         "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
         "expires_at = excluded.expires_at, note = excluded.note, liveness = NULL "
         "WHERE owner IS NULL OR expires_at <= clock_us()"};
 
 const step renew{.verb = verb::renew,
+                 .key = 1,
                  .act =
-                     "UPDATE rowlock_lock SET acquisition = tell(0, acquisition), "
-                     "expires_at = clock_us() + tell(1, max(expires_at - clock_us(), ?3)) "
+                     "UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), ?3)) "
                      "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()"};
 
 const step extend{.verb = verb::extend,
+                  .key = 1,
                   .act =
-                      "UPDATE rowlock_lock SET acquisition = tell(0, acquisition), "
-                      "expires_at = clock_us() + tell(1, ?3) "
+                      "UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, ?3) "
                       "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()"};
 
 const step release{.verb = verb::release,
+                   .key = 1,
                    .act =
                        "UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, "
-                       "acquisition = tell(0, acquisition), version = max(version + 1, clock_us()), "
-                       "expires_at = clock_us() "
+                       "version = max(version + 1, clock_us()), expires_at = clock_us() "
                        "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL"};
 
 const step inspect{.verb = verb::inspect,

@@ -199,11 +199,18 @@ void sqlite_session::act(const dialect::step& what, std::span<const request> bat
   const auto each = [&] {
     for (const request& r : batch) {
       execute(statement, r, rows, name_of(what.verb), true);
-      if (!told_.empty() && sqlite3_changes(db_.get()) > 0) rows.push_back(std::move(told_));
+      if (sqlite3_changes(db_.get()) > 0) rows.push_back(told_row(r[what.key]));
     }
   };
   if (batch.size() == 1) return each();
   in_transaction(each);
+}
+
+// What the statement told, with the key in front.
+row sqlite_session::told_row(const argument& key) {
+  if (told_.empty()) told_.resize(1);
+  if (const auto* words = std::get_if<std::string_view>(&key)) told_[0] = std::string{*words};
+  return std::move(told_);
 }
 
 void sqlite_session::in_transaction(const std::function<void()>& body) {

@@ -55,6 +55,7 @@ class sqlite_session final : public session {
                bool writing);
   std::vector<request> unanswered(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
   void act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
+  row told_row(const argument& key);
   void in_transaction(const std::function<void()>& body);
   void register_functions(const std::string& doing);
   static int on_busy(void* self, int polls);
