@@ -52,13 +52,12 @@ std::vector<std::string> odd_names() {
       "%",
       "_",
       "{}",
-      "caf\xc3\xa9",                   // e with acute as one code point
-      "cafe\xcc\x81",                  // and as two
-      "\xf0\x9f\x94\x92",              // an emoji
-      "\xf0\x9f\x94\x92\xef\xb8\x8f",  // with a variation selector
-      "\xe2\x80\x8b",                  // zero width space
-      "\xef\xbb\xbf"
-      "a",                                 // byte order mark
+      "caf\xc3\xa9",                       // e with acute as one code point
+      "cafe\xcc\x81",                      // and as two
+      "\xf0\x9f\x94\x92",                  // an emoji
+      "\xf0\x9f\x94\x92\xef\xb8\x8f",      // with a variation selector
+      "\xe2\x80\x8b",                      // zero width space
+      "\xef\xbb\xbf\x61",                  // byte order mark and a
       "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",  // right to left
       "\xc4\xb0",                          // capital I with dot
       "\xc5\xbf",                          // long s, which some collations take for s

@@ -13,15 +13,17 @@
 #include "driver/boot_clock.hpp"
 #include "runtime/schema.hpp"
 #include "strategy/unique_index.hpp"
+#include "support/errors.hpp"
 #include "support/temp_folder.hpp"
 
 // The SQLite session and the SQL of its dialect, with a clock of the test's own where time matters.
 
+namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace rowlock;
 using strategies::verdict;
+using test::error_of;
 
 std::atomic<std::int64_t> test_time{1'700'000'000'000'000};
 std::int64_t test_clock() { return test_time; }
@@ -39,38 +41,29 @@ std::string pragma_of(const std::string& path, const std::string& what) {
   return driver::text(rows.at(0).at(0));
 }
 
-std::optional<error> error_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const error& e) {
-    return e;
-  }
-  return std::nullopt;
-}
-
 class sqlite_session_test : public testing::Test {
  protected:
-  std::string file(const std::string& name = "locks.db") const { return (folder / name).string(); }
+  std::string file(const std::string& name = "locks.db") const { return (folder_ / name).string(); }
   driver::sqlite_session open(driver::wall_clock clock = test_clock) const {
     return {{.path = file(), .warning = {}, .clock = clock}, within(5s)};
   }
   void migrate(driver::session& on) const {
-    runtime::migrate(sql, dialect::sqlite_migrations(), "rowlock_", on, within(5s));
+    runtime::migrate(sql_, dialect::sqlite_migrations(), "rowlock_", on, within(5s));
   }
   strategies::answer acquire(driver::session& on, const char* name, const char* acquisition,
                              duration lease = 30s) const {
     const strategies::attempt one{
         .name = name, .owner = "o", .thread = "t", .acquisition = acquisition, .note = "", .lease = lease};
-    return algorithm.acquire(on, {&one, 1}, within(5s)).at(0);
+    return algorithm_.acquire(on, {&one, 1}, within(5s)).at(0);
   }
   bool release(driver::session& on, const char* name, const char* acquisition) const {
     const strategies::held one{.name = name, .acquisition = acquisition};
-    return algorithm.release(on, {&one, 1}, within(5s)).at(0);
+    return algorithm_.release(on, {&one, 1}, within(5s)).at(0);
   }
   strategies::renewal renew(driver::session& on, const char* name, const char* acquisition,
                             duration lease = 30s) const {
     const strategies::held one{.name = name, .acquisition = acquisition, .lease = lease};
-    return algorithm.renew(on, {&one, 1}, within(5s)).at(0);
+    return algorithm_.renew(on, {&one, 1}, within(5s)).at(0);
   }
 
   std::int64_t expiry(std::string_view name) const {
@@ -81,9 +74,9 @@ class sqlite_session_test : public testing::Test {
     return driver::integer(fresh.run(read, {&asked, 1}, within(5s)).at(0).at(0));
   }
 
-  test::temp_folder folder;
-  dialect::table sql = dialect::sqlite("rowlock_");
-  strategies::unique_index algorithm{sql};
+  test::temp_folder folder_;
+  dialect::table sql_ = dialect::sqlite("rowlock_");
+  strategies::unique_index algorithm_{sql_};
 };
 
 TEST_F(sqlite_session_test, a_new_file_becomes_wal) {
@@ -185,7 +178,7 @@ TEST_F(sqlite_session_test, a_batch_answers_each_request_by_itself) {
   std::vector<strategies::attempt> batch;
   for (const char* name : {"a", "b", "c"})
     batch.push_back({.name = name, .owner = "o", .thread = "t", .acquisition = name, .note = "", .lease = 30s});
-  const auto answers = algorithm.acquire(session, batch, within(5s));
+  const auto answers = algorithm_.acquire(session, batch, within(5s));
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_EQ(answers[0].what, verdict::granted);
   EXPECT_EQ(answers[1].what, verdict::busy);
@@ -194,12 +187,12 @@ TEST_F(sqlite_session_test, a_batch_answers_each_request_by_itself) {
                                            {.name = "b", .acquisition = "b", .lease = 30s},
                                            {.name = "x", .acquisition = "x", .lease = 30s},
                                            {.name = "c", .acquisition = "c", .lease = 30s}};
-  const auto renewals = algorithm.renew(session, held, within(5s));
+  const auto renewals = algorithm_.renew(session, held, within(5s));
   EXPECT_EQ(renewals[0].what, strategies::standing::kept);
   EXPECT_EQ(renewals[1].why, loss_reason::taken_over);
   EXPECT_EQ(renewals[2].why, loss_reason::row_vanished);
   EXPECT_EQ(renewals[3].what, strategies::standing::kept);
-  EXPECT_EQ(algorithm.release(session, held, within(5s)), (std::vector<bool>{true, false, false, true}));
+  EXPECT_EQ(algorithm_.release(session, held, within(5s)), (std::vector<bool>{true, false, false, true}));
 }
 
 TEST_F(sqlite_session_test, a_refused_try_takes_no_lock) {
@@ -211,7 +204,7 @@ TEST_F(sqlite_session_test, a_refused_try_takes_no_lock) {
       [&] {
         const strategies::attempt one{
             .name = "a", .owner = "o", .thread = "t", .acquisition = "2", .note = "", .lease = 30s};
-        EXPECT_EQ(algorithm.acquire(session, {&one, 1}, within(1ms)).at(0).what, verdict::busy);
+        EXPECT_EQ(algorithm_.acquire(session, {&one, 1}, within(1ms)).at(0).what, verdict::busy);
       },
       within(5s));
 }
@@ -225,7 +218,7 @@ TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_at_the_deadline) {
         const strategies::attempt one{
             .name = "a", .owner = "o", .thread = "t", .acquisition = "1", .note = "", .lease = 30s};
         const auto before = driver::now();
-        const auto failure = error_of([&] { algorithm.acquire(session, {&one, 1}, within(50ms)); });
+        const auto failure = error_of([&] { algorithm_.acquire(session, {&one, 1}, within(50ms)); });
         ASSERT_TRUE(failure);
         EXPECT_EQ(failure->code(), errc::call_timed_out);
         EXPECT_TRUE(failure->is_retryable());
@@ -246,7 +239,7 @@ TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_on_stop) {
       [&] {
         const strategies::held one{.name = "a", .acquisition = "1"};
         const auto failure = error_of([&] {
-          algorithm.release(session, {&one, 1}, {.deadline = driver::now() + 1h, .stop = stop.get_token()});
+          algorithm_.release(session, {&one, 1}, {.deadline = driver::now() + 1h, .stop = stop.get_token()});
         });
         ASSERT_TRUE(failure);
         EXPECT_EQ(failure->code(), errc::cancelled);
@@ -264,7 +257,7 @@ TEST_F(sqlite_session_test, a_transaction_that_throws_leaves_nothing) {
                    },
                    within(5s)),
                std::runtime_error);
-  EXPECT_NO_THROW(runtime::require_fit_schema(sql, session, within(5s)));
+  EXPECT_NO_THROW(runtime::require_fit_schema(sql_, session, within(5s)));
 }
 
 TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothing) {
@@ -312,3 +305,4 @@ TEST_F(sqlite_session_test, many_open_a_new_file_at_once) {
 }
 
 }  // namespace
+}  // namespace rowlock

@@ -8,8 +8,8 @@
 #include "process/roles.hpp"
 
 // ThreadSanitizer ends a child that starts a thread after a fork of many, which is what is tested here.
-extern "C" const char* __tsan_default_options();                                // NOLINT(bugprone-reserved-identifier)
-extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }  // NOLINT(bugprone-reserved-identifier)
+extern "C" const char* __tsan_default_options();                                // NOLINT
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }  // NOLINT
 
 int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);

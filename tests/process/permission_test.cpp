@@ -50,7 +50,7 @@ class permission : public testing::Test {
     locks.migrate();
     locks.acquire("job").release();
   }
-  ~permission() override { fs::permissions(folder(), fs::perms::owner_all); }
+  void TearDown() override { fs::permissions(folder(), fs::perms::owner_all); }
 
   fs::path folder() const { return file_.file().parent_path(); }
 

@@ -18,7 +18,7 @@ namespace rowlock::test {
 template <class Result>
 class background {
  public:
-  template <class Call>
+  template <class Call>  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): the requirement sees to that
   requires(!std::same_as<std::remove_cvref_t<Call>, background>) explicit background(Call&& call)
       : task_{std::forward<Call>(call)}, result_{task_.get_future()}, thread_{[this](std::stop_token stop) {
           task_(std::move(stop));

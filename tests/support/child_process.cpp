@@ -69,7 +69,7 @@ child_process::~child_process() {
   ::close(output_);
 }
 
-void child_process::send(std::string_view line) {
+void child_process::send(std::string_view line) const {
   const auto text = std::string{line} + "\n";
   if (::write(input_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) fail(errno, "write");
 }

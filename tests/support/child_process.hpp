@@ -21,7 +21,7 @@ class child_process {
 
   pid_t pid() const noexcept { return pid_; }
 
-  void send(std::string_view line);
+  void send(std::string_view line) const;
   /// The next line it says. Throws where it says none in time, or ends.
   std::string read_line();
   /// The same for a line that must be this.

@@ -61,10 +61,10 @@ TEST(saturate_test, takes_fractions_infinities_and_nan) {
 TEST(saturate_test, does_not_turn_over_just_below_the_greatest) {
   const double most = std::chrono::duration<double>{duration::max()}.count();
   for (double seconds : {most, std::nextafter(most, 0.0), std::nextafter(most, HUGE_VAL)})
-    EXPECT_GT(saturate(fractional{seconds}), std::chrono::hours{24 * 365 * 200'000LL}) << seconds;
+    EXPECT_GT(saturate(fractional{seconds}), std::chrono::hours{24LL * 365 * 200'000LL}) << seconds;
   const float coarse = std::chrono::duration<float>{duration::max()}.count();
   EXPECT_GT(saturate(std::chrono::duration<float>{std::nextafter(coarse, 0.0F)}),
-            std::chrono::hours{24 * 365 * 200'000LL});
+            std::chrono::hours{24LL * 365 * 200'000LL});
 }
 
 TEST(until_test, is_what_is_left) {

@@ -102,7 +102,7 @@ TEST(error_test, a_copy_answers_the_same) {
 
 TEST(error_test, what_was_moved_from_can_still_be_asked) {
   error original{errc::connection_failed, "no route"};
-  const error moved = std::move(original);
+  const error moved = std::move(original);  // NOLINT(performance-move-const-arg): it is copied
   EXPECT_TRUE(moved.is_retryable());
   EXPECT_NO_FATAL_FAILURE(static_cast<void>(original.is_retryable()));  // NOLINT(bugprone-use-after-move)
   EXPECT_EQ(original.native_code(), 0);

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace rowlock;
 using core::instant;
 
 constexpr instant sent{1000s};
@@ -64,3 +64,4 @@ TEST(time, later_saturates) {
 }
 
 }  // namespace
+}  // namespace rowlock

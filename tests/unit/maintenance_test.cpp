@@ -17,10 +17,10 @@
 // The two maintenance threads, with hands that are the test's own. Deadlines lie in the past or in an hour: no time
 // needs to pass.
 
+namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace rowlock;
 using runtime::acquisition_ptr;
 using strategies::standing;
 
@@ -145,7 +145,7 @@ struct keeper_test : testing::Test {
                   for (const auto& h : some) out.push_back(answer(h));
                   return out;
                 },
-            .undo = [this](std::vector<runtime::undo_list::entry>, const driver::limits&) { undone.happens(); },
+            .undo = [this](const std::vector<runtime::undo_list::entry>&, const driver::limits&) { undone.happens(); },
             .lost = [this](const acquisition_ptr& a, loss_reason why) { lost.emplace_back(a->name.view(), why); }};
   }
   void run_until_renewed() {
@@ -255,3 +255,4 @@ TEST(holdings, closed_takes_nothing) {
 }
 
 }  // namespace
+}  // namespace rowlock

@@ -16,10 +16,10 @@
 
 // Parts of the runtime that need neither a database nor time to pass.
 
+namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace rowlock;
 using core::instant;
 using outcome = runtime::waiting_line::outcome;
 
@@ -152,3 +152,4 @@ TEST(ids, attempts_differ_and_have_32_digits) {
 }
 
 }  // namespace
+}  // namespace rowlock

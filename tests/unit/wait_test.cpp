@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace rowlock;
 
 TEST(busy_pause, ends_with_the_holders_lease) {
   EXPECT_EQ(core::busy_pause(200ms, 0), 200ms);
@@ -52,3 +52,4 @@ TEST(lock_poll_pause, grows_from_microseconds_to_milliseconds) {
 }
 
 }  // namespace
+}  // namespace rowlock
