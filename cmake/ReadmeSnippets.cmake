@@ -3,6 +3,9 @@
 # A block with `int main` becomes a program and the ctest <page>_<n>: readme_1, docs_guide_2. Any other block becomes
 # the body of `void snippet(rowlock::client& locks)`, its #include lines moved in front. ```cpp ignore is left out.
 # A changed page makes CMake configure again; only blocks that changed are compiled again.
+#
+# The ```sh blocks of a page are run one after the other, in one shell that ends at the first failure, with the built
+# programs in its PATH and an empty folder as its home: the ctest <page>_sh.
 
 include(RowlockProgramTest)
 
@@ -133,10 +136,37 @@ function(rowlock_page_snippets page)
     endwhile()
 endfunction()
 
+function(rowlock_page_script page)
+    file(READ "${PROJECT_SOURCE_DIR}/${page}" text)
+    string(REPLACE ";" "<semicolon>" text "${text}")  # a list would come apart there
+    string(REGEX MATCHALL "\n```sh\n([^`]|`[^`])*\n```" blocks "\n${text}")
+    if(NOT blocks)
+        return()
+    endif()
+    list(JOIN blocks "" script)
+    string(REGEX REPLACE "\n```(sh)?" "\n" script "${script}")
+    string(REPLACE "<semicolon>" ";" script "${script}")
+    cmake_path(GET page STEM LAST_ONLY stem)
+    string(TOLOWER "${stem}_sh" test)
+    set(folder "${PROJECT_BINARY_DIR}/run/${test}")
+    set(file "${PROJECT_BINARY_DIR}/generated/snippets/${test}.sh")
+    rowlock_write_if_different("${file}" "${script}")
+    add_test(NAME ${test}
+        COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${folder}" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}" -- sh -eux "${file}")
+    set_tests_properties(${test} PROPERTIES
+        LABELS readme
+        TIMEOUT 60
+        ENVIRONMENT "HOME=${folder}"
+        ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+endfunction()
+
 # The one glob of the build: a page that nobody listed would go untested.
 file(GLOB pages RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/*.md")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages})
 foreach(page IN LISTS pages)
     rowlock_page_snippets("${page}")
+    if(TARGET rowlock_command)
+        rowlock_page_script("${page}")
+    endif()
 endforeach()

@@ -338,6 +338,46 @@ TEST_F(forked, what_was_lost_stays_lost) {
   EXPECT_EQ(held.why_lost(), loss_reason::forced);
 }
 
+/// parent URL: takes "job", forks and says so. The child says what it finds when its parent has gone, and lives on.
+int be_parent(const std::vector<std::string>& arguments) {
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  std::optional<held_lock> held = locks.acquire("job", {.lease = 1500ms});
+  std::optional<client> moved{std::move(locks)};
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child != 0) {
+    say("forked");
+    static_cast<void>(hear());
+    return 1;
+  }
+  ::alarm(120);
+  findings found;
+  found.check(1, eventually([&] { return ::getppid() != parent; }));
+  found.check(2, held->why_lost() == loss_reason::forked);
+  found.check(3, is_used_after_fork([&] { static_cast<void>(moved->try_acquire("job")); }));
+  held.reset();
+  moved.reset();
+  say("found " + std::to_string(found.first()));
+  static_cast<void>(hear());
+  ::_exit(0);
+}
+
+const role_registration parent_role{"parent", be_parent};
+
+TEST_F(forked, a_child_that_outlives_a_killed_holder_keeps_nothing_from_the_next) {
+  child_process parent{"parent", {file_.url()}};
+  parent.expect("forked");
+  EXPECT_FALSE(locks_->try_acquire("job").has_value());
+  const auto before = file_.row("job").value();
+  parent.kill();
+  parent.expect("found 0");
+  const auto lease_ends = file_.row("job").value().expires_at.value();
+  EXPECT_EQ(file_.row("job").value().acquisition, before.acquisition) << "the child's destructors did nothing";
+  const auto next = locks_->acquire("job");
+  EXPECT_GE(next.token().value(), lease_ends) << "and it did not cut the lease short";
+  EXPECT_FALSE(next.lost().stop_requested());
+}
+
 /// descriptors FOLDER: says how many open descriptors lead there.
 int count_descriptors(const std::vector<std::string>& arguments) {
   int found = 0;

@@ -19,6 +19,8 @@ struct role_registration {
 
 /// Plays it. A child does not outlive its parent, nor its welcome.
 int play(std::string_view name, const std::vector<std::string>& arguments);
+/// The same for a parent that is not the test, and whose end it may outlive.
+int play_for_stranger(std::string_view name, const std::vector<std::string>& arguments);
 
 /// One line to the parent.
 void say(std::string_view line);

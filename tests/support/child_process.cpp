@@ -4,13 +4,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "support/eventually.hpp"
 
@@ -41,26 +41,24 @@ pid_t start(std::vector<std::string> words, int input, int output) {
   return pid;
 }
 
-int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
-
-std::optional<int> poll_status(pid_t pid) {
-  int status = 0;
-  if (::waitpid(pid, &status, WNOHANG) != pid) return std::nullopt;
-  return code_of(status);
+std::vector<std::string> words_for(std::string_view role, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"rowlock_process_tests", "--role", std::string{role}};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
 }
+
+/// The exit status, or 128 and the signal.
+int code_of(const ending& e) { return e.by_signal ? 128 + e.number : e.number; }
 
 }  // namespace
 
-child_process::child_process(std::string_view role, const std::vector<std::string>& arguments) {
-  std::vector<std::string> words{"rowlock_process_tests", "--role", std::string{role}};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  const auto to = make_pipe();
-  const auto from = make_pipe();
-  pid_ = start(std::move(words), to[0], from[1]);
+child_process::child_process(std::string_view role, const std::vector<std::string>& arguments)
+    : child_process{words_for(role, arguments), make_pipe(), make_pipe()} {}
+
+child_process::child_process(std::vector<std::string> words, pipe_ends to, pipe_ends from)
+    : child_{start(std::move(words), to[0], from[1])}, input_{to[1]}, output_{from[0]} {
   ::close(to[0]);
   ::close(from[1]);
-  input_ = to[1];
-  output_ = from[0];
 }
 
 child_process::~child_process() {
@@ -99,29 +97,10 @@ void child_process::expect(std::string_view line) {
     throw std::runtime_error{"the child process said '" + said + "' instead of '" + std::string{line} + "'"};
 }
 
-void child_process::signal(int number) {
-  if (!status_ && ::kill(pid_, number) != 0) fail(errno, "kill");
-}
-
-void child_process::pause() {
-  signal(SIGSTOP);
-  int status = 0;
-  if (::waitpid(pid_, &status, WUNTRACED) != pid_ || !WIFSTOPPED(status)) fail(errno, "waitpid");
-}
-
-void child_process::resume() { signal(SIGCONT); }
-
-void child_process::kill() {
-  if (status_) return;
-  int status = 0;
-  ::kill(pid_, SIGKILL);
-  if (::waitpid(pid_, &status, 0) == pid_) status_ = code_of(status);
-}
-
 std::optional<int> child_process::wait() {
   close_input();
-  static_cast<void>(eventually([&] { return status_ || (status_ = poll_status(pid_)); }));
-  return status_;
+  const auto end = child_.wait();
+  return end ? std::optional{code_of(*end)} : std::nullopt;
 }
 
 void child_process::close_input() noexcept {
@@ -130,11 +109,8 @@ void child_process::close_input() noexcept {
 }
 
 std::optional<int> wait_for(pid_t pid) {
-  std::optional<int> status;
-  if (eventually([&] { return (status = poll_status(pid)).has_value(); })) return status;
-  ::kill(pid, SIGKILL);
-  ::waitpid(pid, nullptr, 0);
-  return std::nullopt;
+  const auto end = child{pid}.wait();
+  return end ? std::optional{code_of(*end)} : std::nullopt;
 }
 
 }  // namespace rowlock::test

@@ -2,11 +2,13 @@
 
 #include <sys/types.h>
 
-#include <chrono>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/child.hpp"
 
 namespace rowlock::test {
 
@@ -19,7 +21,7 @@ class child_process {
   child_process& operator=(const child_process&) = delete;
   ~child_process();
 
-  pid_t pid() const noexcept { return pid_; }
+  pid_t pid() const noexcept { return child_.pid(); }
 
   void send(std::string_view line) const;
   /// The next line it says. Throws where it says none in time, or ends.
@@ -27,25 +29,26 @@ class child_process {
   /// The same for a line that must be this.
   void expect(std::string_view line);
 
-  void signal(int number);
+  void signal(int number) { child_.signal(number); }
   /// SIGSTOP, and until it has stopped.
-  void pause();
-  void resume();
+  void pause() { child_.pause(); }
+  void resume() { child_.resume(); }
   /// SIGKILL, and until it is gone.
-  void kill();
+  void kill() noexcept { child_.kill(); }
 
   /// Closes its standard input and waits for its end: the exit status, or 128 and the signal that ended it; nullopt
   /// where it does not end in time.
   std::optional<int> wait();
 
  private:
+  using pipe_ends = std::array<int, 2>;
+  child_process(std::vector<std::string> words, pipe_ends to, pipe_ends from);
   void close_input() noexcept;
 
-  pid_t pid_ = -1;
+  child child_;
   int input_ = -1;
   int output_ = -1;
   std::string unread_;
-  std::optional<int> status_;
 };
 
 /// Waits for the end of a process that this one forked: as child_process::wait. It is killed where it does not end.

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+
+#include <stdexcept>
+
+namespace rowlock::command {
+
+/// What the command exits with, by its own doing. The numbers are those of sysexits.h and, for what cannot be run, of
+/// the shell.
+namespace exit_status {
+inline constexpr int done = 0;
+inline constexpr int not_held = 1;
+inline constexpr int usage = 64;
+inline constexpr int out_of_reach = 69;
+inline constexpr int internal = 70;
+inline constexpr int lost = 70;
+inline constexpr int not_written = 74;
+inline constexpr int busy = 75;
+inline constexpr int no_permission = 77;
+inline constexpr int schema = 78;
+inline constexpr int not_executable = 126;
+inline constexpr int not_found = 127;
+inline constexpr int killed_by = 128;  // plus the signal's number
+}  // namespace exit_status
+
+int status_of(const error& e);
+
+/// The command line, or what it refers to, is wrong.
+class usage_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace rowlock::command

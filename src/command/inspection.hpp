@@ -1,0 +1,11 @@
+#pragma once
+
+#include "command/options.hpp"
+
+namespace rowlock::command {
+
+/// Each prints to standard output, and gives the exit status.
+int list(const options& given);
+int show(const options& given);
+
+}  // namespace rowlock::command

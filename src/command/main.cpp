@@ -1,0 +1,65 @@
+#include <rowlock/rowlock.hpp>
+
+#include <exception>
+#include <iostream>
+
+#include "command/child.hpp"
+#include "command/database.hpp"
+#include "command/exit_status.hpp"
+#include "command/inspection.hpp"
+#include "command/options.hpp"
+#include "command/run.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+int migrate(const options& given) {
+  connect(given).migrate();
+  return exit_status::done;
+}
+
+int carry_out(const options& given) {
+  switch (given.what) {
+    case subcommand::run:
+      return run(given);
+    case subcommand::migrate:
+      return migrate(given);
+    case subcommand::list:
+      return list(given);
+    case subcommand::show:
+      return show(given);
+  }
+  return exit_status::internal;
+}
+
+// A full disk must not pass for an empty list.
+int with_all_written(int status) {
+  if (std::cout.flush()) return status;
+  say("standard output cannot be written to");
+  return exit_status::not_written;
+}
+
+int act(int argc, const char* const* argv) try {
+  const auto parsed = parse_options(argc, argv);
+  if (!parsed.answer) return with_all_written(carry_out(parsed.given));
+  std::cout << *parsed.answer;
+  return with_all_written(exit_status::done);
+} catch (const usage_error& e) {
+  say(std::string{e.what()} + "; see rowlock --help");
+  return exit_status::usage;
+} catch (const not_started& e) {
+  say(e.what());
+  return e.exit_status();
+} catch (const error& e) {
+  say(e.what());
+  return status_of(e);
+} catch (const std::exception& e) {
+  say(e.what());
+  return exit_status::internal;
+}
+
+}  // namespace
+}  // namespace rowlock::command
+
+int main(int argc, char** argv) { return rowlock::command::act(argc, argv); }

@@ -1,0 +1,148 @@
+#include "command/options.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "command/durations.hpp"
+#include "command/help.hpp"
+#include "command/pages.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+constexpr std::string_view end_of_options = "--";
+
+/// A kind of value: how it is called in help, how it is read, and what is said where it cannot be.
+template <class T>
+struct kind {
+  std::string_view name;
+  std::optional<T> (*parse)(std::string_view text);
+  std::string_view complaint;
+};
+
+std::optional<int> parse_status(std::string_view text) {
+  int number = -1;
+  const auto* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  const bool is_status = failure == std::errc{} && rest == end && number >= 0 && number <= 255;
+  return is_status ? std::optional{number} : std::nullopt;
+}
+
+std::optional<strategy> parse_strategy(std::string_view text) {
+  return text == "unique_index" ? std::optional{strategy::unique_index} : std::nullopt;
+}
+
+constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 2m or 90"};
+constexpr kind<int> a_status{"STATUS", parse_status, "is no exit status; there are 0 to 255"};
+constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy, "is no strategy; there is unique_index"};
+
+/// CLI11's own reading of numbers takes "-1" and "0x4B" too.
+template <class T, class To>
+void add(CLI::App& app, const std::string& flag, const kind<T>& of, To& to, const std::string& explanation) {
+  const auto read = [flag, &of, &to](const std::string& text) {
+    const auto value = of.parse(text);
+    if (!value) throw CLI::ValidationError{flag, '"' + text + "\" " + std::string{of.complaint}};
+    to = *value;
+  };
+  app.add_option_function<std::string>(flag, read, explanation)->type_name(std::string{of.name});
+}
+
+void add_run(CLI::App& app, options& to) {
+  run_options& run = to.run;
+  app.add_option("NAME", to.name)->required();
+  add(app, "--wait", a_duration, run.wait, "Wait at most so long for the lock; 0 tries once. Default: for ever.");
+  add(app, "--lease", a_duration, run.lock.lease,
+      "How long the lock outlives a rowlock that cannot renew it any more: 100ms to 30d. Renewed every third of it. "
+      "Default: 30s.");
+  add(app, "--strategy", a_strategy, run.lock.strategy, "How the lock is owned: unique_index (the default).");
+  app.add_option("--note", run.lock.note, "Shown to people who list locks.")->type_name("TEXT");
+  add(app, "--grace", a_duration, run.grace,
+      "How long the command has between SIGTERM and SIGKILL when the lock was lost. Default: 10s.");
+  app.add_flag("--quiet", run.is_quiet, "Say nothing where the lock was not got in time.");
+  add(app, "--busy-exit", a_status, run.busy_exit, "The exit status where the lock was not got in time. Default: 75.");
+  add(app, "--lost-exit", a_status, run.lost_exit,
+      "The exit status where the lock was lost while the command ran. Default: 70.");
+}
+
+void add_json(CLI::App& app, options& to) { app.add_flag("--json", to.as_json, "Print JSON, for programs."); }
+
+void add_list(CLI::App& app, options& to) {
+  app.add_option("PREFIX", to.prefix);
+  add_json(app, to);
+}
+
+void add_show(CLI::App& app, options& to) {
+  app.add_option("NAME", to.name)->required();
+  add_json(app, to);
+}
+
+void add_subcommand(CLI::App& app, options& to, const page& about, subcommand what, void (*add)(CLI::App&, options&)) {
+  CLI::App& sub = *app.add_subcommand(std::string{about.name}, std::string{about.summary});
+  sub.fallthrough();  // so that --database may stand behind it
+  sub.callback([&to, what] { to.what = what; });
+  add(sub, to);
+}
+
+void add_everything(CLI::App& app, options& to) {
+  app.require_subcommand(1);
+  app.formatter(std::make_shared<manual_formatter>());
+  app.set_help_flag("-h,--help", "Print this page.");
+  app.set_version_flag("--version", "rowlock " ROWLOCK_VERSION, "Print the version.");
+  app.add_option("--database", to.database, "Where the locks live. Default: see ENVIRONMENT.")->type_name("URL");
+  app.add_option("--table-prefix", to.table_prefix, "What the names of the tables begin with. Default: rowlock_.")
+      ->type_name("PREFIX");
+  add_subcommand(app, to, page_of("run"), subcommand::run, add_run);
+  add_subcommand(app, to, page_of("migrate"), subcommand::migrate, [](CLI::App&, options&) {});
+  add_subcommand(app, to, page_of("list"), subcommand::list, add_list);
+  add_subcommand(app, to, page_of("show"), subcommand::show, add_show);
+}
+
+/// What stands behind "--" is the command's, to the letter.
+void take_command(options& to, std::span<const char* const> behind, bool has_one) {
+  if (to.what != subcommand::run) {
+    if (has_one) throw usage_error{"only run takes a command behind --"};
+    return;
+  }
+  if (behind.empty()) throw usage_error{"no command is given; write: rowlock run NAME -- COMMAND [ARGUMENT]..."};
+  to.run.command.assign(behind.begin(), behind.end());
+}
+
+bool is_question(const CLI::ParseError& e) { return e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success); }
+
+// CLI11 prints help for the subcommand that was named.
+std::string answer_to(const CLI::App& app, const CLI::ParseError& e) {
+  std::ostringstream out;
+  app.exit(e, out, out);
+  return out.str();
+}
+
+}  // namespace
+
+parsed_options parse_options(int argc, const char* const* argv) {
+  const std::span all{argv, static_cast<std::size_t>(argc)};
+  const auto end = std::find(all.begin(), all.end(), end_of_options);
+  const bool has_command = end != all.end();
+  const auto ours = static_cast<std::size_t>(end - all.begin());
+
+  parsed_options parsed;
+  CLI::App app{std::string{page_of("rowlock").summary}, "rowlock"};
+  add_everything(app, parsed.given);
+  try {
+    app.parse(static_cast<int>(ours), argv);
+  } catch (const CLI::ParseError& e) {
+    if (!is_question(e)) throw usage_error{e.what()};
+    parsed.answer = answer_to(app, e);
+    return parsed;
+  }
+  take_command(parsed.given, has_command ? all.subspan(ours + 1) : all.subspan(all.size()), has_command);
+  return parsed;
+}
+
+}  // namespace rowlock::command

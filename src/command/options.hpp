@@ -1,0 +1,45 @@
+#pragma once
+
+#include <rowlock/options.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command/exit_status.hpp"
+
+namespace rowlock::command {
+
+enum class subcommand : std::uint8_t { run, migrate, list, show };
+
+/// rowlock run.
+struct run_options {
+  std::optional<duration> wait{};  ///< absent: for ever
+  lock_options lock{};
+  duration grace = std::chrono::seconds{10};
+  bool is_quiet = false;
+  int busy_exit = exit_status::busy;
+  int lost_exit = exit_status::lost;
+  std::vector<std::string> command{};
+};
+
+struct options {
+  subcommand what{};
+  std::string database{};  ///< empty: by the environment
+  std::string table_prefix = client_options{}.table_prefix;
+  std::string name{};
+  std::string prefix{};
+  bool as_json = false;
+  run_options run{};
+};
+
+struct parsed_options {
+  options given{};
+  std::optional<std::string> answer{};  ///< for --help and --version: to be printed, and that was all
+};
+
+/// Throws usage_error.
+parsed_options parse_options(int argc, const char* const* argv);
+
+}  // namespace rowlock::command

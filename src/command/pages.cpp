@@ -1,0 +1,102 @@
+#include "command/pages.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+
+namespace rowlock::command {
+
+namespace {
+
+constexpr page::section environment{
+    "ENVIRONMENT",
+    R"(ROWLOCK_DATABASE is the URL of the database where --database is not given. ROWLOCK_DATABASE_FILE names a file whose first
+line is that URL, where neither is given: so that a password shows neither in the list of processes nor in the
+environment. URLs begin with sqlite: as in sqlite:/var/lib/rowlock/locks.db)"};
+
+constexpr page::section common_statuses{"EXIT STATUS", R"( 0    done
+ 64   the command line, the name of a lock or a URL is wrong
+ 69   the database cannot be reached, or does not answer
+ 74   standard output cannot be written to
+ 77   no permission: for the file, the database or the tables
+ 78   rowlock's tables are missing, or of another version: see migrate)"};
+
+constexpr page::section whole_before[] = {
+    {"DESCRIPTION",
+     R"(Runs commands under locks whose only infrastructure is a database, as flock(1) does with a file on one host, and
+shows who holds them.
+
+What rowlock says of its own goes to standard error. DURATIONs are written 100ms, 5s, 2m, 1.5h, 1d; a bare number is
+seconds.)"}};
+
+constexpr page::section whole_behind[] = {common_statuses, environment, {"SEE ALSO", "rowlock run --help"}};
+
+constexpr page::section run_before[] = {
+    {"DESCRIPTION",
+     R"(Waits for the lock NAME, runs COMMAND while it has it, and lets go when COMMAND has ended. At any time at most one
+of all who ask for NAME has it, on whichever hosts they run.
+
+The lock is a lease in the database, which rowlock renews while COMMAND runs. If rowlock or its host dies, the next one
+gets the lock when the lease ends. If the lock is lost while COMMAND runs (the database could not be reached in time,
+the machine slept, somebody freed it), COMMAND gets SIGTERM, and SIGKILL after --grace.
+
+COMMAND keeps standard input, output and error. Where there is a terminal it stays in the foreground, so that it may
+read from the terminal and Ctrl-C and Ctrl-Z work as usual; signals sent to rowlock alone are passed on to it. Without
+a terminal, as in cron, it gets a process group of its own, and signals sent to rowlock reach all of that group. If
+rowlock is killed, COMMAND gets SIGTERM.
+
+rowlock waits for COMMAND alone: what COMMAND leaves running in the background runs on without the lock.)"}};
+
+constexpr page::section run_behind[] = {
+    {"EXIT STATUS", R"(That of COMMAND, or
+ 64   the command line, the name of the lock or a URL is wrong
+ 69   the database cannot be reached, or does not answer
+ 70   the lock was lost while COMMAND ran, whatever that returned (--lost-exit)
+ 75   the lock was not got in time (--busy-exit)
+ 77   no permission: for the file, the database or the tables
+ 78   rowlock's tables are missing, or of another version: see migrate
+ 126  COMMAND was found but cannot be executed
+ 127  COMMAND was not found
+ 128+n  COMMAND was ended by signal n)"},
+    {"ENVIRONMENT OF THE COMMAND",
+     R"(COMMAND finds the lock's name in ROWLOCK_NAME and in ROWLOCK_TOKEN its fencing token, a number that grows with every
+holder: a storage that remembers the largest it has seen can refuse a late one.)"},
+    environment,
+    {"EXAMPLES", R"(A job that runs on one of several hosts; the others leave it at that:
+ 0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 nightly -- nightly.sh
+
+One deployment after the other, for at most ten minutes of waiting:
+ rowlock run --wait 10m --note "$USER" deploy -- ./deploy.sh production)"}};
+
+constexpr page::section migrate_before[] = {
+    {"DESCRIPTION", R"(Makes rowlock's tables, or brings them up to date. It may be run again, and by many at once.)"}};
+
+constexpr page::section list_before[] = {
+    {"DESCRIPTION",
+     R"(Prints the locks that are held now and whose names begin with PREFIX, in the order of their bytes: name, fencing
+token, for how long it is held, when its lease ends unless it is renewed, owner (application:host:pid:id) and note.
+Control characters are shown as \n or \x1b.)"}};
+
+constexpr page::section show_before[] = {
+    {"DESCRIPTION", R"(Prints who holds the lock NAME. The exit status is 1 where nobody does.)"}};
+
+constexpr page::section other_behind[] = {common_statuses, environment};
+
+constexpr page pages[] = {
+    {"rowlock", "SUBCOMMAND ...", "locks in a database, for shells", whole_before, whole_behind},
+    {"run", "run [OPTION]... NAME -- COMMAND [ARGUMENT]...", "run a command while holding a lock", run_before,
+     run_behind},
+    {"migrate", "migrate [OPTION]...", "make or update the tables", migrate_before, other_behind},
+    {"list", "list [OPTION]... [PREFIX]", "list the locks that are held", list_before, other_behind},
+    {"show", "show [OPTION]... NAME", "tell who holds a lock", show_before, other_behind}};
+
+}  // namespace
+
+const page& page_of(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(pages), std::end(pages), [&](const page& p) { return p.name == name; });
+  if (found == std::end(pages)) throw std::logic_error{"no page for a subcommand"};
+  return *found;
+}
+
+}  // namespace rowlock::command

@@ -1,0 +1,104 @@
+#include "command/signals.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+namespace rowlock::command {
+
+namespace {
+
+constexpr int answered[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGCHLD};
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::system_error{errno, std::generic_category(), what};
+  return result;
+}
+
+bool is_ignored(int number) {
+  struct sigaction now {};
+  return ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;  // NOLINT: the C interface is a union
+}
+
+struct sigaction replace(int number, void (*handler)(int)) {
+  struct sigaction next {};
+  struct sigaction before {};
+  next.sa_handler = handler;  // NOLINT: as above
+  checked(::sigaction(number, &next, &before), "sigaction");
+  return before;
+}
+
+}  // namespace
+
+descriptor::descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
+
+descriptor& descriptor::operator=(descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+descriptor::~descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+bell::bell() : event_{checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd")} {}
+
+void bell::ring() const noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(event_.number(), &one, sizeof one);
+}
+
+void bell::silence() const noexcept {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto size = ::read(event_.number(), &count, sizeof count);
+}
+
+// An ignored SIGCHLD would leave the command's end unknown, and a closed standard error must not end us by SIGPIPE.
+signals::signals() : child_before_{replace(SIGCHLD, SIG_DFL)}, pipe_before_{replace(SIGPIPE, SIG_IGN)} {
+  sigset_t ours{};
+  sigemptyset(&ours);
+  for (const int number : answered)
+    if (!is_ignored(number)) sigaddset(&ours, number);
+  if (const int code = ::pthread_sigmask(SIG_BLOCK, &ours, &mask_before_); code != 0)
+    throw std::system_error{code, std::generic_category(), "pthread_sigmask"};
+  incoming_ = descriptor{checked(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd")};
+}
+
+std::optional<signals::arrival> signals::wait(const bell& other, std::optional<std::chrono::milliseconds> limit) const {
+  std::array<pollfd, 2> readable{{{.fd = incoming_.number(), .events = POLLIN, .revents = 0},
+                                  {.fd = other.number(), .events = POLLIN, .revents = 0}}};
+  const int ready = ::poll(readable.data(), readable.size(), limit ? static_cast<int>(limit->count()) : -1);
+  if (ready < 0 && errno != EINTR) checked(ready, "poll");
+  other.silence();
+  signalfd_siginfo info{};
+  if (::read(incoming_.number(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
+  return arrival{.number = static_cast<int>(info.ssi_signo), .is_from_terminal = info.ssi_code == SI_KERNEL};
+}
+
+void signals::restore() const noexcept {
+  ::sigaction(SIGCHLD, &child_before_, nullptr);
+  ::sigaction(SIGPIPE, &pipe_before_, nullptr);
+  ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+void signals::die_of(int number) noexcept {
+  const rlimit no_core{};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  sigset_t only{};
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  ::signal(number, SIG_DFL);
+  ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  ::raise(number);
+  std::_Exit(128 + number);  // only where its default is not to end the process
+}
+
+}  // namespace rowlock::command

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include <chrono>
+#include <optional>
+
+namespace rowlock::command {
+
+/// A descriptor of ours; none reaches the command.
+class descriptor {
+ public:
+  explicit descriptor(int number = -1) noexcept : number_{number} {}
+  descriptor(descriptor&& other) noexcept;
+  descriptor& operator=(descriptor&& other) noexcept;
+  ~descriptor();
+  int number() const noexcept { return number_; }
+  explicit operator bool() const noexcept { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+/// Wakes the main thread, from any other. Rung before anybody waits, it is not forgotten.
+class bell {
+ public:
+  bell();
+  void ring() const noexcept;
+  /// Until the next ring.
+  void silence() const noexcept;
+  int number() const noexcept { return event_.number(); }
+
+ private:
+  descriptor event_;
+};
+
+/// The signals that rowlock answers itself, from its construction on: blocked, also in every thread that starts later,
+/// and read from a descriptor. Those that were ignored (by nohup, by a shell's background job) stay ignored.
+class signals {
+ public:
+  signals();
+
+  struct arrival {
+    int number = 0;
+    bool is_from_terminal = false;  ///< the kernel sent it, and to all of the terminal's foreground group
+  };
+  /// The next one; nullopt where the bell rang or the time was over first.
+  std::optional<arrival> wait(const bell& other, std::optional<std::chrono::milliseconds> limit) const;
+
+  /// As they were before. Async-signal-safe: for a child between fork and exec.
+  void restore() const noexcept;
+
+  /// Ends this process as if the signal had never been handled.
+  [[noreturn]] static void die_of(int number) noexcept;
+
+ private:
+  sigset_t mask_before_{};
+  struct sigaction child_before_ {};
+  struct sigaction pipe_before_ {};
+  descriptor incoming_;
+};
+
+}  // namespace rowlock::command

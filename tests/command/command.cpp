@@ -1,0 +1,105 @@
+#include "command/command.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+namespace rowlock::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+pid_t parent_of(pid_t pid) {
+  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
+  std::string line;
+  std::getline(file, line);
+  const auto name_ends = line.rfind(')');
+  if (name_ends == std::string::npos) return -1;
+  std::istringstream rest{line.substr(name_ends + 1)};
+  char state = 0;
+  pid_t parent = -1;
+  rest >> state >> parent;
+  return parent;
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> out;
+  for (const auto& entry : fs::directory_iterator{"/proc"}) {
+    const auto name = entry.path().filename().string();
+    if (!std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) continue;
+    if (const auto pid = static_cast<pid_t>(std::stol(name)); parent_of(pid) == ::getpid()) out.push_back(pid);
+  }
+  return out;
+}
+
+/// Their children become ours when they go (main makes this process the reaper), so that none is left in the end.
+void end_all_children() {
+  for (auto left = children(); !left.empty(); left = children())
+    for (const auto pid : left) {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& stream, const outcome& result) {
+  if (result.end)
+    stream << *result.end;
+  else
+    stream << "still running";
+  return stream << "; it said '" << result.out << "', and on standard error '" << result.err << "'";
+}
+
+command::command() { locks_.migrate(); }
+
+command::~command() { end_all_children(); }
+
+std::string command::path() { return ROWLOCK_COMMAND; }
+
+launch command::rowlock(const words& arguments) const {
+  return {.words = words{path(), "--database", database_.url()} + arguments,
+          .environment = {"ROWLOCK_DATABASE", "ROWLOCK_DATABASE_FILE"}};
+}
+
+outcome command::finish(const launch& how) {
+  program started{how};
+  auto end = started.wait();
+  return {.end = end, .out = started.out(), .err = started.err()};
+}
+
+words command::watcher(const words& arguments) { return words{own_path(), "--command", "watcher"} + arguments; }
+
+bool command::is_waiting(pid_t pid) const {
+  int connections = 0;
+  std::error_code gone;
+  fs::directory_iterator entries{"/proc/" + std::to_string(pid) + "/fd", gone};
+  for (; !gone && entries != fs::directory_iterator{}; entries.increment(gone)) {
+    std::error_code closed;
+    if (fs::read_symlink(entries->path(), closed) == database_.file()) ++connections;
+  }
+  return connections >= 2;
+}
+
+bool is_messages(std::string_view text) {
+  if (text.empty() || text.back() != '\n') return false;
+  std::istringstream lines{std::string{text}};
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("rowlock: ") || line.size() == std::string_view{"rowlock: "}.size()) return false;
+  return true;
+}
+
+testing::AssertionResult refused(const outcome& result, int status) {
+  if (result.end == exited(status) && result.out.empty() && is_messages(result.err)) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "expected the exit status " << status << " and nothing but messages, but it "
+                                     << result;
+}
+
+}  // namespace rowlock::test

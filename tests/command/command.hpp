@@ -1,0 +1,82 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/child.hpp"
+#include "support/eventually.hpp"
+#include "support/program.hpp"
+#include "support/recorder.hpp"
+#include "support/sqlite_database.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::test {
+
+using namespace std::chrono_literals;
+
+using words = std::vector<std::string>;
+
+/// One after the other.
+template <class Element>
+std::vector<Element> operator+(std::vector<Element> first, const std::vector<Element>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// What came out of a program that has ended.
+struct outcome {
+  std::optional<ending> end{};  ///< nullopt: it did not end in time
+  std::string out{};
+  std::string err{};
+};
+
+std::ostream& operator<<(std::ostream& stream, const outcome& result);
+
+/// What every test of the command has: a database with its tables, a client on it, and a folder for files. Whatever
+/// its processes leave behind ends with it.
+class command : public testing::Test {
+ public:
+  /// The path of the command.
+  static std::string path();
+
+ protected:
+  command();
+  ~command() override;
+
+  /// `rowlock --database URL arguments…`, to be started.
+  launch rowlock(const words& arguments) const;
+  /// `rowlock --database URL run job arguments…`
+  launch run(const words& arguments) const { return rowlock(words{"run", "job"} + arguments); }
+  static outcome finish(const launch& how);
+
+  /// The role `watcher` (see watcher.cpp) as a command line.
+  static words watcher(const words& arguments = {});
+  /// `test-folder/name`, for what commands leave.
+  std::filesystem::path file(std::string_view name) const { return folder_ / name; }
+
+  /// Whether that process waits for a lock. The library opens a second connection for as long as it does.
+  bool is_waiting(pid_t pid) const;
+  /// Whether the lock can be had now.
+  bool is_free(const lock_name& name) { return locks_.try_acquire(name).has_value(); }
+  /// Whether nobody is down in the database as the owner of "job".
+  bool is_vacant() { return !database_.row("job").value().owner.has_value(); }
+
+  sqlite_database database_;
+  temp_folder folder_;
+  client locks_ = client::connect(database_.url(), {.observer = silent()});
+};
+
+/// Whether it ended so, said nothing on its standard output, and said why on its standard error: in lines that begin
+/// with "rowlock: ".
+testing::AssertionResult refused(const outcome& result, int status);
+/// The same for lines only.
+bool is_messages(std::string_view text);
+
+}  // namespace rowlock::test

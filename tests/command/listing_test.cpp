@@ -1,0 +1,205 @@
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "command/command.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+class command_listing : public command {
+ protected:
+  outcome ask(const words& arguments) const {
+    auto result = finish(rowlock(arguments));
+    EXPECT_TRUE(result.err.empty() || (result.end == exited(1) && is_messages(result.err))) << result;
+    return result;
+  }
+
+  json ask_json(const words& arguments) const {
+    const auto result = ask(arguments + words{"--json"});
+    EXPECT_EQ(result.end, exited(0)) << result;
+    return json::parse(result.out, nullptr, false);
+  }
+
+  std::vector<std::string> names(const words& arguments) const {
+    std::vector<std::string> out;
+    for (const auto& lock : ask_json(arguments)) out.push_back(lock.at("name"));
+    return out;
+  }
+
+  static std::vector<std::string> lines(const std::string& text) {
+    std::vector<std::string> out;
+    std::istringstream in{text};
+    for (std::string line; std::getline(in, line);) out.push_back(line);
+    return out;
+  }
+
+  /// An hour: nothing changes while it is looked at.
+  held_lock hold(const std::string& name, const std::string& note = {}) {
+    return locks_.acquire(name, {.lease = 1h, .note = note});
+  }
+
+  const std::string odd_ = "odd \"quoted\" \\ \x1b[31m\t\n\r\x7f \xc2\x9b \xe2\x98\xbe";
+};
+
+TEST_F(command_listing, is_empty_where_nothing_is_held) {
+  locks_.acquire("released").release();
+  const auto text = ask({"list"});
+  EXPECT_EQ(text.end, exited(0));
+  EXPECT_THAT(text.out, IsEmpty()) << "not even a heading";
+  EXPECT_EQ(ask_json({"list"}), json::array());
+}
+
+TEST_F(command_listing, has_a_line_for_each_lock_under_a_heading) {
+  const auto one = hold("orders/1", "first");
+  const auto two = hold("orders/2");
+  const auto all = lines(ask({"list"}).out);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_THAT(all[0], MatchesRegex("NAME +TOKEN +HELD +EXPIRES +OWNER +NOTE *"));
+  EXPECT_THAT(all[1], StartsWith("orders/1 "));
+  EXPECT_THAT(all[1], HasSubstr(" " + std::to_string(one.token().value()) + " "));
+  EXPECT_THAT(all[1], HasSubstr(database_.row("orders/1").value().owner.value()));
+  EXPECT_THAT(all[1], HasSubstr("first"));
+  EXPECT_THAT(all[2], StartsWith("orders/2 "));
+}
+
+TEST_F(command_listing, tells_all_as_json) {
+  const auto held = hold("orders/1", "for people");
+  const auto all = ask_json({"list"});
+  ASSERT_TRUE(all.is_array());
+  ASSERT_EQ(all.size(), 1U);
+  const auto& lock = all[0];
+  const auto row = database_.row("orders/1").value();
+  EXPECT_EQ(lock.at("name"), "orders/1");
+  EXPECT_EQ(lock.at("token"), held.token().value());
+  EXPECT_TRUE(lock.at("token").is_number_integer());
+  EXPECT_EQ(lock.at("owner"), row.owner.value());
+  EXPECT_EQ(lock.at("thread"), row.thread.value());
+  EXPECT_EQ(lock.at("held_by_transaction"), false);
+  EXPECT_EQ(lock.at("note"), "for people");
+  const auto held_for = lock.at("held_for_s").get<double>();
+  const auto expires_in = lock.at("expires_in_s").get<double>();
+  EXPECT_GE(held_for, 0);
+  EXPECT_LT(held_for, 300);
+  EXPECT_GT(expires_in, 3300);
+  EXPECT_LE(expires_in, 3600);
+  EXPECT_EQ(lock.size(), 8U) << "and nothing else: " << lock;
+}
+
+TEST_F(command_listing, shows_one_by_its_name) {
+  const auto one = hold("orders/1", "first");
+  const auto other = hold("orders/11", "other");
+  const auto text = ask({"show", "orders/1"});
+  EXPECT_EQ(text.end, exited(0));
+  for (const auto& each : {std::string{"orders/1"}, std::to_string(one.token().value()), std::string{"first"},
+                           database_.row("orders/1").value().owner.value()})
+    EXPECT_THAT(text.out, HasSubstr(each));
+  EXPECT_THAT(text.out, Not(HasSubstr("other")));
+  const auto object = ask_json({"show", "orders/1"});
+  ASSERT_TRUE(object.is_object());
+  EXPECT_EQ(object.at("name"), "orders/1");
+  EXPECT_EQ(object.at("token"), one.token().value());
+  EXPECT_EQ(object.size(), 8U) << object;
+}
+
+TEST_F(command_listing, shows_nothing_where_nobody_holds_it) {
+  locks_.acquire("released").release();
+  for (const auto* name : {"released", "never heard of"}) {
+    const auto text = ask({"show", name});
+    EXPECT_EQ(text.end, exited(1));
+    EXPECT_THAT(text.out, IsEmpty());
+    const auto object = ask({"show", name, "--json"});
+    EXPECT_EQ(object.end, exited(1));
+    EXPECT_EQ(json::parse(object.out, nullptr, false), json(nullptr)) << object;
+  }
+}
+
+TEST_F(command_listing, leaves_out_what_has_expired) {
+  const auto held = hold("job");
+  database_.expire("job");
+  EXPECT_THAT(ask({"list"}).out, IsEmpty());
+  EXPECT_EQ(ask({"show", "job"}).end, exited(1));
+}
+
+TEST_F(command_listing, is_narrowed_down_by_a_prefix) {
+  const auto a = hold("orders/1");
+  const auto b = hold("orders/2");
+  const auto c = hold("order");
+  const auto d = hold("%");
+  EXPECT_THAT(names({"list"}), ElementsAre("%", "order", "orders/1", "orders/2"));
+  EXPECT_THAT(names({"list", ""}), ElementsAre("%", "order", "orders/1", "orders/2"));
+  EXPECT_THAT(names({"list", "orders/"}), ElementsAre("orders/1", "orders/2"));
+  EXPECT_THAT(names({"list", "order"}), ElementsAre("order", "orders/1", "orders/2"));
+  EXPECT_THAT(names({"list", "%"}), ElementsAre("%")) << "it is no pattern";
+  EXPECT_THAT(names({"list", "zzz"}), IsEmpty());
+  EXPECT_EQ(lines(ask({"list", "orders/"}).out).size(), 3U);
+  EXPECT_THAT(ask({"list", "zzz"}).out, IsEmpty());
+}
+
+TEST_F(command_listing, escapes_control_characters_in_text) {
+  const auto held = hold(odd_, odd_);
+  for (const auto& arguments : std::vector<words>{{"list"}, {"show", odd_}}) {
+    const auto text = ask(arguments).out;
+    for (const char c : text) EXPECT_TRUE(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f)) << int{c};
+    EXPECT_THAT(text, Not(HasSubstr("\xc2\x9b"))) << "it begins an escape sequence too";
+    EXPECT_EQ(occurrences(text, R"(\x1b)"), 2) << text;
+    EXPECT_EQ(occurrences(text, R"(\n)"), 2);
+    EXPECT_EQ(occurrences(text, "\xe2\x98\xbe"), 2) << "what is no control character stays";
+  }
+  EXPECT_EQ(lines(ask({"list"}).out).size(), 2U);
+}
+
+TEST_F(command_listing, gives_odd_texts_back_whole_as_json) {
+  const auto held = hold(odd_, odd_);
+  const auto all = ask_json({"list"});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].at("name"), odd_);
+  EXPECT_EQ(all[0].at("note"), odd_);
+  EXPECT_EQ(ask_json({"show", odd_}).at("note"), odd_);
+}
+
+TEST_F(command_listing, knows_a_lock_without_a_lease) {
+  const auto held = hold("job");
+  const auto changed = finish({.words = {"sqlite3", database_.file().string(),
+                                         "UPDATE rowlock_lock SET expires_at = NULL WHERE name = 'job'"}});
+  ASSERT_EQ(changed.end, exited(0)) << changed;
+  EXPECT_EQ(ask_json({"show", "job"}).at("expires_in_s"), json(nullptr));
+  EXPECT_EQ(lines(ask({"list"}).out).size(), 2U);
+}
+
+TEST_F(command_listing, has_what_a_run_holds) {
+  program started{run(words{"--lease", "1h", "--note", "a run", "--"} + watcher({"15"}))};
+  ASSERT_TRUE(started.says("started"));
+  const auto object = ask_json({"show", "job"});
+  EXPECT_EQ(object.at("note"), "a run");
+  EXPECT_THAT(object.at("owner").get<std::string>(), HasSubstr(":" + std::to_string(started.pid()) + ":"));
+  started.signal(SIGTERM);
+  EXPECT_EQ(started.wait(), exited(40));
+  EXPECT_EQ(ask({"show", "job"}).end, exited(1));
+}
+
+TEST_F(command_listing, fails_where_it_cannot_be_written) {
+  const auto held = hold("job");
+  for (const auto& arguments : std::vector<words>{{"list"}, {"show", "job"}, {"--help"}}) {
+    auto how = rowlock({});
+    how.words = words{"sh", "-c", "exec \"$@\" > /dev/full", "sh"} + rowlock(arguments).words;
+    const auto result = finish(how);
+    ASSERT_TRUE(result.end.has_value());
+    EXPECT_NE(result.end, exited(0)) << testing::PrintToString(arguments);
+    EXPECT_NE(result.end, exited(1)) << "which means that nobody holds it";
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,188 @@
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "command/command.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// Renewed, and so found lost, every second.
+constexpr auto* lease = "3s";
+
+class command_loss : public command {
+ protected:
+  void lose_by(const std::function<void()>& interfere) {
+    program started{run(words{"--lease", lease, "--"} + watcher({"15"}))};
+    ASSERT_TRUE(started.says("started"));
+    interfere();
+    EXPECT_EQ(started.wait(), exited(70));
+    EXPECT_EQ(occurrences(started.out(), "got 15 "), 1);
+    EXPECT_TRUE(is_messages(started.err())) << started.err();
+    EXPECT_THAT(started.err(), HasSubstr("job"));
+  }
+
+  pid_t pid_from(const program& started) {
+    std::optional<long> pid;
+    EXPECT_TRUE(eventually([&] { return (pid = number_after(started.out(), "started ")).has_value(); }));
+    return static_cast<pid_t>(pid.value_or(0));
+  }
+};
+
+TEST_F(command_loss, to_an_operator_ends_the_command) {
+  lose_by([&] { database_.vacate("job"); });
+  EXPECT_TRUE(is_vacant());
+}
+
+TEST_F(command_loss, to_somebody_else_ends_the_command_and_leaves_him_alone) {
+  lose_by([&] { database_.steal("job"); });
+  EXPECT_EQ(database_.row("job").value().thread, "thief");
+  EXPECT_FALSE(is_free("job"));
+}
+
+TEST_F(command_loss, of_the_row_ends_the_command) {
+  lose_by([&] { database_.erase("job"); });
+  EXPECT_FALSE(database_.row("job").has_value());
+}
+
+TEST_F(command_loss, of_the_tables_ends_the_command) {
+  lose_by([&] { database_.drop_tables(); });
+}
+
+TEST_F(command_loss, of_the_database_ends_the_command) {
+  std::unique_ptr<obstacle> nothing_can_be_written;
+  lose_by([&] { nothing_can_be_written = database_.stall(); });
+}
+
+TEST_F(command_loss, gives_its_status_whatever_the_command_makes_of_it) {
+  for (const auto* end : {"exit 0", "exit 3", "kill -KILL $$"}) {
+    program started{run({"--lease", lease, "--", "sh", "-c",
+                         "trap '" + std::string{end} + "' TERM; echo started; while :; do sleep 0.05; done"})};
+    ASSERT_TRUE(started.says("started"));
+    database_.vacate("job");
+    EXPECT_EQ(started.wait(), exited(70)) << end;
+  }
+}
+
+TEST_F(command_loss, leaves_the_command_its_time_to_clear_up) {
+  program started{run({"--lease", lease, "--", "sh", "-c",
+                       "trap 'sleep 2; echo cleared up; exit 0' TERM; echo started; while :; do sleep 0.05; done"})};
+  ASSERT_TRUE(started.says("started"));
+  database_.vacate("job");
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_THAT(started.out(), HasSubstr("cleared up\n"));
+}
+
+TEST_F(command_loss, kills_after_the_grace_what_does_not_end) {
+  program started{run(words{"--lease", lease, "--grace", "1s", "--"} + watcher())};
+  const auto pid = pid_from(started);
+  const stopwatch watch;
+  database_.vacate("job");
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_GE(watch.elapsed(), 1s);
+  EXPECT_THAT(started.out(), HasSubstr("got 15 ")) << "it was asked first";
+  EXPECT_FALSE(is_alive(pid));
+}
+
+TEST_F(command_loss, kills_at_once_where_there_is_no_grace) {
+  program started{run(words{"--lease", lease, "--grace", "0", "--"} + watcher())};
+  const auto pid = pid_from(started);
+  database_.vacate("job");
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_FALSE(is_alive(pid));
+}
+
+TEST_F(command_loss, ends_the_whole_group) {
+  program started{run(words{"--lease", lease, "--grace", "1s", "--", "sh", "-c",
+                            "trap '' TERM; \"$@\" & wait; while :; do sleep 0.05; done", "sh"} +
+                      watcher())};
+  const auto grandchild = pid_from(started);
+  database_.vacate("job");
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_THAT(started.out(), HasSubstr("got 15 "));
+  EXPECT_TRUE(eventually([&] { return !is_alive(grandchild); }));
+}
+
+TEST_F(command_loss, wakes_a_stopped_command_so_that_it_can_end) {
+  program started{run(words{"--lease", lease, "--grace", "1d", "--"} + watcher({"15"}))};
+  const auto pid = pid_from(started);
+  ::kill(pid, SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return state_of(pid) == 'T'; }));
+  database_.vacate("job");
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_THAT(started.out(), HasSubstr("got 15 "));
+}
+
+TEST_F(command_loss, of_a_lock_that_is_never_lost_ends_nothing) {
+  program started{run(words{"--lease", "1s", "--"} + watcher({"10"}))};
+  ASSERT_TRUE(started.says("started"));
+  const auto until = database_.now() + std::chrono::microseconds{3s}.count();
+  ASSERT_TRUE(eventually([&] { return database_.row("job").value().expires_at > until; })) << "three leases later";
+  EXPECT_THAT(started.out(), Not(HasSubstr("got ")));
+  started.signal(SIGUSR1);
+  EXPECT_EQ(started.wait(), exited(40));
+  EXPECT_THAT(started.err(), IsEmpty());
+}
+
+TEST_F(command_loss, by_a_pause_past_the_lease_ends_the_command_and_leaves_the_next_alone) {
+  program started{run(words{"--lease", "1s", "--"} + watcher({"15"}))};
+  ASSERT_TRUE(started.says("started"));
+  const auto first = database_.row("job").value();
+  started.pause();
+  const auto next = locks_.acquire("job");
+  const auto second = database_.row("job").value();
+  EXPECT_GT(next.token().value(), first.version);
+  EXPECT_THAT(started.out(), Not(HasSubstr("got ")));
+
+  started.resume();
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_THAT(started.out(), HasSubstr("got 15 "));
+  const auto third = database_.row("job").value();
+  EXPECT_EQ(third.acquisition, second.acquisition);
+  EXPECT_EQ(third.version, second.version);
+  EXPECT_EQ(third.owner, second.owner);
+  EXPECT_FALSE(next.lost().stop_requested());
+}
+
+TEST_F(command_loss, a_pause_shorter_than_the_lease_is_none) {
+  program started{run(words{"--lease", "1h", "--"} + watcher({"10"}))};
+  ASSERT_TRUE(started.says("started"));
+  started.pause();
+  EXPECT_FALSE(locks_.try_acquire_for("job", 300ms).has_value());
+  started.resume();
+  started.signal(SIGUSR1);
+  EXPECT_EQ(started.wait(), exited(40));
+  EXPECT_THAT(started.out(), Not(HasSubstr("got 15 ")));
+}
+
+using command_killed = command_loss;
+
+TEST_F(command_killed, takes_its_command_along) {
+  program started{run(words{"--"} + watcher({"15"}))};
+  const auto pid = pid_from(started);
+  started.kill();
+  EXPECT_TRUE(started.says("got 15 "));
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+}
+
+TEST_F(command_killed, leaves_the_lock_to_the_next_when_the_lease_has_ended) {
+  program holder{run(words{"--lease", "2s", "--"} + watcher({"15"}))};
+  ASSERT_TRUE(holder.says("started"));
+  program next{run({"--", "sh", "-c", "echo token $ROWLOCK_TOKEN"})};
+  ASSERT_TRUE(eventually([&] { return is_waiting(next.pid()); }));
+  holder.kill();
+  const auto lease_ends = database_.row("job").value().expires_at.value();
+  EXPECT_EQ(next.wait(), exited(0)) << next.err();
+  const auto token = number_after(next.out(), "token ").value();
+  EXPECT_GE(token, lease_ends) << "the token is the time of the takeover by the clock of the database";
+  EXPECT_LT(token, lease_ends + std::chrono::microseconds{1s}.count());
+}
+
+}  // namespace
+}  // namespace rowlock::test

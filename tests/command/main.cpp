@@ -1,0 +1,20 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "process/roles.hpp"
+
+int main(int argc, char** argv) {
+  const auto arguments = [&] { return std::vector<std::string>(argv + 3, argv + argc); };
+  if (argc >= 3 && std::string_view{argv[1]} == "--role") return rowlock::test::play(argv[2], arguments());
+  if (argc >= 3 && std::string_view{argv[1]} == "--command")
+    return rowlock::test::play_for_stranger(argv[2], arguments());
+  ::signal(SIGPIPE, SIG_IGN);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a test leaves behind is ours to end
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

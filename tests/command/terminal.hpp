@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/child_process.hpp"
+#include "support/program.hpp"
+
+namespace rowlock::test {
+
+/// The other end of a terminal.
+class pseudo_terminal {
+ public:
+  pseudo_terminal();
+  pseudo_terminal(const pseudo_terminal&) = delete;
+  pseudo_terminal& operator=(const pseudo_terminal&) = delete;
+  ~pseudo_terminal();
+
+  /// The file that is the terminal for others.
+  const std::string& path() const noexcept { return path_; }
+  void type(std::string_view keys) const;
+  /// All that has been on it so far. A line ends in \r\n there.
+  const std::string& screen();
+
+ private:
+  int master_ = -1;
+  std::string path_;
+  std::string screen_;
+};
+
+/// A terminal with a shell (the role `job_shell`, see terminal.cpp) that runs one job in the foreground.
+class terminal {
+ public:
+  explicit terminal(const std::vector<std::string>& job);
+
+  /// The job's process id, which is also its group.
+  pid_t job() const noexcept { return job_; }
+
+  void type(std::string_view keys) const { device_.type(keys); }
+  const std::string& screen() { return device_.screen(); }
+  /// Waits until the screen has this.
+  bool shows(std::string_view text);
+
+  /// What the shell says of the job next: "stopped", "exited N", "killed N".
+  std::string report() { return shell_.read_line(); }
+  /// As `fg` does: to the foreground again, and SIGCONT to its group.
+  void continue_job() const { shell_.send("continue"); }
+
+ private:
+  pseudo_terminal device_;
+  child_process shell_;
+  pid_t job_ = -1;
+};
+
+namespace keys {
+inline constexpr std::string_view ctrl_c{"\x03"};
+inline constexpr std::string_view ctrl_z{"\x1a"};
+inline constexpr std::string_view ctrl_backslash{"\x1c"};
+}  // namespace keys
+
+}  // namespace rowlock::test

@@ -1,0 +1,165 @@
+#include "command/terminal.hpp"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "command/command.hpp"
+
+// At a terminal, from a shell with job control.
+
+namespace rowlock::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class command_at_terminal : public command {
+ protected:
+  /// The words of `rowlock … run job arguments…`.
+  words job(const words& arguments) const { return run(arguments).words; }
+
+  static pid_t pid_from(terminal& at) {
+    std::optional<long> pid;
+    EXPECT_TRUE(eventually([&] { return (pid = number_after(at.screen(), "started ")).has_value(); }));
+    return static_cast<pid_t>(pid.value_or(0));
+  }
+};
+
+TEST_F(command_at_terminal, the_command_is_in_the_foreground_group) {
+  terminal at{job(words{"--"} + watcher({"15"}))};
+  const auto pid = pid_from(at);
+  EXPECT_EQ(::getpgid(pid), at.job());
+  ::kill(at.job(), SIGTERM);
+  EXPECT_EQ(at.report(), "exited 40");
+}
+
+TEST_F(command_at_terminal, ctrl_c_reaches_the_command_once) {
+  terminal at{job(words{"--"} + watcher({"15"}))};
+  ASSERT_TRUE(at.shows("started"));
+  at.type(keys::ctrl_c);
+  ASSERT_TRUE(at.shows("got 2 from the kernel"));
+  ::kill(at.job(), SIGUSR1);  // comes after whatever rowlock makes of the SIGINT
+  ASSERT_TRUE(at.shows("got 10 from a process"));
+  EXPECT_EQ(occurrences(at.screen(), "got 2 "), 1) << at.screen();
+  EXPECT_FALSE(is_free("job")) << "the command goes on, so rowlock does";
+  ::kill(at.job(), SIGTERM);
+  EXPECT_EQ(at.report(), "exited 40");
+  EXPECT_EQ(occurrences(at.screen(), "got 2 "), 1) << at.screen();
+  EXPECT_TRUE(is_vacant());
+}
+
+TEST_F(command_at_terminal, ctrl_c_ends_a_command_that_does_not_mind_it) {
+  terminal at{job({"--", "sh", "-c", "echo started; exec sleep 100"})};
+  ASSERT_TRUE(at.shows("started"));
+  at.type(keys::ctrl_c);
+  EXPECT_EQ(at.report(), "exited 130");
+  EXPECT_TRUE(is_free("job"));
+}
+
+TEST_F(command_at_terminal, ctrl_backslash_ends_it_too) {
+  terminal at{job({"--", "sh", "-c", "echo started; exec sleep 100"})};
+  ASSERT_TRUE(at.shows("started"));
+  at.type(keys::ctrl_backslash);
+  EXPECT_EQ(at.report(), "exited " + std::to_string(128 + SIGQUIT));
+  EXPECT_TRUE(is_free("job"));
+}
+
+TEST_F(command_at_terminal, ctrl_c_gives_up_waiting) {
+  const auto held = locks_.acquire("job");
+  terminal at{job({"--", "true"})};
+  ASSERT_TRUE(eventually([&] { return is_waiting(at.job()); }));
+  at.type(keys::ctrl_c);
+  EXPECT_EQ(at.report(), "killed 2");
+  EXPECT_FALSE(held.lost().stop_requested());
+}
+
+TEST_F(command_at_terminal, a_signal_from_a_process_is_passed_on_once) {
+  terminal at{job(words{"--"} + watcher({"15"}))};
+  ASSERT_TRUE(at.shows("started"));
+  for (const int number : {SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+    ::kill(at.job(), number);
+    EXPECT_TRUE(at.shows("got " + std::to_string(number) + " from a process")) << number;
+  }
+  ::kill(at.job(), SIGTERM);
+  EXPECT_EQ(at.report(), "exited 40");
+  for (const int number : {SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM})
+    EXPECT_EQ(occurrences(at.screen(), "got " + std::to_string(number) + " "), 1) << at.screen();
+}
+
+TEST_F(command_at_terminal, the_command_reads_from_it) {
+  terminal at{job(
+      {"--", "sh", "-c", "echo ready; read line; echo \"it read $line\"; read line < /dev/tty; echo \"and $line\""})};
+  ASSERT_TRUE(at.shows("ready"));
+  at.type("first\n");
+  EXPECT_TRUE(at.shows("it read first")) << at.screen();
+  at.type("second\n");
+  EXPECT_TRUE(at.shows("and second")) << at.screen();
+  EXPECT_EQ(at.report(), "exited 0");
+}
+
+TEST_F(command_at_terminal, a_command_with_its_input_from_elsewhere_is_at_the_terminal_still) {
+  terminal at{words{"sh", "-c", "echo text | \"$@\" 2>/dev/null | cat", "sh"} +
+              job({"--", "sh", "-c", "cat; echo ready; read line < /dev/tty; echo \"it read $line\""})};
+  ASSERT_TRUE(at.shows("ready"));
+  at.type("first\n");
+  EXPECT_TRUE(at.shows("it read first")) << at.screen();
+  EXPECT_EQ(at.report(), "exited 0");
+}
+
+TEST_F(command_at_terminal, ctrl_z_stops_both_and_both_can_go_on) {
+  terminal at{job(words{"--lease", "1h", "--"} + watcher({"15"}))};
+  const auto pid = pid_from(at);
+  for (int i = 1; i <= 2; ++i) {
+    at.type(keys::ctrl_z);
+    ASSERT_EQ(at.report(), "stopped");
+    EXPECT_TRUE(eventually([&] { return state_of(pid) == 'T' && state_of(at.job()) == 'T'; }));
+    EXPECT_FALSE(is_free("job")) << "held, as long as the lease goes";
+    at.continue_job();
+    EXPECT_TRUE(eventually([&] { return state_of(pid) != 'T' && state_of(at.job()) != 'T'; }));
+    EXPECT_TRUE(eventually([&] { return occurrences(at.screen(), "got 18 ") >= i; })) << at.screen();
+  }
+  at.type(keys::ctrl_c);
+  EXPECT_TRUE(at.shows("got 2 from the kernel")) << "in the foreground again";
+  ::kill(at.job(), SIGTERM);
+  EXPECT_EQ(at.report(), "exited 40");
+  EXPECT_TRUE(is_vacant());
+}
+
+TEST_F(command_at_terminal, ctrl_z_for_longer_than_the_lease_loses_the_lock) {
+  terminal at{job(words{"--lease", "1s", "--"} + watcher({"15"}))};
+  ASSERT_TRUE(at.shows("started"));
+  at.type(keys::ctrl_z);
+  ASSERT_EQ(at.report(), "stopped");
+  const auto next = locks_.acquire("job");
+  at.continue_job();
+  EXPECT_EQ(at.report(), "exited 70");
+  EXPECT_TRUE(at.shows("got 15 "));
+  EXPECT_TRUE(at.shows("rowlock: "));
+  EXPECT_FALSE(next.lost().stop_requested());
+}
+
+TEST_F(command_at_terminal, a_loss_ends_the_command_but_not_its_neighbours) {
+  terminal at{words{"sh", "-c", "trap 'echo the neighbour' TERM; \"$@\"; echo status $?", "sh"} +
+              job(words{"--lease", "3s", "--"} + watcher({"15"}))};
+  ASSERT_TRUE(at.shows("started"));
+  database_.vacate("job");
+  EXPECT_TRUE(at.shows("status 70")) << at.screen();
+  EXPECT_TRUE(at.shows("got 15 "));
+  EXPECT_EQ(at.report(), "exited 0");
+  EXPECT_THAT(at.screen(), Not(HasSubstr("the neighbour")));
+}
+
+TEST_F(command_at_terminal, a_terminal_that_goes_away_ends_it) {
+  std::optional<terminal> at{std::in_place, job({"--", "sh", "-c", "echo started; exec sleep 100"})};
+  ASSERT_TRUE(at->shows("started"));
+  const auto pid = at->job();
+  at.reset();
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+  EXPECT_TRUE(eventually([&] { return is_vacant(); }));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,70 @@
+#include "support/child.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "support/eventually.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
+
+ending ending_of(int status) { return WIFEXITED(status) ? exited(WEXITSTATUS(status)) : killed_by(WTERMSIG(status)); }
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const ending& e) {
+  return out << (e.by_signal ? "killed by signal " : "exited with ") << e.number;
+}
+
+void child::signal(int number) {
+  if (!ending_ && ::kill(pid_, number) != 0) fail("kill");
+}
+
+void child::pause() {
+  signal(SIGSTOP);
+  int status = 0;
+  if (::waitpid(pid_, &status, WUNTRACED) != pid_ || !WIFSTOPPED(status)) fail("waitpid");
+}
+
+void child::resume() { signal(SIGCONT); }
+
+void child::kill() noexcept {
+  if (ending_) return;
+  int status = 0;
+  ::kill(pid_, SIGKILL);
+  if (::waitpid(pid_, &status, 0) == pid_) ending_ = ending_of(status);
+}
+
+bool child::has_ended() {
+  int status = 0;
+  if (!ending_ && ::waitpid(pid_, &status, WNOHANG) == pid_) ending_ = ending_of(status);
+  return ending_.has_value();
+}
+
+std::optional<ending> child::wait() {
+  static_cast<void>(eventually([&] { return has_ended(); }));
+  return ending_;
+}
+
+bool is_alive(pid_t pid) {
+  const auto state = state_of(pid);
+  return state != '\0' && state != 'Z' && state != 'X';
+}
+
+char state_of(pid_t pid) {
+  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
+  std::string line;
+  std::getline(file, line);
+  const auto name_ends = line.rfind(')');
+  return name_ends == std::string::npos || name_ends + 2 >= line.size() ? '\0' : line[name_ends + 2];
+}
+
+}  // namespace rowlock::test
