@@ -1,7 +1,7 @@
 # To be sourced. need_packages <package>...: installs what is missing of them, and does nothing where nothing is.
 
 build_packages=(g++ cmake ninja-build libsqlite3-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
-test_packages=(libgtest-dev libgmock-dev sqlite3)
+test_packages=(libgtest-dev libgmock-dev sqlite3 pkg-config dpkg-dev file)
 
 missing_packages() {
     local package status

@@ -11,6 +11,7 @@ option(ROWLOCK_BUILD_COMMAND "Build the command rowlock" ${PROJECT_IS_TOP_LEVEL}
 option(ROWLOCK_BUILD_TESTS "Build the tests and the documentation's snippets" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(ROWLOCK_INSTALL "Have install rules and packages" ${PROJECT_IS_TOP_LEVEL})
 
 foreach(backend IN ITEMS POSTGRESQL MYSQL)
     if(ROWLOCK_WITH_${backend})

@@ -52,6 +52,17 @@ function(rowlock_backend component)
     endif()
 endfunction()
 
+# rowlock_backend_flags(<out> <component>): the same for those who are no CMake build: the flags that link it so.
+function(rowlock_backend_flags out component)
+    set(library rowlock_${component})
+    get_target_property(type ${library} TYPE)
+    if(type STREQUAL "SHARED_LIBRARY")
+        set(${out} -Wl,--push-state,--no-as-needed,-l${library},--pop-state PARENT_SCOPE)
+    else()
+        set(${out} -Wl,-u,rowlock_backend_${component} -l${library} PARENT_SCOPE)
+    endif()
+endfunction()
+
 # rowlock_backend_table(<out-source> <component>...): writes the table at configure time.
 function(rowlock_backend_table out_source)
     foreach(component IN LISTS ARGN)

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -120,6 +121,35 @@ TEST_P(lifetime, destroying_the_client_ends_the_waits_of_its_mutexes) {
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   locks.reset();
   EXPECT_TRUE(throws(errc::client_closed, [&] { waiter.get(); }));
+}
+
+TEST_P(lifetime, destroying_the_client_under_holders_and_waiters_passes_all_on) {
+  auto locks = make();
+  auto other = connect();
+  std::optional<held_lock> held = locks->acquire("one", with());
+  mutex order{*locks, "two", with()};
+  order.lock();
+  mutex for_one{*locks, "one", with()};
+  mutex for_two{*locks, "two", with()};
+  background waits{[&](std::stop_token) { for_one.lock(); }};
+  background waits_timed{[&](std::stop_token) { return for_two.try_lock_for(1h); }};
+  background next_one{[&](std::stop_token stop) { other.acquire("one", with(), stop).release(); }};
+  background next_two{[&](std::stop_token stop) { other.acquire("two", with(), stop).release(); }};
+  EXPECT_FALSE(waits.is_done_within(a_moment));
+  EXPECT_FALSE(waits_timed.is_done_within(a_moment));
+  EXPECT_FALSE(next_one.is_done_within(a_moment));
+  EXPECT_FALSE(next_two.is_done_within(a_moment));
+  locks.reset();
+  EXPECT_TRUE(throws(errc::client_closed, [&] { waits.get(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(waits_timed.get()); }));
+  next_one.get();
+  next_two.get();
+  EXPECT_EQ(held->why_lost(), loss_reason::client_closed);
+  const auto taken = other.acquire("one", with());
+  order.unlock();
+  held.reset();
+  EXPECT_FALSE(taken.lost().stop_requested()) << "what is left over lets go of nothing";
+  EXPECT_TRUE(can_have(other, "two"));
 }
 
 TEST_P(lifetime, moving_the_client_disturbs_neither_holders_nor_waiters) {

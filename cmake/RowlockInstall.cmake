@@ -1,0 +1,151 @@
+# What `cmake --install` copies, and how others find it: find_package(rowlock) and pkg-config. The installed tree can be
+# moved; it knows no path but those inside it.
+#
+# Every file is part of one of these, which are also the Debian packages (RowlockPackages.cmake):
+#
+#   command       the program rowlock
+#   runtime       the shared libraries, where they are shared
+#   development   headers, static libraries, schema, and what the builds of others read
+
+# One build folder serves /usr/local and the packages below /usr. Debian's tools look into lib/<architecture> below
+# both, GNUInstallDirs knows only the latter.
+if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_INSTALL_LIBDIR AND CMAKE_INSTALL_PREFIX STREQUAL "/usr/local"
+        AND CMAKE_LIBRARY_ARCHITECTURE AND EXISTS "/etc/debian_version")
+    set(CMAKE_INSTALL_LIBDIR "lib/${CMAKE_LIBRARY_ARCHITECTURE}" CACHE PATH "Object code libraries")
+endif()
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(ROWLOCK_CMAKE_FOLDER "${CMAKE_INSTALL_LIBDIR}/cmake/rowlock")
+set(ROWLOCK_PKGCONFIG_FOLDER "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+get_target_property(type rowlock_core TYPE)
+if(type STREQUAL "SHARED_LIBRARY")
+    set(ROWLOCK_LIBRARIES_ARE_SHARED ON)
+else()
+    set(ROWLOCK_LIBRARIES_ARE_SHARED OFF)
+endif()
+
+# rowlock_way(<out> <from> <to>): between two folders of the prefix, for instance ../lib.
+function(rowlock_way out from to)
+    cmake_path(RELATIVE_PATH to BASE_DIRECTORY "${from}" OUTPUT_VARIABLE way)
+    set(${out} "${way}" PARENT_SCOPE)
+endfunction()
+
+# rowlock_find_libraries_from(<target> <folder>): it looks for shared libraries beside itself, wherever that is.
+function(rowlock_find_libraries_from target folder)
+    if(ROWLOCK_LIBRARIES_ARE_SHARED AND NOT DEFINED CMAKE_INSTALL_RPATH)
+        rowlock_way(way "${folder}" "${CMAKE_INSTALL_LIBDIR}")
+        set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${way}")
+    endif()
+endfunction()
+
+# rowlock_pkgconfig(<name> DESCRIPTION <sentence> [LIBS <flag>...] [REQUIRES <package>...])
+function(rowlock_pkgconfig name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION" "LIBS;REQUIRES")
+    rowlock_way(way_to_prefix "${ROWLOCK_PKGCONFIG_FOLDER}" "")
+    list(JOIN arg_LIBS " " libs)
+    list(JOIN arg_REQUIRES ", " requires)
+    set(file "${PROJECT_BINARY_DIR}/generated/${name}.pc")
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/rowlock.pc.in" "${file}" @ONLY)
+    install(FILES "${file}" DESTINATION "${ROWLOCK_PKGCONFIG_FOLDER}" COMPONENT development)
+endfunction()
+
+# rowlock_install_component(<component> DESCRIPTION <what it is>
+#     [NEEDS <package> [<version>]] [REQUIRES <pkg-config package>...] [LIBS <flag>...])
+#
+# NEEDS for find_package, REQUIRES and LIBS for pkg-config: what whoever links it must find too. A shared library keeps
+# that to itself.
+function(rowlock_install_component component)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION" "NEEDS;REQUIRES;LIBS")
+    set(library rowlock_${component})
+    if(ROWLOCK_LIBRARIES_ARE_SHARED)
+        set(arg_NEEDS "")
+        set(arg_REQUIRES "")
+        set(arg_LIBS "")
+    endif()
+
+    install(TARGETS ${library}
+        EXPORT rowlock-${component}-targets
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
+        INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    rowlock_find_libraries_from(${library} "${CMAKE_INSTALL_LIBDIR}")
+
+    install(EXPORT rowlock-${component}-targets
+        NAMESPACE rowlock::
+        DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
+        COMPONENT development)
+    list(JOIN arg_NEEDS " " needs)
+    set(file "${PROJECT_BINARY_DIR}/generated/rowlock-${component}.cmake")
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/rowlock-component.cmake.in" "${file}" @ONLY)
+    install(FILES "${file}" DESTINATION "${ROWLOCK_CMAKE_FOLDER}" COMPONENT development)
+
+    if(component STREQUAL "core")
+        set(flags -lrowlock_core)
+    else()
+        rowlock_backend_flags(flags ${component})
+        list(PREPEND arg_REQUIRES "rowlock-core = ${PROJECT_VERSION}")
+    endif()
+    rowlock_pkgconfig(rowlock-${component}
+        DESCRIPTION "${arg_DESCRIPTION}"
+        LIBS ${flags} ${arg_LIBS}
+        REQUIRES ${arg_REQUIRES})
+endfunction()
+
+function(rowlock_install_schema database)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/schema/${database}"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/rowlock/schema"
+        COMPONENT development
+        FILES_MATCHING PATTERN "*.sql")
+endfunction()
+
+# --- the library ------------------------------------------------------------------------------------------------------
+
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/rowlock"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+    COMPONENT development
+    FILES_MATCHING PATTERN "*.hpp")
+if(EXISTS "${PROJECT_SOURCE_DIR}/LICENSE")
+    install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
+endif()
+
+rowlock_install_component(core
+    DESCRIPTION "Named locks on databases, without any database's backend"
+    NEEDS Threads
+    LIBS -pthread)
+set(components core)
+
+if(ROWLOCK_WITH_SQLITE)
+    rowlock_install_component(sqlite
+        DESCRIPTION "Named locks on SQLite"
+        NEEDS SQLite3 3.31
+        REQUIRES "sqlite3 >= 3.31")
+    rowlock_install_schema(sqlite)
+    list(APPEND components sqlite)
+endif()
+
+# --- the umbrella -----------------------------------------------------------------------------------------------------
+
+list(TRANSFORM components PREPEND rowlock- OUTPUT_VARIABLE requires)
+list(TRANSFORM requires APPEND " = ${PROJECT_VERSION}")
+rowlock_pkgconfig(rowlock
+    DESCRIPTION "${PROJECT_DESCRIPTION}"
+    REQUIRES ${requires})
+
+configure_file("${PROJECT_SOURCE_DIR}/cmake/rowlock-config.cmake.in"
+    "${PROJECT_BINARY_DIR}/generated/rowlock-config.cmake" @ONLY)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/generated/rowlock-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(FILES
+        "${PROJECT_BINARY_DIR}/generated/rowlock-config.cmake"
+        "${PROJECT_BINARY_DIR}/generated/rowlock-config-version.cmake"
+    DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
+    COMPONENT development)
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+if(TARGET rowlock_command)
+    install(TARGETS rowlock_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
+    rowlock_find_libraries_from(rowlock_command "${CMAKE_INSTALL_BINDIR}")
+endif()

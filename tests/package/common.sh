@@ -1,0 +1,90 @@
+# To be sourced. CMakeLists.txt gives:
+#
+#   root, build   the sources, and the build folder that is tested
+#   cmake, cpack  the programs
+#   version       rowlock's
+#   is_shared     ON or OFF
+#   has_command   1 where the command was built
+
+set -euo pipefail
+exec </dev/null
+unset CMAKE_PREFIX_PATH CMAKE_INSTALL_PREFIX DESTDIR LD_LIBRARY_PATH PKG_CONFIG_PATH
+
+here=$root/tests/package
+series=${version%.*}
+scratch=$(mktemp -d)
+
+# Installing notes in the build folder what it installed. Those notes are for the user's own installs.
+keep_manifests() { find "$1" -maxdepth 1 -name 'install_manifest*.txt' -exec mv -t "$2" {} +; }
+mkdir "$scratch/kept"
+keep_manifests "$build" "$scratch/kept"
+clean_up() {
+    rm -f "$build"/install_manifest*.txt
+    keep_manifests "$scratch/kept" "$build"
+    rm -rf "$scratch"
+}
+trap clean_up EXIT
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+# quietly <command>...: shows what it printed only where it failed.
+quietly() {
+    if ! "$@" >"$scratch/log" 2>&1; then
+        cat "$scratch/log" >&2
+        fail "Failed: $*"
+    fi
+}
+
+# check_consumer <program>: it takes a lock twice, and the token grows.
+check_consumer() {
+    local url=sqlite:$scratch/locks.db first second
+    first=$("$1" "$url")
+    second=$("$1" "$url")
+    [[ $second -gt $first ]] || fail "$1 got the token $first and then $second"
+    rm "$scratch"/locks.db*
+}
+
+# configure_consumer <prefix> <project> [<argument>...]: into $scratch/consumer.
+configure_consumer() {
+    local prefix=$1 project=$2
+    shift 2
+    rm -rf "$scratch/consumer"
+    "$cmake" -S "$here/$project" -B "$scratch/consumer" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DSERIES="$series" "$@"
+}
+
+# check_find_package <prefix> <target> [COMPONENTS <component>...]
+check_find_package() {
+    local prefix=$1 target=$2 asked_for
+    shift 2
+    printf -v asked_for '%s;' "$@"
+    quietly configure_consumer "$prefix" find_package -DTARGET="$target" -DASKED_FOR="$asked_for"
+    grep -q "^rowlock_DIR:PATH=$prefix/" "$scratch/consumer/CMakeCache.txt" || fail "Another rowlock was found"
+    quietly "$cmake" --build "$scratch/consumer"
+    check_consumer "$scratch/consumer/consumer"
+}
+
+# check_pkg_config <prefix> <package>
+check_pkg_config() {
+    local prefix=$1 package=$2 pc flags
+    pc=$(find "$prefix" -name "$package.pc")
+    export PKG_CONFIG_PATH=${pc%/*}
+    flags=$(pkg-config --cflags --libs "$package")
+    # shellcheck disable=SC2086
+    quietly "$CXX" -std=c++20 "$here/consumer.cpp" $flags -o "$scratch/by_pkg_config"
+    LD_LIBRARY_PATH=$(pkg-config --variable=libdir "$package") check_consumer "$scratch/by_pkg_config"
+}
+
+# check_command <prefix>: the program runs without being told where its libraries are.
+check_command() {
+    local program=$1/bin/rowlock url=sqlite:$scratch/locks.db
+    [[ $has_command == 1 ]] || return 0
+    [[ $("$program" --version) == "rowlock $version" ]] || fail "$program --version said something else"
+    quietly "$program" --database "$url" migrate
+    quietly "$program" --database "$url" run job -- "$program" --database "$url" show job
+    quietly "$program" --database "$url" list
+    rm "$scratch"/locks.db*
+}

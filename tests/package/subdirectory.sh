@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# A project that has rowlock as a subdirectory needs nothing that only our tests and programs need, and gets nothing but
+# the library.
+source "${BASH_SOURCE[0]%/*}/common.sh"
+
+disabled=()
+for package in GTest CLI11 fmt nlohmann_json; do disabled+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON"); done
+quietly configure_consumer "" subdirectory -DROWLOCK="$root" "${disabled[@]}"
+quietly "$cmake" --build "$scratch/consumer" --parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}"
+
+[[ -f $scratch/consumer/out/librowlock_core.a ]] || fail "rowlock was not built to where the project wants libraries"
+check_consumer "$scratch/consumer/out/consumer"
+
+quietly "$cmake" --install "$scratch/consumer" --prefix "$scratch/prefix"
+[[ -z $(find "$scratch/prefix" -type f 2>/dev/null) ]] || fail "rowlock was installed with the project"
