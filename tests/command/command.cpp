@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <sstream>
 #include <system_error>
 
@@ -15,19 +14,6 @@ namespace rowlock::test {
 namespace fs = std::filesystem;
 
 namespace {
-
-pid_t parent_of(pid_t pid) {
-  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
-  std::string line;
-  std::getline(file, line);
-  const auto name_ends = line.rfind(')');
-  if (name_ends == std::string::npos) return -1;
-  std::istringstream rest{line.substr(name_ends + 1)};
-  char state = 0;
-  pid_t parent = -1;
-  rest >> state >> parent;
-  return parent;
-}
 
 std::vector<pid_t> children() {
   std::vector<pid_t> out;
@@ -78,9 +64,12 @@ outcome command::finish(const launch& how) {
 words command::watcher(const words& arguments) { return words{own_path(), "--command", "watcher"} + arguments; }
 
 bool command::is_waiting(pid_t pid) const {
-  int connections = 0;
+  const auto process = "/proc/" + std::to_string(pid);
   std::error_code gone;
-  fs::directory_iterator entries{"/proc/" + std::to_string(pid) + "/fd", gone};
+  // Between fork and exec it has the connections of this process.
+  if (!fs::equivalent(process + "/exe", path(), gone)) return false;
+  int connections = 0;
+  fs::directory_iterator entries{process + "/fd", gone};
   for (; !gone && entries != fs::directory_iterator{}; entries.increment(gone)) {
     std::error_code closed;
     if (fs::read_symlink(entries->path(), closed) == database_.file()) ++connections;

@@ -43,12 +43,12 @@ std::ostream& operator<<(std::ostream& stream, const outcome& result);
 /// its processes leave behind ends with it.
 class command : public testing::Test {
  public:
+  ~command() override;
   /// The path of the command.
   static std::string path();
 
  protected:
   command();
-  ~command() override;
 
   /// `rowlock --database URL arguments…`, to be started.
   launch rowlock(const words& arguments) const;

@@ -62,8 +62,8 @@ TEST_F(command_loss, of_the_database_ends_the_command) {
 
 TEST_F(command_loss, gives_its_status_whatever_the_command_makes_of_it) {
   for (const auto* end : {"exit 0", "exit 3", "kill -KILL $$"}) {
-    program started{run({"--lease", lease, "--", "sh", "-c",
-                         "trap '" + std::string{end} + "' TERM; echo started; while :; do sleep 0.05; done"})};
+    program started{
+        run({"--lease", lease, "--", "sh", "-c", "trap \"$0\" TERM; echo started; while :; do sleep 0.05; done", end})};
     ASSERT_TRUE(started.says("started"));
     database_.vacate("job");
     EXPECT_EQ(started.wait(), exited(70)) << end;

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "process/roles.hpp"
+#include "support/program.hpp"
 
 int main(int argc, char** argv) {
   const auto arguments = [&] { return std::vector<std::string>(argv + 3, argv + argc); };
+  rowlock::test::reset_signals();  // a shell lets what is in its background ignore some
   if (argc >= 3 && std::string_view{argv[1]} == "--role") return rowlock::test::play(argv[2], arguments());
   if (argc >= 3 && std::string_view{argv[1]} == "--command")
     return rowlock::test::play_for_stranger(argv[2], arguments());

@@ -13,7 +13,6 @@ namespace rowlock::test {
 namespace {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 class command_without_terminal : public command {

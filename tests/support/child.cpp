@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -17,6 +18,23 @@ namespace {
 [[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
 
 ending ending_of(int status) { return WIFEXITED(status) ? exited(WEXITSTATUS(status)) : killed_by(WTERMSIG(status)); }
+
+struct stat_line {
+  char state = '\0';
+  pid_t parent = -1;
+};
+
+/// What follows the name of the program, which may have spaces and brackets of its own.
+stat_line stat_of(pid_t pid) {
+  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
+  std::string line;
+  std::getline(file, line);
+  stat_line out;
+  const auto name_ends = line.rfind(')');
+  if (name_ends == std::string::npos) return out;
+  std::istringstream{line.substr(name_ends + 1)} >> out.state >> out.parent;
+  return out;
+}
 
 }  // namespace
 
@@ -59,12 +77,8 @@ bool is_alive(pid_t pid) {
   return state != '\0' && state != 'Z' && state != 'X';
 }
 
-char state_of(pid_t pid) {
-  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
-  std::string line;
-  std::getline(file, line);
-  const auto name_ends = line.rfind(')');
-  return name_ends == std::string::npos || name_ends + 2 >= line.size() ? '\0' : line[name_ends + 2];
-}
+char state_of(pid_t pid) { return stat_of(pid).state; }
+
+pid_t parent_of(pid_t pid) { return stat_of(pid).parent; }
 
 }  // namespace rowlock::test

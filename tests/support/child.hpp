@@ -49,5 +49,7 @@ class child {
 bool is_alive(pid_t pid);
 /// The letter of /proc: 'R', 'S', 'T' (stopped), 'Z' and so on; '\0' where there is no such process.
 char state_of(pid_t pid);
+/// -1 where there is no such process.
+pid_t parent_of(pid_t pid);
 
 }  // namespace rowlock::test

@@ -54,15 +54,6 @@ void put(int descriptor, const char* file, int flags) {
   if (opened < 0 || ::dup2(opened, descriptor) < 0) ::_exit(could_not_start);
 }
 
-void default_signals() {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &action, nullptr);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 pid_t start(const launch& how, const temp_folder& folder) {
   const auto input = folder / "in";
   const auto output = folder / "out";
@@ -74,7 +65,7 @@ pid_t start(const launch& how, const temp_folder& folder) {
   if (pid < 0) throw std::system_error{errno, std::generic_category(), "fork"};
   if (pid > 0) return pid;
   ::setsid();
-  default_signals();
+  reset_signals();
   put(STDIN_FILENO, input.c_str(), O_RDONLY);
   put(STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_APPEND);
   put(STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_APPEND);
@@ -84,6 +75,15 @@ pid_t start(const launch& how, const temp_folder& folder) {
 }
 
 }  // namespace
+
+void reset_signals() {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &action, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
 
 program::program(const launch& how) : child_{start(how, folder_)} {}
 

@@ -46,6 +46,9 @@ class program {
   child child_;
 };
 
+/// All signals of this process at their defaults, and none blocked, whatever it was started with.
+void reset_signals();
+
 /// This very program, for `launch::words`.
 std::string own_path();
 
