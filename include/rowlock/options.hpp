@@ -37,13 +37,19 @@ struct lock_options {
 struct client_options {
   /// Named in the `owner` column, before host and pid: 1 to 60 bytes of printable ASCII without ':'.
   std::string application = "rowlock";
-  /// At most this many connections for statements, opened when needed; at least 1. SQLite opens one
-  /// more while calls wait.
+  /// At most this many connections for statements, opened when needed; at least 1. SQLite opens one more while calls
+  /// wait.
   std::size_t connections = 8;
   /// The longest that opening a connection may take: 1 ms to 1 h.
   duration connect_timeout = std::chrono::seconds{5};
   /// The longest that any one call to the database, and so any destructor, may take: 1 ms to 1 h.
   duration call_timeout = std::chrono::seconds{5};
+  /// PostgreSQL: true where PgBouncer stands in between in transaction mode, so that nothing may be kept in the
+  /// session. Statements are then not prepared, and each brings its settings along.
+  bool transaction_pooling = false;
+  /// Servers: whether a release waits until it is on disk. Without, a crash of the server within some hundred
+  /// milliseconds may forget the release, and the lock is then free only when its lease ends.
+  bool durable_release = false;
   /// In front of the tables' names: `[a-z_][a-z0-9_]{0,31}`.
   std::string table_prefix = "rowlock_";
   /// Told of events, on the client's maintenance thread, never under a lock of the library. Its exceptions are

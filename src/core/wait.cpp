@@ -26,6 +26,11 @@ duration busy_pause(std::optional<duration> lease_left, double jitter) noexcept 
   return std::min(poll, std::max(*lease_left, least_pause) + scaled(2ms, jitter));
 }
 
+duration poll_pause(duration waited, std::optional<duration> lease_left, double jitter) noexcept {
+  const duration poll = scaled(std::clamp<duration>(waited / 8, 5ms, 250ms), 1.0 - jitter / 2);
+  return std::min(poll, busy_pause(lease_left, jitter));
+}
+
 duration error_pause(int failures, double jitter) noexcept {
   const duration full = std::min<duration>(20ms * (1 << std::clamp(failures - 1, 0, 6)), 1s);
   return scaled(full, 0.5 + jitter / 2);

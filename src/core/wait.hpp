@@ -16,6 +16,9 @@ duration inconclusive_pause(int tries_so_far) noexcept;
 /// fallback poll. `jitter` in [0, 1) spreads heads that wait for the same lease.
 duration busy_pause(std::optional<duration> lease_left, double jitter) noexcept;
 
+/// The same where nobody tells of other processes' releases: the longer it has waited, the more rarely it asks.
+duration poll_pause(duration waited, std::optional<duration> lease_left, double jitter) noexcept;
+
 /// How long to wait after the database could not be reached.
 duration error_pause(int failures, double jitter) noexcept;
 

@@ -4,7 +4,33 @@ namespace rowlock::inline v1::dialect {
 
 table::table(std::span<const step> steps, std::string_view prefix) {
   for (const step& s : steps)
-    steps_[static_cast<std::size_t>(s.verb)] = {s.verb, s.key, with_prefix(s.look, prefix), with_prefix(s.act, prefix)};
+    steps_[static_cast<std::size_t>(s.verb)] = {.verb = s.verb,
+                                                .key = s.key,
+                                                .look = with_prefix(s.look, prefix),
+                                                .act = with_prefix(s.act, prefix),
+                                                .many = with_prefix(s.many, prefix)};
+}
+
+const char* doing(verb v) noexcept {
+  switch (v) {
+    case verb::acquire:
+      return "acquiring";
+    case verb::renew:
+      return "renewing";
+    case verb::extend:
+      return "extending";
+    case verb::release:
+      return "releasing";
+    case verb::inspect:
+    case verb::list:
+      return "listing locks";
+    case verb::schema:
+      return "reading the schema's version";
+    case verb::probe:
+      return "checking for permission to write";
+    default:
+      return "migrating";
+  }
 }
 
 std::string with_prefix(std::string_view text, std::string_view prefix) {

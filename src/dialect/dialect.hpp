@@ -27,13 +27,18 @@ enum class verb : std::uint8_t {
   count_of_verbs
 };
 
+/// What is being done then, for people: "acquiring".
+ROWLOCK_EXPORT const char* doing(verb v) noexcept;
+
 /// A verb in one database's SQL. `look` is a read that answers what can be answered without a write; `act` is run for
-/// the requests that look did not answer. Either may be empty.
+/// the requests that look did not answer. Either may be empty. `many` carries out a whole batch in one statement: its
+/// arguments are arrays, each of all the requests' arguments at that place.
 struct step {
   dialect::verb verb{};
   std::size_t key = 0;  ///< the argument by which an answer names its request
   std::string look{};
   std::string act{};
+  std::string many{};
 };
 
 /// All SQL of one database, for one table prefix.
@@ -54,5 +59,12 @@ class ROWLOCK_EXPORT table {
 std::string with_prefix(std::string_view text, std::string_view prefix);
 
 table sqlite(std::string_view prefix);
+
+/// What a client's options mean for the texts.
+struct choices {
+  bool transaction_pooling = false;  ///< each statement brings the settings that it needs
+  bool durable_release = false;      ///< a release waits until it is on disk
+};
+table postgresql(std::string_view prefix, const choices& with);
 
 }  // namespace rowlock::inline v1::dialect

@@ -2,6 +2,9 @@
 
 #include <rowlock/options.hpp>
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -14,6 +17,12 @@
 
 namespace rowlock::inline v1::driver {
 
+enum class foreign_news : std::uint8_t {
+  none,     ///< there are no other processes
+  counted,  ///< session::change_count tells of their commits
+  asked     ///< by trying again
+};
+
 /// One database that can be connected to.
 class database {
  public:
@@ -25,20 +34,34 @@ class database {
   virtual std::unique_ptr<session> connect(const limits& until) = 0;
   /// More sessions than this are of no use.
   virtual std::size_t most_sessions() const noexcept = 0;
-  /// Whether session::change_count tells of other processes' commits.
-  virtual bool can_be_watched() const noexcept = 0;
+  /// A call is given this much time even if whoever waits has less: to cut it would cost the connection.
+  virtual duration least_call() const noexcept { return {}; }
+  /// How a client learns that another process has let go of a lock.
+  virtual foreign_news news() const noexcept = 0;
+  /// Asks the server, on this session, to end those whose calls were cut or whose replies were lost: what they were
+  /// doing may be under way yet. As far as it can; throws only where `on` is of no further use.
+  virtual void end_lost_sessions(session& /*on*/, const limits& /*until*/) {}
 };
 
 /// What went well, but not as well as it could.
 using warn = std::function<void(const std::string& sentence)>;
 
+/// What a client's options mean to a database; each takes what concerns it.
+struct open_options {
+  warn warning{};
+  std::string application_name{};  ///< as servers list their sessions
+  duration call_timeout = std::chrono::seconds{5};
+  bool transaction_pooling = false;  ///< two transactions of a connection may meet two of the server's sessions
+  bool durable_release = false;      ///< a release waits until it is on disk
+};
+
 /// One kind of database. Differences between databases are data, here and in the dialect.
 struct backend {
-  std::string_view scheme;
-  dialect::table (*dialect)(std::string_view prefix);
+  std::span<const std::string_view> schemes;
+  dialect::table (*dialect)(std::string_view prefix, const open_options& with);
   std::span<const dialect::migration> (*migrations)();
   /// Throws error{errc::invalid_url}; opens nothing yet.
-  std::unique_ptr<database> (*open)(const core::url& address, warn warning);
+  std::unique_ptr<database> (*open)(const core::url& address, const open_options& with);
 };
 
 /// Throws unsupported for a scheme whose backend is not linked in, invalid_url for one that rowlock does not know.

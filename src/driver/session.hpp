@@ -56,6 +56,9 @@ class session {
   /// Runs statements that answer nothing.
   virtual void script(const std::string& sql) = 0;
 
+  /// false: the other side has ended it while nobody used it. Sends nothing.
+  virtual bool looks_alive() noexcept { return true; }
+
   /// A number that changes when another connection has committed.
   virtual std::int64_t change_count(const limits& until) = 0;
 };

@@ -25,7 +25,9 @@ class sqlite_database final : public database {
   std::size_t most_sessions() const noexcept override {
     return path_ == in_memory ? 1 : std::numeric_limits<std::size_t>::max();
   }
-  bool can_be_watched() const noexcept override { return path_ != in_memory; }
+  foreign_news news() const noexcept override {
+    return path_ == in_memory ? foreign_news::none : foreign_news::counted;
+  }
 
  private:
   void warn_once(const std::string& sentence) {
@@ -56,10 +58,20 @@ std::string path_in(const core::url& address) {
   return *path;
 }
 
-std::unique_ptr<database> open(const core::url& address, warn warning) {
+std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+  if (with.transaction_pooling)
+    throw error{errc::invalid_option,
+                "transaction_pooling is for PgBouncer; nothing stands between us and an SQLite file"};
+  if (with.durable_release)
+    throw error{errc::invalid_option,
+                "durable_release is for servers; a lock in an SQLite file ends with the host anyway"};
   if (sqlite3_threadsafe() == 0) throw error{errc::unsupported, "this SQLite was built without support for threads"};
-  return std::make_unique<sqlite_database>(path_in(address), std::move(warning));
+  return std::make_unique<sqlite_database>(path_in(address), with.warning);
 }
+
+dialect::table dialect_of(std::string_view prefix, const open_options& /*with*/) { return dialect::sqlite(prefix); }
+
+constexpr std::string_view schemes[] = {"sqlite"};
 
 }  // namespace
 }  // namespace rowlock::inline v1::driver
@@ -67,8 +79,8 @@ std::unique_ptr<database> open(const core::url& address, warn warning) {
 extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowlock_backend_sqlite();
 
 extern "C" const rowlock::driver::backend* rowlock_backend_sqlite() {
-  static const rowlock::driver::backend the{.scheme = "sqlite",
-                                            .dialect = rowlock::dialect::sqlite,
+  static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
+                                            .dialect = rowlock::driver::dialect_of,
                                             .migrations = rowlock::dialect::sqlite_migrations,
                                             .open = rowlock::driver::open};
   return &the;

@@ -22,28 +22,6 @@ const request no_arguments{};
 std::atomic<int> sessions{0};
 std::atomic<bool> has_inherited{false};
 
-const char* name_of(dialect::verb v) {
-  switch (v) {
-    case dialect::verb::acquire:
-      return "acquiring";
-    case dialect::verb::renew:
-      return "renewing";
-    case dialect::verb::extend:
-      return "extending";
-    case dialect::verb::release:
-      return "releasing";
-    case dialect::verb::inspect:
-    case dialect::verb::list:
-      return "listing locks";
-    case dialect::verb::schema:
-      return "reading the schema's version";
-    case dialect::verb::probe:
-      return "checking for permission to write";
-    default:
-      return "migrating";
-  }
-}
-
 }  // namespace
 
 std::int64_t host_wall_clock() {
@@ -186,7 +164,7 @@ std::vector<request> sqlite_session::unanswered(const dialect::step& what, std::
   std::vector<request> left;
   for (const request& r : batch) {
     const auto before = rows.size();
-    execute(look, r, rows, name_of(what.verb), false);
+    execute(look, r, rows, dialect::doing(what.verb), false);
     if (rows.size() == before) left.push_back(r);
   }
   return left;
@@ -198,7 +176,7 @@ void sqlite_session::act(const dialect::step& what, std::span<const request> bat
   auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].act, what.act);
   const auto each = [&] {
     for (const request& r : batch) {
-      execute(statement, r, rows, name_of(what.verb), true);
+      execute(statement, r, rows, dialect::doing(what.verb), true);
       if (sqlite3_changes(db_.get()) > 0) rows.push_back(told_row(r[what.key]));
     }
   };

@@ -9,6 +9,7 @@
 #include "driver/boot_clock.hpp"
 #include "runtime/client_impl.hpp"
 #include "runtime/jitter.hpp"
+#include "strategy/inspection.hpp"
 
 namespace rowlock::inline v1::detail {
 
@@ -28,7 +29,7 @@ struct client_impl::tried {
 /// What a wait has seen so far, and so when it tries next.
 class client_impl::patience {
  public:
-  explicit patience(core::instant deadline) : deadline_{deadline}, next_{deadline} {}
+  patience(core::instant deadline, driver::foreign_news news) : deadline_{deadline}, next_{deadline}, news_{news} {}
 
   core::instant deadline() const noexcept { return deadline_; }
   core::instant next_try() const noexcept { return next_; }
@@ -38,7 +39,11 @@ class client_impl::patience {
     failure_.reset();
     failures_ = 0;
     has_answer_ = true;
-    pause(core::busy_pause(left, runtime::jitter()));
+    if (news_ == driver::foreign_news::asked) {
+      pause(core::poll_pause(driver::now() - begin_, left, runtime::jitter()));
+    } else {
+      pause(core::busy_pause(left, runtime::jitter()));
+    }
   }
   void failed(const error& e) {
     failure_ = e;
@@ -51,8 +56,10 @@ class client_impl::patience {
  private:
   void pause(duration d) { next_ = std::min(deadline_, core::later(driver::now(), d)); }
 
+  core::instant begin_ = driver::now();
   core::instant deadline_;
   core::instant next_;
+  driver::foreign_news news_;
   std::optional<error> failure_;
   int failures_ = 0;
   bool has_answer_ = false;
@@ -88,7 +95,7 @@ std::optional<held_lock> client_impl::try_only_once(const wish& what, const std:
 // Only a try that finds nobody waiting may go before the line. In the line: listen, try, sleep, so that no release
 // between the try and the sleep is missed.
 std::optional<held_lock> client_impl::wait_for(const wish& what, core::instant deadline, const std::stop_token& stop) {
-  patience so_far{deadline};
+  patience so_far{deadline, database_->news()};
   if (line_.is_empty(what.name))
     if (auto held = try_while_waiting(what, so_far, stop)) return held;
   const runtime::hint_watch::subscription foreign_hints{hints_};
@@ -110,7 +117,8 @@ std::optional<held_lock> client_impl::wait_for(const wish& what, core::instant d
 std::optional<held_lock> client_impl::try_while_waiting(const wish& what, patience& so_far,
                                                         const std::stop_token& stop) try {
   driver::limits until = call_limits(stop);
-  until.deadline = std::min(until.deadline, so_far.deadline());
+  const auto least = core::later(driver::now(), database_->least_call());
+  until.deadline = std::min(until.deadline, std::max(so_far.deadline(), least));
   auto result = try_once(what, until);
   if (!result.held) so_far.was_busy(result.left);
   return std::move(result.held);
@@ -144,8 +152,27 @@ strategies::answer client_impl::ask(const wish& what, const std::string& id, con
                                 .lease = what.options.lease};
   return on_session(until, [&](driver::session& on) { return unique_index_.acquire(on, {&one, 1}, until).at(0); });
 } catch (const error& e) {
-  if (e.outcome_is_unknown()) undo_later(to_undo(what.name, id, what.options.lease, driver::now()));
+  if (!e.outcome_is_unknown()) throw;
+  if (auto granted = adopt(what, id, until)) return *granted;
+  auto entry = to_undo(what.name, id, what.options.lease, driver::now());
+  entry.may_appear = true;
+  undo_later(std::move(entry));
   throw;
+}
+
+// The reply was lost; was the lock? A row that carries the id is ours. Where there is none, the statement may be under
+// way yet: then it is undone, not believed in. Whatever is adopted here is not on the undo list.
+std::optional<strategies::answer> client_impl::adopt(const wish& what, const std::string& id,
+                                                     const driver::limits& until) noexcept try {
+  if (driver::now() >= until.deadline || until.stop.stop_requested()) return std::nullopt;
+  return on_session(until, [&](driver::session& on) -> std::optional<strategies::answer> {
+    database_->end_lost_sessions(on, until);
+    const auto row = strategies::look_at(sql_, on, what.name.view(), until);
+    if (!row || !row->is_held_by(id)) return std::nullopt;
+    return strategies::answer{.what = strategies::verdict::granted, .token = row->token, .left = row->left};
+  });
+} catch (const std::exception&) {
+  return std::nullopt;
 }
 
 // nullopt: the answer took so long that the lease is not to be believed in.

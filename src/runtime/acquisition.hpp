@@ -59,6 +59,8 @@ class acquisition {
 
   bool claim() noexcept { return !claimed_.exchange(true, std::memory_order_acquire); }
   void claim_or_wait() noexcept;
+  /// Until none is under way.
+  void wait_for_claimant() const noexcept { claimed_.wait(true, std::memory_order_acquire); }
   void unclaim() noexcept;
 
   std::stop_token lost_token() const noexcept { return lost_.get_token(); }

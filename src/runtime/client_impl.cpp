@@ -19,6 +19,13 @@ client_options checked(client_options options) {
   return options;
 }
 
+// "rowlock host:pid", of an owner "rowlock:host:pid:id".
+std::string name_for_servers(const std::string& owner) {
+  std::string out = owner.substr(0, owner.rfind(':'));
+  out.at(out.find(':')) = ' ';
+  return out;
+}
+
 // In a child of a fork it is left alone for good: its threads are not there to be joined, its mutexes may be held by
 // nobody, and closing an SQLite connection that was carried over harms the file's locks.
 void destroy(client_impl* impl) noexcept {
@@ -36,9 +43,8 @@ client_impl::client_impl(std::string_view url, client_options options)
       owner_{runtime::owner_id(options_.application, id_)},
       reporter_{options_.observer},
       backend_{driver::backend_for(core::cut_url(url).scheme)},
-      sql_{backend_.dialect(options_.table_prefix)},
-      database_{backend_.open(core::cut_url(url),
-                              [this](const std::string& sentence) { reporter_.add({events::warning{sentence}}); })},
+      sql_{backend_.dialect(options_.table_prefix, for_database())},
+      database_{backend_.open(core::cut_url(url), for_database())},
       pool_{[this](const driver::limits& until) { return database_->connect(until); },
             std::min(options_.connections, database_->most_sessions()), options_.connect_timeout},
       hints_{watching(), [this] { line_.hint_all(); }},
@@ -51,8 +57,16 @@ client_impl::client_impl(std::string_view url, client_options options)
 
 client_impl::~client_impl() { close(); }
 
+driver::open_options client_impl::for_database() {
+  return {.warning = [this](const std::string& sentence) { reporter_.add({events::warning{sentence}}); },
+          .application_name = name_for_servers(owner_),
+          .call_timeout = options_.call_timeout,
+          .transaction_pooling = options_.transaction_pooling,
+          .durable_release = options_.durable_release};
+}
+
 runtime::hint_watch::connect client_impl::watching() {
-  if (!database_->can_be_watched()) return {};
+  if (database_->news() != driver::foreign_news::counted) return {};
   return [this](const driver::limits& until) { return database_->connect(until); };
 }
 

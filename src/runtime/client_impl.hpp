@@ -78,12 +78,15 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::optional<held_lock> try_while_waiting(const wish& what, patience& so_far, const std::stop_token& stop);
   tried try_once(const wish& what, const driver::limits& until);
   strategies::answer ask(const wish& what, const std::string& id, const driver::limits& until);
+  std::optional<strategies::answer> adopt(const wish& what, const std::string& id,
+                                          const driver::limits& until) noexcept;
   std::optional<held_lock> keep(const wish& what, const std::string& id, core::instant sent,
                                 const strategies::answer& granted);
 
   bool try_extend(const std::shared_ptr<acquisition>& a, duration lease, const driver::limits& until);
   void believe_until(acquisition& a, core::instant deadline);
   void release_row(const acquisition& a);
+  strategies::letting_go try_release(const acquisition& a, const driver::limits& until);
   void lost(const std::shared_ptr<acquisition>& a, loss_reason why);
   void after_loss(acquisition& a);
   runtime::undo_list::entry to_undo(const lock_name& name, const std::string& id, duration lease,
@@ -92,8 +95,10 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::vector<runtime::undo_list::entry> give_up(const std::vector<std::shared_ptr<acquisition>>& all, loss_reason why,
                                                  core::instant deadline);
   void release_undone(std::vector<runtime::undo_list::entry> entries, const driver::limits& until);
+  void settle(runtime::undo_list::entry e, strategies::letting_go outcome);
   runtime::keeper::hands keepers_hands();
   runtime::hint_watch::connect watching();
+  driver::open_options for_database();
 
   const std::uint64_t generation_ = runtime::process_generation();
   const client_options options_;

@@ -44,21 +44,32 @@ void client_impl::release(const std::shared_ptr<acquisition>& a) {
 }
 
 void client_impl::release_row(const acquisition& a) {
-  const strategies::held one{.name = a.name.view(), .acquisition = a.id};
   const auto until = call_limits();
-  bool released = false;
+  strategies::letting_go outcome{};
   try {
-    released = on_session(until, [&](driver::session& on) {
-                 return unique_index_.release(on, {&one, 1}, until);
-               }).at(0);
+    outcome = try_release(a, until);
   } catch (const error&) {
     undo_later(to_undo(a.name, a.id, a.lease(), driver::now()));
     throw;
   }
-  if (!released)
+  if (outcome == strategies::letting_go::pinned) return undo_later(to_undo(a.name, a.id, a.lease(), driver::now()));
+  if (outcome == strategies::letting_go::gone)
     throw error{errc::lock_lost,
                 "\"" + std::string{a.name.view()} + "\" had been freed or taken over by somebody else"};
   line_.hint(a.name);
+}
+
+// What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
+strategies::letting_go client_impl::try_release(const acquisition& a, const driver::limits& until) {
+  const strategies::held one{.name = a.name.view(), .acquisition = a.id};
+  for (int tries = 1;; ++tries) {
+    const auto outcome = on_session(until, [&](driver::session& on) {
+                           return unique_index_.release(on, {&one, 1}, until);
+                         }).at(0);
+    if (outcome != strategies::letting_go::pinned || tries == core::inconclusive_tries) return outcome;
+    a.wait_for_claimant();
+    std::this_thread::sleep_for(core::inconclusive_pause(tries));
+  }
 }
 
 void client_impl::extend(const std::shared_ptr<acquisition>& a, duration lease) {
@@ -132,16 +143,26 @@ void client_impl::undo_later(runtime::undo_list::entry e) {
 
 void client_impl::release_undone(std::vector<runtime::undo_list::entry> entries, const driver::limits& until) {
   if (entries.empty()) return;
+  undo_.put_back(runtime::take_repeated_names(entries), driver::now());
   std::vector<strategies::held> batch;
   batch.reserve(entries.size());
   for (const auto& e : entries) batch.push_back({.name = e.name.view(), .acquisition = e.acquisition});
   try {
-    on_session(until, [&](driver::session& on) { return unique_index_.release(on, batch, until); });
+    const auto outcomes = on_session(until, [&](driver::session& on) {
+      database_->end_lost_sessions(on, until);
+      return unique_index_.release(on, batch, until);
+    });
+    for (std::size_t i = 0; i < entries.size(); ++i) settle(std::move(entries[i]), outcomes[i]);
   } catch (const std::exception&) {
     undo_.put_back(std::move(entries), driver::now());
-    return keeper_.arm(undo_.next());
   }
-  for (const auto& e : entries) line_.hint(e.name);
+  keeper_.arm(undo_.next());
+}
+
+// What never arrived may still arrive; what was not ours any more by then has been settled by somebody else.
+void client_impl::settle(runtime::undo_list::entry e, strategies::letting_go outcome) {
+  if (outcome == strategies::letting_go::released) return line_.hint(e.name);
+  if (outcome == strategies::letting_go::pinned || e.may_appear) undo_.put_back({std::move(e)}, driver::now());
 }
 
 }  // namespace rowlock::inline v1::detail

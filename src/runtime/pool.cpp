@@ -23,19 +23,22 @@ pool::loan pool::borrow(const driver::limits& until) {
 
 // nullptr: the place of one that is to be opened.
 std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& until) {
+  std::vector<std::unique_ptr<driver::session>> dead;  // closed when the lock is free again
   auto state = state_.lock();
   const auto free = [&] { return !state->idle.empty() || state->open < most_; };
   if (!free() && !wait_until(freed_, state.lock(), until.deadline, until.stop, free)) {
     if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
     throw error{errc::pool_exhausted, "all " + std::to_string(most_) + " connections stayed busy"};
   }
-  if (state->idle.empty()) {
-    ++state->open;
-    return nullptr;
+  while (!state->idle.empty()) {
+    auto session = std::move(state->idle.back());  // the last one used: its caches are warm
+    state->idle.pop_back();
+    if (session->looks_alive()) return session;
+    dead.push_back(std::move(session));
+    --state->open;
   }
-  auto session = std::move(state->idle.back());  // the last one used: its caches are warm
-  state->idle.pop_back();
-  return session;
+  ++state->open;
+  return nullptr;
 }
 
 void pool::give_back(std::unique_ptr<driver::session> session) noexcept {

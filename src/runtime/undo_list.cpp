@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "core/lease.hpp"
@@ -16,8 +17,6 @@ std::vector<undo_list::entry> undo_list::take_due(core::instant now) {
   return out;
 }
 
-std::vector<undo_list::entry> undo_list::take_all() { return std::exchange(*entries_.lock(), {}); }
-
 void undo_list::put_back(std::vector<entry> failed, core::instant now) {
   const auto entries = entries_.lock();
   for (entry& e : failed) {
@@ -31,6 +30,15 @@ core::instant undo_list::next() {
   core::instant earliest = core::instant::max();
   for (const entry& e : *entries) earliest = std::min(earliest, e.next);
   return earliest;
+}
+
+std::vector<undo_list::entry> take_repeated_names(std::vector<undo_list::entry>& from) {
+  std::set<lock_name> seen;
+  const auto is_first = [&](const undo_list::entry& e) { return seen.insert(e.name).second; };
+  const auto rest = std::stable_partition(from.begin(), from.end(), is_first);
+  std::vector<undo_list::entry> out{std::make_move_iterator(rest), std::make_move_iterator(from.end())};
+  from.erase(rest, from.end());
+  return out;
 }
 
 }  // namespace rowlock::inline v1::runtime

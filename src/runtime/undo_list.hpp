@@ -21,12 +21,12 @@ class undo_list {
     core::instant until{};
     core::instant next{};
     int attempts = 0;
+    bool may_appear = false;  ///< it was not seen in the database yet: its statement may still be under way
   };
 
   void add(entry e) { entries_.lock()->push_back(std::move(e)); }
   /// Takes out what is due.
   std::vector<entry> take_due(core::instant now);
-  std::vector<entry> take_all();
   /// After another failure: once more later, unless its time is over.
   void put_back(std::vector<entry> failed, core::instant now);
   /// When there is next something to do.
@@ -35,5 +35,8 @@ class undo_list {
  private:
   guarded<std::vector<entry>> entries_;
 };
+
+/// Leaves the first of each name, so that a batch holds a name at most once, and gives the others.
+std::vector<undo_list::entry> take_repeated_names(std::vector<undo_list::entry>& from);
 
 }  // namespace rowlock::inline v1::runtime

@@ -28,18 +28,30 @@ lock_info info_of(const driver::row& r) {
           .note = driver::text(r.at(note))};
 }
 
+std::vector<driver::row> rows_of(const dialect::table& sql, driver::session& on, std::string_view name,
+                                 const driver::limits& until) {
+  const driver::request asked{name};
+  return on.run(sql[dialect::verb::inspect], {&asked, 1}, until);
+}
+
 }  // namespace
 
 row_state row_state_of(const driver::row& r) {
-  return {.acquisition = driver::text(r.at(acquisition)),
+  return {.token = fencing_token{driver::integer(r.at(version))},
+          .acquisition = driver::text(r.at(acquisition)),
           .is_vacant = std::holds_alternative<std::monostate>(r.at(owner)),
           .left = maybe_duration(r.at(left))};
 }
 
+std::optional<row_state> look_at(const dialect::table& sql, driver::session& on, std::string_view name,
+                                 const driver::limits& until) {
+  const auto rows = rows_of(sql, on, name, until);
+  return rows.empty() ? std::nullopt : std::optional{row_state_of(rows[0])};
+}
+
 std::optional<lock_info> find(const dialect::table& sql, driver::session& on, std::string_view name,
                               const driver::limits& until) {
-  const driver::request asked{name};
-  const auto rows = on.run(sql[dialect::verb::inspect], {&asked, 1}, until);
+  const auto rows = rows_of(sql, on, name, until);
   if (rows.empty()) return std::nullopt;
   const row_state state = row_state_of(rows[0]);
   if (state.is_vacant || (state.left && *state.left <= duration::zero())) return std::nullopt;

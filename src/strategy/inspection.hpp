@@ -14,11 +14,18 @@ namespace rowlock::inline v1::strategies {
 
 /// A row of the lock table as the verbs `inspect` and `list` answer it.
 struct row_state {
+  fencing_token token;
   std::string acquisition;
   bool is_vacant = true;
   std::optional<duration> left;  ///< absent: no lease
+
+  /// Whether or not its lease has ended.
+  bool is_held_by(std::string_view some_acquisition) const { return !is_vacant && acquisition == some_acquisition; }
 };
 row_state row_state_of(const driver::row& r);
+/// nullopt: there is no row.
+std::optional<row_state> look_at(const dialect::table& sql, driver::session& on, std::string_view name,
+                                 const driver::limits& until);
 
 /// nullopt: nobody holds the name.
 std::optional<lock_info> find(const dialect::table& sql, driver::session& on, std::string_view name,

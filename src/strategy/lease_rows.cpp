@@ -60,12 +60,24 @@ void lease_rows::explain_silence(driver::session& on, std::span<const held> batc
       answers[i] = {.what = standing::lost, .left = {}, .why = loss_reason::row_vanished};
 }
 
-std::vector<bool> lease_rows::release(driver::session& on, std::span<const held> batch,
-                                      const driver::limits& until) const {
-  std::vector<bool> released(batch.size());
+std::vector<letting_go> lease_rows::release(driver::session& on, std::span<const held> batch,
+                                            const driver::limits& until) const {
+  std::vector<letting_go> outcomes(batch.size(), letting_go::gone);
   const auto rows = on.run(sql_[dialect::verb::release], requests(batch), until);
-  match(batch, &held::acquisition, rows, [&](std::size_t i, const driver::row& /*r*/) { released[i] = true; });
-  return released;
+  match(batch, &held::acquisition, rows,
+        [&](std::size_t i, const driver::row& /*r*/) { outcomes[i] = letting_go::released; });
+  if (rows.size() < batch.size()) find_pinned(on, batch, until, outcomes);
+  return outcomes;
+}
+
+// A row that somebody's transaction keeps locked is skipped like one that is not ours.
+void lease_rows::find_pinned(driver::session& on, std::span<const held> batch, const driver::limits& until,
+                             std::vector<letting_go>& outcomes) const {
+  const auto rows = on.run(sql_[dialect::verb::inspect], requests(batch), until);
+  match(batch, &held::name, rows, [&](std::size_t i, const driver::row& r) {
+    if (outcomes[i] == letting_go::gone && row_state_of(r).is_held_by(batch[i].acquisition))
+      outcomes[i] = letting_go::pinned;
+  });
 }
 
 }  // namespace rowlock::inline v1::strategies

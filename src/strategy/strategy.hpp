@@ -47,6 +47,12 @@ struct renewal {
   loss_reason why = loss_reason::none;
 };
 
+enum class letting_go : std::uint8_t {
+  released,
+  pinned,  ///< still ours: somebody's transaction keeps the row locked
+  gone     ///< it was not ours any more
+};
+
 /// How a name is owned: verbs over batches on a session, with one answer a request in the order of the requests.
 /// A batch holds a name at most once.
 class algorithm {
@@ -62,9 +68,8 @@ class algorithm {
                                      const driver::limits& until) const = 0;
   virtual std::vector<renewal> extend(driver::session& on, std::span<const held> batch,
                                       const driver::limits& until) const = 0;
-  /// Whether there was anything to release.
-  virtual std::vector<bool> release(driver::session& on, std::span<const held> batch,
-                                    const driver::limits& until) const = 0;
+  virtual std::vector<letting_go> release(driver::session& on, std::span<const held> batch,
+                                          const driver::limits& until) const = 0;
 };
 
 }  // namespace rowlock::inline v1::strategies

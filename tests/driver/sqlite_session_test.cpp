@@ -22,6 +22,7 @@ namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
+using strategies::letting_go;
 using strategies::verdict;
 using test::error_of;
 
@@ -56,7 +57,7 @@ class sqlite_session_test : public testing::Test {
         .name = name, .owner = "o", .thread = "t", .acquisition = acquisition, .note = "", .lease = lease};
     return algorithm_.acquire(on, {&one, 1}, within(5s)).at(0);
   }
-  bool release(driver::session& on, const char* name, const char* acquisition) const {
+  letting_go release(driver::session& on, const char* name, const char* acquisition) const {
     const strategies::held one{.name = name, .acquisition = acquisition};
     return algorithm_.release(on, {&one, 1}, within(5s)).at(0);
   }
@@ -113,7 +114,7 @@ TEST_F(sqlite_session_test, tokens_grow_although_the_clock_is_set_back) {
   migrate(session);
   const auto first = acquire(session, "a", "1").token;
   test_time -= 3'600'000'000;
-  ASSERT_TRUE(release(session, "a", "1"));
+  ASSERT_EQ(release(session, "a", "1"), letting_go::released);
   const auto second = acquire(session, "a", "2").token;
   EXPECT_EQ(second.value(), first.value() + 2);  // the release counts too
   test_time += 3'600'000'000;
@@ -131,7 +132,7 @@ TEST_F(sqlite_session_test, a_lease_ends_at_the_instant_it_says_for_taking_and_f
   EXPECT_EQ(renew(session, "a", "1", 10s).why, loss_reason::expired);
   EXPECT_EQ(acquire(session, "a", "2").what, verdict::granted);
   EXPECT_EQ(renew(session, "a", "1", 10s).why, loss_reason::taken_over);
-  EXPECT_FALSE(release(session, "a", "1"));
+  EXPECT_EQ(release(session, "a", "1"), letting_go::gone);
 }
 
 TEST_F(sqlite_session_test, renewing_does_not_shorten) {
@@ -155,10 +156,10 @@ TEST_F(sqlite_session_test, releasing_twice_frees_nothing_of_the_next) {
   auto session = open();
   migrate(session);
   acquire(session, "a", "1");
-  EXPECT_TRUE(release(session, "a", "1"));
-  EXPECT_FALSE(release(session, "a", "1"));
+  EXPECT_EQ(release(session, "a", "1"), letting_go::released);
+  EXPECT_EQ(release(session, "a", "1"), letting_go::gone);
   acquire(session, "a", "2");
-  EXPECT_FALSE(release(session, "a", "1"));
+  EXPECT_EQ(release(session, "a", "1"), letting_go::gone);
   EXPECT_EQ(acquire(session, "a", "3").what, verdict::busy);
 }
 
@@ -192,7 +193,8 @@ TEST_F(sqlite_session_test, a_batch_answers_each_request_by_itself) {
   EXPECT_EQ(renewals[1].why, loss_reason::taken_over);
   EXPECT_EQ(renewals[2].why, loss_reason::row_vanished);
   EXPECT_EQ(renewals[3].what, strategies::standing::kept);
-  EXPECT_EQ(algorithm_.release(session, held, within(5s)), (std::vector<bool>{true, false, false, true}));
+  EXPECT_EQ(algorithm_.release(session, held, within(5s)),
+            (std::vector{letting_go::released, letting_go::gone, letting_go::gone, letting_go::released}));
 }
 
 TEST_F(sqlite_session_test, a_refused_try_takes_no_lock) {
@@ -276,7 +278,7 @@ TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothi
   EXPECT_FALSE(failure->outcome_is_unknown());
   EXPECT_NE(std::string{failure->what()}.find("full"), std::string::npos) << failure->what();
   EXPECT_EQ(renew(session, "a", "1").what, strategies::standing::kept);
-  EXPECT_TRUE(release(session, "a", "1"));
+  EXPECT_EQ(release(session, "a", "1"), letting_go::released);
 }
 
 TEST_F(sqlite_session_test, other_connections_commits_change_the_count_and_own_ones_do_not) {

@@ -107,8 +107,19 @@ TEST(undo_list, gives_what_is_due_and_takes_failures_back_until_their_time_is_ov
   EXPECT_EQ(list.next(), now + 150ms);
   list.put_back(list.take_due(now + 150ms), now + 1s);  // its time is over
   EXPECT_EQ(list.next(), now + 10s);
-  EXPECT_EQ(list.take_all().size(), 1U);
+  EXPECT_EQ(list.take_due(never).size(), 1U);
   EXPECT_EQ(list.next(), never);
+}
+
+TEST(undo_list, a_batch_of_it_holds_a_name_once) {
+  std::vector<runtime::undo_list::entry> some{
+      {.name = "a", .acquisition = "1"}, {.name = "b", .acquisition = "2"}, {.name = "a", .acquisition = "3"}};
+  const auto rest = runtime::take_repeated_names(some);
+  ASSERT_EQ(some.size(), 2U);
+  EXPECT_EQ(some[0].acquisition, "1");
+  EXPECT_EQ(some[1].acquisition, "2");
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].acquisition, "3");
 }
 
 TEST(alarm, wakes_for_the_earliest_and_remembers_what_came_before_the_wait) {

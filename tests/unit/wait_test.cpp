@@ -25,6 +25,15 @@ TEST(busy_pause, polls_within_a_second_whatever_the_lease) {
     }
 }
 
+TEST(poll_pause, asks_the_more_rarely_the_longer_it_has_waited) {
+  EXPECT_EQ(core::poll_pause(0us, 24h, 0), 5ms);
+  EXPECT_EQ(core::poll_pause(800ms, 24h, 0), 100ms);
+  EXPECT_EQ(core::poll_pause(800ms, 24h, 0.5), 75ms);
+  EXPECT_EQ(core::poll_pause(1h, std::nullopt, 0), 250ms);
+}
+
+TEST(poll_pause, ends_with_the_holders_lease) { EXPECT_EQ(core::poll_pause(1h, 20ms, 0), 20ms); }
+
 TEST(error_pause, doubles_to_a_second) {
   EXPECT_EQ(core::error_pause(1, 1), 20ms);
   EXPECT_EQ(core::error_pause(2, 1), 40ms);
