@@ -5,11 +5,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source .ci/packages.sh
 source .ci/build.sh
+source .ci/servers.sh
 exec </dev/null
 
 need_packages "${build_packages[@]}" "${test_packages[@]}"
 
-cmake --preset release -DROWLOCK_WERROR=ON
+cmake --preset release -DROWLOCK_WERROR=ON -DROWLOCK_WITH_SQLITE=ON -DROWLOCK_WITH_POSTGRESQL=ON
 cmake --build --preset release --parallel "$jobs"
 
-ctest --preset release
+with_servers postgresql pgbouncer -- ctest --preset release

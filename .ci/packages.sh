@@ -1,7 +1,7 @@
 # To be sourced. need_packages <package>...: installs what is missing of them, and does nothing where nothing is.
 
-build_packages=(g++ cmake ninja-build libsqlite3-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
-test_packages=(libgtest-dev libgmock-dev sqlite3 pkg-config dpkg-dev file)
+build_packages=(g++ cmake ninja-build libsqlite3-dev libpqxx-dev libpq-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+test_packages=(libgtest-dev libgmock-dev sqlite3 postgresql pgbouncer pkg-config dpkg-dev file)
 
 missing_packages() {
     local package status
@@ -10,6 +10,21 @@ missing_packages() {
         grep -qx installed <<<"$status" || printf '%s\n' "$package"
     done
 }
+
+# Packages of servers start them, which nobody asked for. Debian asks this file before it starts one.
+policy=/usr/sbin/policy-rc.d
+write_policy='set -C; printf "#!/bin/sh\nexit 101\n" >"$0" && chmod 755 "$0"'
+
+# install_packages <package>...: by as_root. In a subshell, so that its traps are its own.
+install_packages() (
+    if [[ ! -e $policy ]] && "${as_root[@]}" sh -c "$write_policy" "$policy"; then
+        trap '"${as_root[@]}" rm -f "$policy"' EXIT
+        trap 'exit 130' INT
+        trap 'exit 143' TERM HUP
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
+)
 
 need_packages() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -31,9 +46,7 @@ need_packages() {
     echo "Installing ${missing[*]}" >&2
     local log
     log=$(mktemp)
-    if ! { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update &&
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-            apt-get install --yes --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+    if ! install_packages "${missing[@]}" >"$log" 2>&1 </dev/null; then
         cat "$log" >&2
         rm -f "$log"
         echo "Could not install ${missing[*]}" >&2

@@ -52,7 +52,7 @@ function(rowlock_pkgconfig name)
 endfunction()
 
 # rowlock_install_component(<component> DESCRIPTION <what it is>
-#     [NEEDS <package> [<version>]] [REQUIRES <pkg-config package>...] [LIBS <flag>...])
+#     [NEEDS "<package> [<version>]"...] [REQUIRES <pkg-config package>...] [LIBS <flag>...])
 #
 # NEEDS for find_package, REQUIRES and LIBS for pkg-config: what whoever links it must find too. A shared library keeps
 # that to itself.
@@ -76,7 +76,12 @@ function(rowlock_install_component component)
         NAMESPACE rowlock::
         DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
         COMPONENT development)
-    list(JOIN arg_NEEDS " " needs)
+    list(TRANSFORM arg_NEEDS REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE needs)
+    list(JOIN needs " " needs)
+    set(libpqxx_series "")
+    if(needs MATCHES libpqxx)
+        string(REGEX MATCH "^[0-9]+[.][0-9]+" libpqxx_series "${libpqxx_VERSION}")
+    endif()
     set(file "${PROJECT_BINARY_DIR}/generated/rowlock-${component}.cmake")
     configure_file("${PROJECT_SOURCE_DIR}/cmake/rowlock-component.cmake.in" "${file}" @ONLY)
     install(FILES "${file}" DESTINATION "${ROWLOCK_CMAKE_FOLDER}" COMPONENT development)
@@ -119,10 +124,23 @@ set(components core)
 if(ROWLOCK_WITH_SQLITE)
     rowlock_install_component(sqlite
         DESCRIPTION "Named locks on SQLite"
-        NEEDS SQLite3 3.31
+        NEEDS "SQLite3 3.31"
         REQUIRES "sqlite3 >= 3.31")
     rowlock_install_schema(sqlite)
     list(APPEND components sqlite)
+endif()
+
+if(ROWLOCK_WITH_POSTGRESQL)
+    find_package(libpqxx REQUIRED)  # its version
+    rowlock_install_component(postgresql
+        DESCRIPTION "Named locks on PostgreSQL"
+        NEEDS "libpqxx 6.4" PostgreSQL
+        REQUIRES libpqxx libpq)
+    rowlock_install_schema(postgresql)
+    install(FILES "${PROJECT_SOURCE_DIR}/cmake/Findlibpqxx.cmake"
+        DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
+        COMPONENT development)
+    list(APPEND components postgresql)
 endif()
 
 # --- the umbrella -----------------------------------------------------------------------------------------------------

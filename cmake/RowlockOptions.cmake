@@ -1,7 +1,7 @@
 # What can be chosen at configure time. BUILD_SHARED_LIBS is honoured too.
 
 option(ROWLOCK_WITH_SQLITE "Build the SQLite backend" ON)
-option(ROWLOCK_WITH_POSTGRESQL "Build the PostgreSQL backend" OFF)
+option(ROWLOCK_WITH_POSTGRESQL "Build the PostgreSQL backend" ON)
 option(ROWLOCK_WITH_MYSQL "Build the MySQL and MariaDB backend" OFF)
 
 option(ROWLOCK_WERROR "Treat warnings in our own sources as errors" OFF)
@@ -13,14 +13,12 @@ option(ROWLOCK_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_INSTALL "Have install rules and packages" ${PROJECT_IS_TOP_LEVEL})
 
-foreach(backend IN ITEMS POSTGRESQL MYSQL)
-    if(ROWLOCK_WITH_${backend})
-        message(FATAL_ERROR "ROWLOCK_WITH_${backend} is ON, but this version of rowlock has no such backend yet. "
-                            "Configure with -DROWLOCK_WITH_${backend}=OFF.")
-    endif()
-endforeach()
+if(ROWLOCK_WITH_MYSQL)
+    message(FATAL_ERROR "ROWLOCK_WITH_MYSQL is ON, but this version of rowlock has no such backend yet. "
+                        "Configure with -DROWLOCK_WITH_MYSQL=OFF.")
+endif()
 
-if(NOT ROWLOCK_WITH_SQLITE)
+if(NOT ROWLOCK_WITH_SQLITE AND NOT ROWLOCK_WITH_POSTGRESQL)
     message(FATAL_ERROR "Every backend is switched off, so there is no database that a lock could live in. "
-                        "Configure with -DROWLOCK_WITH_SQLITE=ON.")
+                        "Configure with -DROWLOCK_WITH_SQLITE=ON or -DROWLOCK_WITH_POSTGRESQL=ON.")
 endif()

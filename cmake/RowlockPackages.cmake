@@ -69,8 +69,13 @@ rowlock_package(development
     SECTION libdevel
     SUMMARY "named locks on a database, to build programs with"
     DESCRIPTION "Headers and libraries, what CMake and pkg-config need to find them, and the tables' SQL.")
+set(needs "")
 if(ROWLOCK_WITH_SQLITE)
-    set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS libsqlite3-dev)
+    list(APPEND needs libsqlite3-dev)
 endif()
+if(ROWLOCK_WITH_POSTGRESQL)
+    list(APPEND needs libpqxx-dev libpq-dev)
+endif()
+list(JOIN needs ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
 
 include(CPack)

@@ -19,5 +19,6 @@ struct migration {
 inline constexpr int expected_schema = 1;
 
 std::span<const migration> sqlite_migrations();
+std::span<const migration> postgresql_migrations();
 
 }  // namespace rowlock::inline v1::dialect

@@ -2,29 +2,31 @@
 
 #include <utility>
 
-#include "support/sqlite_database.hpp"
+#include "support/databases.hpp"
 
 namespace rowlock::test {
 
 namespace {
 
-template <class Database>
-std::unique_ptr<database> open() {
-  return std::make_unique<Database>();
+std::vector<subject> all_subjects() {
+  std::vector<subject> out;
+  for (const auto& kind : databases()) {
+    const auto name = std::string{kind.name};
+    out.push_back({.name = name + "_unique_index", .open = kind.open, .strategy = strategy::unique_index});
+  }
+  return out;
 }
 
 }  // namespace
 
 const std::vector<subject>& subjects() {
-  static const std::vector<subject> all{
-      {.name = "sqlite_unique_index", .open = open<sqlite_database>, .strategy = strategy::unique_index},
-  };
+  static const auto all = all_subjects();
   return all;
 }
 
 std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
 
-std::string subject_name(const testing::TestParamInfo<subject>& info) { return std::string{info.param.name}; }
+std::string subject_name(const testing::TestParamInfo<subject>& info) { return info.param.name; }
 
 void contract::SetUp() { database_ = GetParam().open(); }
 

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 /// One database × one strategy: what the whole suite is run for.
 struct subject {
-  std::string_view name;
+  std::string name;
   std::unique_ptr<database> (*open)();
   rowlock::strategy strategy = rowlock::strategy::unique_index;
   bool has_lease = true;
@@ -29,7 +29,7 @@ struct subject {
 
 std::ostream& operator<<(std::ostream& out, const subject& s);
 
-/// All there are. To add one is to add a line in contract.cpp.
+/// Every database that is compiled in, with every strategy. To add a strategy is to add a line in contract.cpp.
 const std::vector<subject>& subjects();
 
 /// What every test of the suite has: a database of its own, and clients on it.

@@ -3,6 +3,7 @@
 #   root, build   the sources, and the build folder that is tested
 #   cmake, cpack  the programs
 #   version       rowlock's
+#   components    core and the databases that were built, with spaces between them
 #   is_shared     ON or OFF
 #   has_command   1 where the command was built
 
@@ -67,15 +68,40 @@ check_find_package() {
     check_consumer "$scratch/consumer/consumer"
 }
 
-# check_pkg_config <prefix> <package>
-check_pkg_config() {
+# check_reaches_postgresql <program>: as far as to find nobody there.
+check_reaches_postgresql() {
+    local said
+    said=$("$1" postgresql://nobody@127.0.0.1:1/nothing 2>&1) && fail "$1 found a server where there is none"
+    grep -q '^PostgreSQL, while connecting' <<<"$said" || fail "$1 said: $said"
+}
+
+# build_by_pkg_config <prefix> <package>: into $scratch/by_pkg_config.
+build_by_pkg_config() {
     local prefix=$1 package=$2 pc flags
     pc=$(find "$prefix" -name "$package.pc")
     export PKG_CONFIG_PATH=${pc%/*}
     flags=$(pkg-config --cflags --libs "$package")
     # shellcheck disable=SC2086
     quietly "$CXX" -std=c++20 "$here/consumer.cpp" $flags -o "$scratch/by_pkg_config"
+}
+
+# check_pkg_config <prefix> <package>
+check_pkg_config() {
+    local package=$2
+    build_by_pkg_config "$@"
     LD_LIBRARY_PATH=$(pkg-config --variable=libdir "$package") check_consumer "$scratch/by_pkg_config"
+}
+
+# check_postgresql <prefix>
+check_postgresql() {
+    local prefix=$1
+    [[ " $components " == *" postgresql "* ]] || return 0
+    quietly configure_consumer "$prefix" find_package -DTARGET=rowlock::postgresql -DASKED_FOR="COMPONENTS;postgresql"
+    quietly "$cmake" --build "$scratch/consumer"
+    check_reaches_postgresql "$scratch/consumer/consumer"
+    build_by_pkg_config "$prefix" rowlock-postgresql
+    LD_LIBRARY_PATH=$(pkg-config --variable=libdir rowlock-postgresql) \
+        check_reaches_postgresql "$scratch/by_pkg_config"
 }
 
 # check_command <prefix>: the program runs without being told where its libraries are.

@@ -28,6 +28,7 @@ check_names() {
 
 check_dependencies() {
     depends_on librowlock-dev libsqlite3-dev
+    [[ " $components " != *" postgresql "* ]] || depends_on librowlock-dev libpqxx-dev
     if [[ $is_shared == ON ]]; then
         depends_on "$runtime" 'libsqlite3-0 .*'
         depends_on librowlock-dev "$runtime \\(= $version\\)"
@@ -64,4 +65,5 @@ done
 prefix=$scratch/root/usr
 check_find_package "$prefix" rowlock::sqlite COMPONENTS sqlite
 check_pkg_config "$prefix" rowlock-sqlite
+check_postgresql "$prefix"
 check_command "$prefix"

@@ -3,7 +3,7 @@
 source "${BASH_SOURCE[0]%/*}/common.sh"
 
 check_answers() {
-    quietly configure_consumer "$prefix" answers -DIS_SHARED="$is_shared"
+    quietly configure_consumer "$prefix" answers -DIS_SHARED="$is_shared" -DINSTALLED="${components// /;}"
     if configure_consumer "$prefix" find_package -DASKED_FOR="COMPONENTS;nonsense" >"$scratch/log" 2>&1; then
         fail "A component that does not exist was found"
     fi
@@ -34,5 +34,6 @@ check_find_package "$prefix" rowlock::rowlock
 check_answers
 check_pkg_config "$prefix" rowlock-sqlite
 check_pkg_config "$prefix" rowlock
+check_postgresql "$prefix"
 check_command "$prefix"
 check_shared_libraries

@@ -10,8 +10,8 @@
 
 #include "process/roles.hpp"
 #include "support/child_process.hpp"
+#include "support/databases.hpp"
 #include "support/recorder.hpp"
-#include "support/sqlite_database.hpp"
 #include "support/temp_folder.hpp"
 
 namespace rowlock::test {
@@ -57,14 +57,16 @@ int count(const std::vector<std::string>& arguments) {
 
 const role_registration counter_role{"counter", count};
 
-TEST(counters, of_many_processes_with_many_threads_are_exact) {
+class counters : public on_each_database {};
+ROWLOCK_SUITE_ON_EACH_DATABASE(counters);
+
+TEST_P(counters, of_many_processes_with_many_threads_are_exact) {
   const temp_folder folder;
-  const sqlite_database file;
-  client::connect(file.url()).migrate();
+  client::connect(db().url()).migrate();
   std::vector<std::unique_ptr<child_process>> children;
   for (int i = 0; i < processes; ++i)
     children.push_back(
-        std::make_unique<child_process>("counter", std::vector<std::string>{file.url(), folder.path().string()}));
+        std::make_unique<child_process>("counter", std::vector<std::string>{db().url(), folder.path().string()}));
   for (auto& child : children) child->expect("ready");
   for (auto& child : children) child->send("go");
   for (auto& child : children) {

@@ -2,19 +2,21 @@
 #include <unistd.h>
 #include <rowlock/rowlock.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "process/roles.hpp"
 #include "support/child_process.hpp"
+#include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
-#include "support/sqlite_database.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -60,17 +62,18 @@ int leave(const std::vector<std::string>& arguments) {
 
 const role_registration leaver_role{"leaver", leave};
 
-class leaving : public testing::TestWithParam<const char*> {};
+class leaving : public testing::TestWithParam<std::tuple<database_kind, std::string>> {};
 
 TEST_P(leaving, frees_the_lock) {
-  const sqlite_database file;
-  auto locks = client::connect(file.url(), {.observer = silent()});
+  const auto& [kind, way] = GetParam();
+  const auto db = kind.open();
+  auto locks = client::connect(db->url(), {.observer = silent()});
   locks.migrate();
-  child_process leaver{"leaver", {file.url(), GetParam()}};
+  child_process leaver{"leaver", {db->url(), way}};
   leaver.expect("held");
   EXPECT_EQ(leaver.wait(), 0) << "it ends, and without a crash";
-  const auto row = sqlite_database{file.file()}.row("job").value();
-  if (std::string{GetParam()} != "_exit") {
+  const auto row = db->row("job").value();
+  if (way != "_exit") {
     EXPECT_FALSE(row.owner.has_value()) << "released on the way out";
     EXPECT_TRUE(locks.try_acquire("job").has_value());
   } else {
@@ -79,15 +82,18 @@ TEST_P(leaving, frees_the_lock) {
   }
 }
 
+std::string way_name(const testing::TestParamInfo<leaving::ParamType>& info) {
+  const auto& [kind, way] = info.param;
+  auto name = std::string{kind.name} + "_" + way;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(ways, leaving,
-                         testing::Values("handle first", "client first", "mutex", "exit on a thread", "leaked",
-                                         "_exit"),
-                         [](const auto& way) {
-                           std::string name{way.param};
-                           for (auto& c : name)
-                             if (c == ' ') c = '_';
-                           return name;
-                         });
+                         testing::Combine(testing::ValuesIn(databases()),
+                                          testing::Values<std::string>("handle first", "client first", "mutex",
+                                                                       "exit on a thread", "leaked", "_exit")),
+                         way_name);
 
 }  // namespace
 }  // namespace rowlock::test

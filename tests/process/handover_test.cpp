@@ -8,9 +8,9 @@
 
 #include "process/roles.hpp"
 #include "support/child_process.hpp"
+#include "support/databases.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
-#include "support/sqlite_database.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -34,11 +34,13 @@ int take(const std::vector<std::string>& arguments) {
 
 const role_registration taker_role{"taker", take};
 
-TEST(handover, to_a_waiter_in_another_process_is_prompt) {
-  const sqlite_database file;
-  auto locks = client::connect(file.url(), {.observer = silent()});
+class handover : public on_each_database {};
+ROWLOCK_SUITE_ON_EACH_DATABASE(handover);
+
+TEST_P(handover, to_a_waiter_in_another_process_is_prompt) {
+  auto locks = client::connect(db().url(), {.observer = silent()});
   locks.migrate();
-  child_process taker{"taker", {file.url(), "job"}};
+  child_process taker{"taker", {db().url(), "job"}};
   taker.expect("ready");
   std::vector<std::int64_t> waited;
   for (int i = 0; i < 20; ++i) {
@@ -63,14 +65,13 @@ TEST(handover, to_a_waiter_in_another_process_is_prompt) {
   EXPECT_LT(waited.back(), 5'000'000) << "the longest of them";
 }
 
-TEST(handover, goes_through_a_row_of_processes) {
-  const sqlite_database file;
-  auto locks = client::connect(file.url(), {.observer = silent()});
+TEST_P(handover, goes_through_a_row_of_processes) {
+  auto locks = client::connect(db().url(), {.observer = silent()});
   locks.migrate();
   auto held = locks.acquire("job");
   std::vector<std::unique_ptr<child_process>> takers;
   for (int i = 0; i < 5; ++i) {
-    takers.push_back(std::make_unique<child_process>("taker", std::vector<std::string>{file.url(), "job"}));
+    takers.push_back(std::make_unique<child_process>("taker", std::vector<std::string>{db().url(), "job"}));
     takers.back()->expect("ready");
     takers.back()->send("take");
     takers.back()->expect("waiting");

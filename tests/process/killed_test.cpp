@@ -6,10 +6,10 @@
 
 #include "process/roles.hpp"
 #include "support/child_process.hpp"
+#include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
-#include "support/sqlite_database.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -41,18 +41,18 @@ int hold(const std::vector<std::string>& arguments) {
 
 const role_registration holder_role{"holder", hold};
 
-class killed : public testing::Test {
+class killed : public on_each_database {
  protected:
   killed() { locks_.migrate(); }
 
-  std::int64_t end_of_lease() { return file_.row("job").value().expires_at.value(); }
+  std::int64_t end_of_lease() { return db().row("job").value().expires_at.value(); }
 
-  sqlite_database file_;
-  client locks_ = client::connect(file_.url(), {.observer = silent()});
+  client locks_ = client::connect(db().url(), {.observer = silent()});
 };
+ROWLOCK_SUITE_ON_EACH_DATABASE(killed);
 
-TEST_F(killed, leaves_the_lock_to_the_next_when_the_lease_has_ended) {
-  child_process holder{"holder", {file_.url(), "job", "1500"}};
+TEST_P(killed, leaves_the_lock_to_the_next_when_the_lease_has_ended) {
+  child_process holder{"holder", {db().url(), "job", "1500"}};
   const auto token = std::stoll(holder.read_line());
   EXPECT_FALSE(locks_.try_acquire("job").has_value());
   holder.kill();
@@ -63,10 +63,10 @@ TEST_F(killed, leaves_the_lock_to_the_next_when_the_lease_has_ended) {
   EXPECT_GT(next.token().value(), token);
 }
 
-TEST_F(killed, in_a_row_of_many_lets_each_next_have_it) {
+TEST_P(killed, in_a_row_of_many_lets_each_next_have_it) {
   std::int64_t last = 0;
   for (int i = 0; i < 4; ++i) {
-    child_process holder{"holder", {file_.url(), "job", "300"}};
+    child_process holder{"holder", {db().url(), "job", "300"}};
     const auto token = std::stoll(holder.read_line());
     EXPECT_GT(token, last);
     last = token;
@@ -75,9 +75,9 @@ TEST_F(killed, in_a_row_of_many_lets_each_next_have_it) {
   EXPECT_GT(locks_.acquire("job").token().value(), last);
 }
 
-TEST_F(killed, in_the_middle_of_work_leaves_a_file_that_works) {
+TEST_P(killed, in_the_middle_of_work_leaves_a_database_that_works) {
   for (int i = 0; i < 5; ++i) {
-    child_process holder{"holder", {file_.url(), "other", "100"}};
+    child_process holder{"holder", {db().url(), "other", "100"}};
     static_cast<void>(holder.read_line());
     holder.kill();
     EXPECT_TRUE(locks_.try_acquire("job").has_value());
@@ -85,15 +85,15 @@ TEST_F(killed, in_the_middle_of_work_leaves_a_file_that_works) {
   }
 }
 
-TEST_F(killed, a_paused_holder_learns_of_its_loss_and_harms_nobody) {
-  child_process holder{"holder", {file_.url(), "job", "1000"}};
+TEST_P(killed, a_paused_holder_learns_of_its_loss_and_harms_nobody) {
+  child_process holder{"holder", {db().url(), "job", "1000"}};
   const auto token = std::stoll(holder.read_line());
   holder.pause();
   const auto end = end_of_lease();
   const auto next = locks_.acquire("job");
   EXPECT_GE(next.token().value(), end);
   EXPECT_GT(next.token().value(), token);
-  const auto row = file_.row("job").value();
+  const auto row = db().row("job").value();
 
   holder.resume();
   holder.send("lost?");
@@ -103,7 +103,7 @@ TEST_F(killed, a_paused_holder_learns_of_its_loss_and_harms_nobody) {
   EXPECT_EQ(holder.read_line(), make_error_code(errc::lock_lost).message());
   holder.send("try again");
   EXPECT_EQ(holder.read_line(), "busy");
-  EXPECT_EQ(file_.row("job").value().acquisition, row.acquisition);
+  EXPECT_EQ(db().row("job").value().acquisition, row.acquisition);
   EXPECT_FALSE(next.lost().stop_requested());
   holder.send("end");
   EXPECT_EQ(holder.wait(), 0);
@@ -111,8 +111,8 @@ TEST_F(killed, a_paused_holder_learns_of_its_loss_and_harms_nobody) {
   EXPECT_FALSE(locks_.try_acquire("job").has_value());
 }
 
-TEST_F(killed, a_holder_paused_for_less_than_its_lease_keeps_it) {
-  child_process holder{"holder", {file_.url(), "job", "20000"}};
+TEST_P(killed, a_holder_paused_for_less_than_its_lease_keeps_it) {
+  child_process holder{"holder", {db().url(), "job", "20000"}};
   static_cast<void>(holder.read_line());
   holder.pause();
   EXPECT_FALSE(locks_.try_acquire_for("job", 500ms).has_value());

@@ -7,8 +7,8 @@
 
 #include "process/roles.hpp"
 #include "support/child_process.hpp"
+#include "support/databases.hpp"
 #include "support/recorder.hpp"
-#include "support/sqlite_database.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -25,18 +25,20 @@ int migrate(const std::vector<std::string>& arguments) {
 
 const role_registration migrator_role{"migrator", migrate};
 
-TEST(migrating, a_fresh_file_from_twenty_processes_at_once) {
-  sqlite_database file;
+class migrating : public on_each_database {};
+ROWLOCK_SUITE_ON_EACH_DATABASE(migrating);
+
+TEST_P(migrating, a_fresh_database_from_twenty_processes_at_once) {
   std::vector<std::unique_ptr<child_process>> children;
   for (int i = 0; i < 20; ++i)
     children.push_back(
-        std::make_unique<child_process>("migrator", std::vector<std::string>{file.url(), "job/" + std::to_string(i)}));
+        std::make_unique<child_process>("migrator", std::vector<std::string>{db().url(), "job/" + std::to_string(i)}));
   for (auto& child : children) child->expect("ready");
   for (auto& child : children) child->send("go");
   for (auto& child : children) EXPECT_EQ(child->wait(), 0);
-  EXPECT_TRUE(file.has_table("rowlock_lock"));
-  EXPECT_GE(file.newest_migration(), 1);
-  EXPECT_EQ(file.missing_checksums(), 0);
+  EXPECT_TRUE(db().has_table("rowlock_lock"));
+  EXPECT_GE(db().newest_migration(), 1);
+  EXPECT_EQ(db().missing_checksums(), 0);
 }
 
 }  // namespace

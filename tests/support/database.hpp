@@ -40,6 +40,11 @@ class database {
   /// For client::connect. No tables are there at first.
   virtual std::string url() const = 0;
 
+  /// A command that runs the SQL text on its standard input, and stops at the first error.
+  virtual std::string shell() const = 0;
+  /// Whether the child of a fork may connect while its parent has clients.
+  virtual bool serves_forked_children() const = 0;
+
   /// Microseconds since 1970 by the clock that decides expiry.
   virtual std::int64_t now() = 0;
   virtual std::optional<lock_row> row(std::string_view name) = 0;

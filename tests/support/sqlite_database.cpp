@@ -111,6 +111,8 @@ sqlite_database::sqlite_database(std::filesystem::path file) : file_{std::move(f
 
 std::string sqlite_database::url() const { return "sqlite:" + encoded(file_.string()); }
 
+std::string sqlite_database::shell() const { return "sqlite3 -bail '" + file_.string() + "'"; }
+
 std::int64_t sqlite_database::now() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count();

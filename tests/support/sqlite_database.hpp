@@ -23,6 +23,8 @@ class sqlite_database : public database {
   const std::filesystem::path& file() const noexcept { return file_; }
 
   std::string url() const override;
+  std::string shell() const override;
+  bool serves_forked_children() const override { return false; }
   std::int64_t now() override;
   std::optional<lock_row> row(std::string_view name) override;
   bool has_table(std::string_view table) override;

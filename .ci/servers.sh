@@ -1,0 +1,264 @@
+# To be sourced. with_servers <server>... -- <command>...: runs the command with throw-away servers (postgresql,
+# pgbouncer) on free loopback ports, their files in one temporary folder. In the environment of the command are
+#
+#   ROWLOCK_TEST_POSTGRESQL_URL    a database, by a role that may do everything. Where this is set already, that database is
+#                                  used, no server is started, and none of the following is set.
+#   ROWLOCK_TEST_POSTGRESQL_DATA   the server's data folder; its first process is in postmaster.pid there
+#   ROWLOCK_TEST_POSTGRESQL_BIN    the folder of its programs: psql, pg_ctl
+#   ROWLOCK_TEST_PGBOUNCER_URL     the same database through PgBouncer in transaction mode; any role and database of the
+#                                  server may stand in the URL
+#
+# Servers and command end when this shell ends, in whatever way. The shell must not have traps of its own.
+
+servers_folder=
+servers_variables=()
+postgresql_port=
+pgbouncer_pid=
+command_pid=
+
+with_servers() {
+    local servers=() status=0 server
+    while [[ $1 != -- ]]; do
+        servers+=("$1")
+        shift
+    done
+    shift
+    trap stop_everything EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    for server in "${servers[@]}"; do
+        "start_$server" || { status=1 && break; }
+    done
+    if [[ $status -eq 0 ]]; then
+        run_in_session "$@" || status=$?
+    fi
+    stop_everything
+    trap - EXIT HUP INT TERM
+    return "$status"
+}
+
+# In a session of its own, so that all its processes can be found when it has to end before its time, and in the
+# background, because only then a trap does not wait for it; but there the shell lets SIGINT and SIGQUIT be ignored.
+run_in_session() {
+    local status=0
+    setsid env --default-signal=INT,QUIT setpriv --pdeathsig TERM "$@" &
+    command_pid=$!
+    wait "$command_pid" || status=$?
+    return "$status"
+}
+
+stop_everything() {
+    trap '' HUP INT TERM
+    stop_command
+    stop_pgbouncer
+    stop_postgresql
+    [[ ${#servers_variables[@]} -eq 0 ]] || unset "${servers_variables[@]}"
+    servers_variables=()
+    [[ -z $servers_folder ]] || rm -rf "$servers_folder"
+    servers_folder=
+}
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+# processes_where <field> <value>: those with that value in that field of /proc/<pid>/stat, counted from the state of
+# the process, without those that are dead. (ps is no part of a small Debian.)
+processes_where() {
+    local stat line fields
+    for stat in /proc/[0-9]*/stat; do
+        { read -r line <"$stat"; } 2>/dev/null || continue
+        read -ra fields <<<"${line##*) }"
+        [[ ${fields[$1]-} != "$2" || ${fields[0]} == Z ]] || printf '%s\n' "${line%% *}"
+    done
+}
+
+is_running() {
+    local line
+    { read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
+    [[ ${line##*) } != Z* ]]
+}
+
+# end_process <pid> <signal>: and waits for its end.
+end_process() {
+    local pid=$1 signal=$2 i
+    kill -"$signal" "$pid" 2>/dev/null || return 0
+    kill -CONT "$pid" 2>/dev/null || return 0
+    for ((i = 0; i < 200; ++i)); do
+        is_running "$pid" || return 0
+        sleep 0.05
+    done
+    kill -KILL "$pid" 2>/dev/null || true
+}
+
+stop_command() {
+    [[ -n $command_pid ]] || return 0
+    local pid session=3
+    if is_running "$command_pid"; then
+        end_process "$command_pid" TERM
+    fi
+    for pid in $(processes_where "$session" "$command_pid"); do
+        kill -KILL "$pid" 2>/dev/null || true
+    done
+    command_pid=
+}
+
+# --- what every server needs ------------------------------------------------------------------------------------------
+
+# start_server <folder> <log> <program>...: in the background, its pid in $!.
+start_server() {
+    local folder=$1 log=$2
+    shift 2
+    (cd "$folder" && exec setsid setpriv "${become[@]}" --pdeathsig QUIT "$@") >"$log" 2>&1 </dev/null &
+}
+
+# become_user <user>: fills $become, the arguments of setpriv. Root must not run these servers: for root it is that user
+# who does.
+become_user() {
+    become=()
+    [[ $(id -u) -ne 0 ]] || become=(--reuid "$1" --regid "$1" --init-groups)
+}
+
+# make_server_folder <name> <user>: its path in $folder.
+make_server_folder() {
+    if [[ -z $servers_folder ]]; then
+        servers_folder=$(mktemp -d --tmpdir rowlock-servers.XXXXXX) && chmod 711 "$servers_folder" || return 1
+    fi
+    folder=$servers_folder/$1
+    mkdir --mode=700 "$folder" || return 1
+    [[ $(id -u) -ne 0 ]] || chown "$2": "$folder"
+}
+
+# Below the ports that the system hands out itself.
+random_port() { echo $((20000 + RANDOM % 12000)); }
+
+export_for_command() {
+    export "$1=$2"
+    servers_variables+=("$1")
+}
+
+# could_start <pid> <log> <url>: 0 as soon as it answers a query, 1 when it has ended or does not answer.
+could_start() {
+    local pid=$1 log=$2 url=$3 i
+    for ((i = 0; i < 600; ++i)); do
+        is_running "$pid" || return 1
+        if PGCONNECT_TIMEOUT=2 "$postgresql_bin/psql" --no-psqlrc --command 'SELECT 1' "$url" >"$log.probe" 2>&1; then
+            return 0
+        fi
+        sleep 0.05
+    done
+    cat "$log.probe" >>"$log"
+    end_process "$pid" KILL
+    return 1
+}
+
+# start_on_free_port <log> <function>: calls it with one port after another, until it succeeds or fails for another
+# reason than that the port is taken.
+start_on_free_port() {
+    local log=$1 start=$2 i
+    for ((i = 0; i < 10; ++i)); do
+        if "$start" "$(random_port)"; then return 0; fi
+        grep -qi 'address already in use' "$log" || break
+    done
+    echo "A server could not be started (${start#run_}). Its log:" >&2
+    cat "$log" >&2
+    return 1
+}
+
+# --- PostgreSQL -------------------------------------------------------------------------------------------------------
+
+# Debian keeps the programs of the server out of PATH, in a folder for each version.
+find_postgresql() {
+    local newest
+    newest=$(printf '%s\n' /usr/lib/postgresql/*/bin/initdb | sort --version-sort | tail -n 1)
+    [[ -x $newest ]] || newest=$(command -v initdb) || {
+        echo "PostgreSQL's initdb was not found." >&2
+        return 1
+    }
+    postgresql_bin=$(dirname "$(realpath "$newest")")
+}
+
+start_postgresql() {
+    [[ -z ${ROWLOCK_TEST_POSTGRESQL_URL-} ]] || return 0
+    local folder become
+    find_postgresql && become_user postgres && make_server_folder postgresql postgres || return 1
+    postgresql_folder=$folder
+    postgresql_password=$(</proc/sys/kernel/random/uuid)
+    make_postgresql_cluster && start_on_free_port "$folder.log" run_postgresql || return 1
+    export_for_command ROWLOCK_TEST_POSTGRESQL_URL "$(postgresql_url "$postgresql_port")"
+    export_for_command ROWLOCK_TEST_POSTGRESQL_DATA "$folder/data"
+    export_for_command ROWLOCK_TEST_POSTGRESQL_BIN "$postgresql_bin"
+}
+
+postgresql_url() { printf 'postgresql://rowlock:%s@127.0.0.1:%s/postgres' "$postgresql_password" "$1"; }
+
+make_postgresql_cluster() {
+    printf '%s\n' "$postgresql_password" >"$folder/password"
+    if ! (cd "$folder" && exec setpriv "${become[@]}" "$postgresql_bin/initdb" --pgdata=data --no-sync --encoding=UTF8 \
+        --locale=C.UTF-8 --username=rowlock --pwfile=password --auth=scram-sha-256) \
+        >"$folder.log" 2>&1; then
+        echo "PostgreSQL's initdb failed:" >&2
+        cat "$folder.log" >&2
+        return 1
+    fi
+    # fsync stays on: rowlock warns where it is off.
+    cat >>"$folder/data/postgresql.conf" <<'SETTINGS'
+listen_addresses = '127.0.0.1'
+unix_socket_directories = ''
+max_connections = 200
+SETTINGS
+}
+
+# run_postgresql <port>
+run_postgresql() {
+    echo "port = $1" >>"$folder/data/postgresql.conf"
+    start_server "$folder" "$folder.log" "$postgresql_bin/postgres" -D data
+    postgresql_pid=$!
+    could_start "$postgresql_pid" "$folder.log" "$(postgresql_url "$1")" && postgresql_port=$1
+}
+
+# A test may have started it anew, and then it is no child of this shell.
+stop_postgresql() {
+    [[ -n ${postgresql_folder-} ]] || return 0
+    local pid
+    for pid in ${postgresql_pid-} $(head -n 1 "$postgresql_folder/data/postmaster.pid" 2>/dev/null); do
+        [[ $(realpath "/proc/$pid/cwd" 2>/dev/null) != "$postgresql_folder/data" ]] || end_process "$pid" QUIT
+    done
+    postgresql_folder='' postgresql_pid='' postgresql_port=''
+}
+
+# --- PgBouncer --------------------------------------------------------------------------------------------------------
+
+start_pgbouncer() {
+    [[ -n $postgresql_port ]] || return 0
+    local folder become
+    become_user postgres && make_server_folder pgbouncer postgres || return 1
+    printf '"rowlock" "%s"\n' "$postgresql_password" >"$folder/users"
+    start_on_free_port "$folder.log" run_pgbouncer || return 1
+}
+
+# run_pgbouncer <port>
+run_pgbouncer() {
+    cat >"$folder/pgbouncer.ini" <<SETTINGS
+[databases]
+* = host=127.0.0.1 port=$postgresql_port
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $1
+unix_socket_dir =
+pool_mode = transaction
+max_client_conn = 500
+default_pool_size = 20
+auth_type = scram-sha-256
+auth_file = users
+auth_user = rowlock
+SETTINGS
+    start_server "$folder" "$folder.log" pgbouncer pgbouncer.ini
+    pgbouncer_pid=$!
+    could_start "$pgbouncer_pid" "$folder.log" "$(postgresql_url "$1")" || return 1
+    export_for_command ROWLOCK_TEST_PGBOUNCER_URL "$(postgresql_url "$1")"
+}
+
+stop_pgbouncer() {
+    [[ -z $pgbouncer_pid ]] || end_process "$pgbouncer_pid" TERM
+    pgbouncer_pid=
+}

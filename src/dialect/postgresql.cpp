@@ -1,0 +1,188 @@
+#include <string>
+
+#include "dialect/dialect.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+// Why each of these is safe: docs/protocol.md, "PostgreSQL". What they have in common: a row is locked, by a sub-select
+// that skips what others have locked, before it is changed, and clock_timestamp() is read above that lock. In braces
+// stands what depends on the options; us(…) is an interval or a time in microseconds.
+
+namespace {
+
+constexpr std::string_view acquire_one = R"(
+WITH seen AS MATERIALIZED (SELECT owner, expires_at FROM rowlock_lock WHERE name = $1::text),
+taken AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = $2::text, thread = $3::text,
+    acquisition = $4::text, acquired_at = clock_timestamp(),
+    expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()){durably} FOR UPDATE SKIP LOCKED)
+  RETURNING version),
+made AS (
+  INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT $1::text, {token}, $2::text, $3::text, $4::text, clock_timestamp(),
+    clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
+  WHERE NOT EXISTS (SELECT FROM seen){durably}{briefly} ON CONFLICT (name) DO NOTHING
+  RETURNING version)
+SELECT $4::text, NULL::bigint, us(expires_at - clock_timestamp()) FROM seen
+WHERE owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+UNION ALL SELECT $4::text, version, $5::bigint FROM taken
+UNION ALL SELECT $4::text, version, $5::bigint FROM made)";
+
+constexpr std::string_view acquire_many = R"(
+WITH wanted AS MATERIALIZED (
+  SELECT w.*, l.name IS NULL AS is_new,
+    l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+    AS w (name, owner, thread, acquisition, lease, note)
+  LEFT JOIN rowlock_lock l ON l.name = w.name COLLATE "C" ORDER BY w.name COLLATE "C"),
+taken AS (
+  UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(w.at)), owner = w.owner, thread = w.thread,
+    acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond',
+    note = w.note
+  FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
+      SELECT FROM rowlock_lock r
+      WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp()){durably}
+      FOR UPDATE SKIP LOCKED) free
+    WHERE NOT w.is_new AND NOT w.is_busy) w
+  WHERE l.name = w.name COLLATE "C"
+  RETURNING l.acquisition, l.version, w.lease),
+made AS (
+  INSERT INTO rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT w.name, us(w.at), w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
+  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
+  RETURNING l.acquisition, l.version, us(l.expires_at - l.acquired_at) AS lease)
+SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()) FROM wanted WHERE is_busy
+UNION ALL SELECT acquisition, version, lease FROM taken
+UNION ALL SELECT acquisition, version, lease FROM made)";
+
+// {end}: when the lease ends, by its length. Asking again whether it has ended costs nothing, and holds after the lock.
+constexpr std::string_view prolong_one = R"(
+UPDATE rowlock_lock SET expires_at = {end}
+WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    FOR NO KEY UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, us(expires_at - clock_timestamp()))";
+
+constexpr std::string_view prolong_many = R"(
+UPDATE rowlock_lock l SET expires_at = {end}
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp(){durably}
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
+RETURNING l.acquisition, us(l.expires_at - w.at))";
+
+constexpr std::string_view release_one = R"(
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, {token}),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL{releasing} FOR UPDATE SKIP LOCKED)
+RETURNING acquisition)";
+
+constexpr std::string_view release_many = R"(
+UPDATE rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, us(w.at)),
+  expires_at = w.at
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
+  FOR UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition)";
+
+constexpr std::string_view inspection = R"(
+SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
+  us(expires_at - clock_timestamp()), note, expires_at IS NULL FROM rowlock_lock WHERE )";
+
+constexpr std::string_view of_prefix = R"(
+name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND owner IS NOT NULL
+AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name)";
+
+constexpr std::string_view schema_state = R"(
+SELECT version, serves_from, installation, us(applied_at), us(clock_timestamp())
+FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
+
+// Privileges are asked for even where nothing is written.
+constexpr std::string_view writing_nothing = R"(
+WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false),
+  changed AS (UPDATE rowlock_lock SET version = version WHERE false)
+DELETE FROM rowlock_lock WHERE false)";
+
+std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
+  std::string out;
+  for (;;) {
+    const auto at = text.find(what);
+    out.append(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    out.append(by);
+    text.remove_prefix(at + what.size());
+  }
+}
+
+// us(…) to its closing bracket: brackets inside are balanced.
+std::string with_microseconds(std::string text) {
+  constexpr std::string_view begin = " us(";
+  for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
+    auto end = at + begin.size();
+    for (int depth = 1; depth > 0; ++end) depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    text.insert(end, " * 1000000)::bigint");
+    text.replace(at, begin.size(), " (extract(epoch FROM ");
+  }
+  return text;
+}
+
+std::string setting(std::string_view name, std::string_view value) {
+  return " AND set_config('" + std::string{name} + "', '" + std::string{value} + "', true) IS NOT NULL";
+}
+
+/// Settings live in the session, unless it is shared: then each statement brings them along, for its transaction.
+std::string finished(std::string_view text, const choices& with) {
+  const auto durable = with.transaction_pooling ? setting("synchronous_commit", "on") : std::string{};
+  const auto relaxed = setting("synchronous_commit", "off");
+  auto out = replaced(text, "{token}", "us(clock_timestamp())");
+  out = replaced(out, "{durably}", durable);
+  out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);
+  out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});
+  return with_microseconds(out);
+}
+
+std::string ending(std::string_view text, std::string_view end) { return replaced(text, "{end}", end); }
+
+}  // namespace
+
+table postgresql(std::string_view prefix, const choices& with) {
+  const auto inspecting = [](std::string_view where) { return std::string{inspection} + std::string{where}; };
+  step steps[] = {
+      {.verb = verb::acquire, .key = 3, .act = std::string{acquire_one}, .many = std::string{acquire_many}},
+      {.verb = verb::renew,
+       .key = 1,
+       .act = ending(prolong_one, "greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')"),
+       .many = ending(prolong_many, "greatest(l.expires_at, w.at + w.lease * interval '1 microsecond')")},
+      {.verb = verb::extend,
+       .key = 1,
+       .act = ending(prolong_one, "clock_timestamp() + $3::bigint * interval '1 microsecond'"),
+       .many = ending(prolong_many, "w.at + w.lease * interval '1 microsecond'")},
+      {.verb = verb::release, .key = 1, .act = std::string{release_one}, .many = std::string{release_many}},
+      {.verb = verb::inspect, .look = inspecting("name = $1::text"), .many = inspecting("name = ANY ($1::text[])")},
+      {.verb = verb::list, .look = inspecting(of_prefix)},
+      {.verb = verb::schema, .look = std::string{schema_state}},
+      {.verb = verb::probe, .act = std::string{writing_nothing}},
+      {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
+      {.verb = verb::applying,
+       .act = "UPDATE rowlock_migration SET checksum = $2::text WHERE version = $1::integer AND checksum IS NULL"}};
+  static_assert(std::size(steps) == table::size);
+  for (step& s : steps) {
+    s.look = finished(s.look, with);
+    s.act = finished(s.act, with);
+    s.many = finished(s.many, with);
+  }
+  return {steps, prefix};
+}
+
+}  // namespace rowlock::inline v1::dialect

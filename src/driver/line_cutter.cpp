@@ -1,0 +1,110 @@
+#include "driver/line_cutter.hpp"
+
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+#include "driver/boot_clock.hpp"
+
+namespace rowlock::inline v1::driver {
+
+line_cutter::line_cutter() : timer_{timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)} {
+  if (timer_ < 0) throw std::system_error{errno, std::generic_category(), "rowlock: making a timer"};
+}
+
+line_cutter::~line_cutter() {
+  thread_.request_stop();
+  {
+    const std::lock_guard lock{mutex_};
+    arm(core::instant::min());
+  }
+  if (thread_.joinable()) thread_.join();
+  close(timer_);
+}
+
+line_cutter::call::call(line_cutter& by, int descriptor, const limits& until)
+    : by_{by}, descriptor_{descriptor}, cut_at_{until.deadline} {
+  if (cut_at_ == core::instant::max() && !until.stop.stop_possible()) return;
+  by_.add(*this);
+  if (until.stop.stop_possible()) on_stop_.emplace(until.stop, hurry{this});  // may call hurry() at once
+}
+
+line_cutter::reason line_cutter::call::end() noexcept {
+  on_stop_.reset();  // waits for a hurry() under way, so never under the mutex
+  if (is_listed_) by_.remove(*this);
+  return cut_;
+}
+
+void line_cutter::add(call& c) {
+  const std::lock_guard lock{mutex_};
+  if (!thread_.joinable()) thread_ = std::jthread{[this](const std::stop_token& stop) { watch(stop); }};
+  c.is_listed_ = true;
+  c.after_ = first_;
+  if (first_ != nullptr) first_->before_ = &c;
+  first_ = &c;
+  arm(c.cut_at_);
+}
+
+void line_cutter::remove(call& c) noexcept {
+  const std::lock_guard lock{mutex_};
+  (c.before_ != nullptr ? c.before_->after_ : first_) = c.after_;
+  if (c.after_ != nullptr) c.after_->before_ = c.before_;
+  c.is_listed_ = false;
+}
+
+void line_cutter::hurry(call& c) noexcept {
+  const core::instant soon = core::later(now(), grace);
+  const std::lock_guard lock{mutex_};
+  if (c.cut_ != reason::none || c.cut_at_ <= soon) return;
+  c.cut_at_ = soon;
+  c.why_ = reason::stop;
+  arm(soon);
+}
+
+// A system call only where somebody must be cut before all others; with equal limits that is once per limit's length.
+void line_cutter::arm(core::instant t) noexcept {
+  if (t >= armed_) return;
+  armed_ = t;
+  // A time of zero would disarm; anything in the past fires at once.
+  const auto since = std::max<duration>(t.time_since_epoch(), duration{1});
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+  itimerspec spec{};
+  spec.it_value.tv_sec = seconds.count();
+  spec.it_value.tv_nsec = std::chrono::nanoseconds{since - seconds}.count();
+  timerfd_settime(timer_, TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+void line_cutter::watch(const std::stop_token& stop) noexcept {
+  while (!stop.stop_requested()) {
+    std::uint64_t times = 0;
+    while (read(timer_, &times, sizeof times) < 0 && errno == EINTR) {
+    }
+    const std::lock_guard lock{mutex_};
+    armed_ = core::instant::max();
+    arm(cut_overdue());
+    if (stop.stop_requested()) return;
+  }
+}
+
+// The next one's time.
+core::instant line_cutter::cut_overdue() noexcept {
+  const core::instant at = now();
+  core::instant next = core::instant::max();
+  for (call* c = first_; c != nullptr; c = c->after_) {
+    if (c->cut_ != reason::none) continue;
+    if (c->cut_at_ > at) {
+      next = std::min(next, c->cut_at_);
+      continue;
+    }
+    c->cut_ = c->why_;
+    shutdown(c->descriptor_, SHUT_RDWR);
+  }
+  return next;
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,102 @@
+#include <rowlock/error.hpp>
+
+#include <limits>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "driver/backend.hpp"
+#include "driver/line_cutter.hpp"
+#include "driver/postgresql_address.hpp"
+#include "driver/postgresql_session.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+// By process and start: a process id alone may belong to somebody else by now. It is a read, as far as locks go.
+const dialect::step end_session{.verb = dialect::verb::count_of_verbs,
+                                .look =
+                                    "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::integer) a "
+                                    "WHERE (extract(epoch FROM a.backend_start) * 1000000)::bigint = $2::bigint "
+                                    "AND a.usesysid = (SELECT oid FROM pg_roles WHERE rolname = session_user)"};
+
+class postgresql_database final : public database {
+ public:
+  postgresql_database(const core::url& url, const open_options& with)
+      : address_{url, with.application_name}, with_{with} {}
+
+  std::unique_ptr<session> connect(const limits& until) override {
+    return std::make_unique<postgresql_session>(
+        address_,
+        postgresql_options{.call_timeout = with_.call_timeout,
+                           .transaction_pooling = with_.transaction_pooling,
+                           .warning = [this](const std::string& s) { warn_once(s); },
+                           .lost = [this](const postgresql_backend_id& id) { remember(id); }},
+        cutter_, until);
+  }
+  std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+  duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
+  foreign_news news() const noexcept override { return foreign_news::asked; }
+  void end_lost_sessions(session& on, const limits& until) override;
+
+ private:
+  void warn_once(const std::string& sentence) {
+    std::call_once(warned_, [&] {
+      if (with_.warning) with_.warning(sentence);
+    });
+  }
+  void remember(const postgresql_backend_id& id) {
+    const std::lock_guard lock{mutex_};
+    lost_.push_back(id);
+  }
+  std::vector<postgresql_backend_id> take() {
+    const std::lock_guard lock{mutex_};
+    return std::exchange(lost_, {});
+  }
+
+  const postgresql_address address_;
+  const open_options with_;
+  line_cutter cutter_;
+  std::once_flag warned_;
+  std::mutex mutex_;
+  std::vector<postgresql_backend_id> lost_;  // guarded by it
+};
+
+void postgresql_database::end_lost_sessions(session& on, const limits& until) {
+  const auto lost = take();
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    const request one{lost[i].pid, lost[i].started_at};
+    try {
+      on.run(end_session, {&one, 1}, until);
+    } catch (const error& e) {
+      if (!e.connection_is_unusable()) continue;  // not ours to end; the server's own limits do
+      for (; i < lost.size(); ++i) remember(lost[i]);
+      throw;
+    }
+  }
+}
+
+std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+  return std::make_unique<postgresql_database>(address, with);
+}
+
+dialect::table dialect_of(std::string_view prefix, const open_options& with) {
+  return dialect::postgresql(
+      prefix, {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release});
+}
+
+constexpr std::string_view schemes[] = {"postgresql", "postgres"};
+
+}  // namespace
+}  // namespace rowlock::inline v1::driver
+
+extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowlock_backend_postgresql();
+
+extern "C" const rowlock::driver::backend* rowlock_backend_postgresql() {
+  static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
+                                            .dialect = rowlock::driver::dialect_of,
+                                            .migrations = rowlock::dialect::postgresql_migrations,
+                                            .open = rowlock::driver::open};
+  return &the;
+}

@@ -1,0 +1,331 @@
+#include "driver/postgresql_session.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <new>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "core/error_detail.hpp"
+#include "driver/boot_clock.hpp"
+#include "driver/postgresql_errors.hpp"
+#include "driver/postgresql_values.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int oldest_server = 130000;
+constexpr const char* setting_up = "setting up the connection";
+constexpr const char* migrating = "migrating";
+constexpr const char* begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE";
+constexpr const char* migration_lock = "5705204214218813291";  // any number that nobody else uses
+
+// A wait for another's row lock ends before the server begins to look for deadlocks (deadlock_timeout, 1 s).
+constexpr const char* row_lock_wait = "100";
+
+std::string random_name() {
+  std::random_device device;
+  const std::uint64_t number = (std::uint64_t{device()} << 32U) | device();
+  return "rowlock_" + std::to_string(number) + "_";
+}
+
+std::string milliseconds(duration d) { return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()); }
+
+// Later than the client's, which is the one that is felt.
+duration servers_limit(duration clients) { return clients + 500ms; }
+
+// Whatever the server, the database or the role has as a default. What the planner is told fits tables with thousands
+// of rows, of which each statement wants a few: DESIGN.md tells what it does otherwise. Costs that are high because a
+// way was forbidden must not call the compiler.
+std::string settings(const postgresql_options& options, int version) {
+  const std::string limit = milliseconds(servers_limit(options.call_timeout));
+  std::string out =
+      "SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off; "
+      "SET default_transaction_deferrable = off; SET standard_conforming_strings = on; SET TimeZone = 'UTC'; "
+      "SET client_min_messages = warning; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
+      "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; ";
+  out.append("SET lock_timeout = ").append(row_lock_wait).append("; SET statement_timeout = ").append(limit);
+  out.append("; SET idle_in_transaction_session_timeout = ").append(limit).append("; ");
+  if (version >= 140000) out.append("SET idle_session_timeout = 0; ");
+  // Stronger than "on" is only remote_apply.
+  return out.append(
+      "SELECT set_config('synchronous_commit', "
+      "CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false); ");
+}
+
+// Not at a level that may wait for others' transactions. This must stand first.
+constexpr const char* at_once = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; ";
+
+constexpr const char* state =
+    "SELECT pg_is_in_recovery(), current_setting('fsync') = 'on', "
+    "current_setting('default_transaction_isolation') = 'read committed' "
+    "AND current_setting('default_transaction_read_only') = 'off', pg_backend_pid(), "
+    "(SELECT (extract(epoch FROM backend_start) * 1000000)::bigint FROM pg_stat_get_activity(pg_backend_pid()))";
+
+}  // namespace
+
+postgresql_session::descriptor::descriptor(int of) : number_{fcntl(of, F_DUPFD_CLOEXEC, 0)} {
+  if (number_ < 0)
+    throw error{errc::connection_failed, std::generic_category().message(errno) + ", for a socket's second descriptor"};
+}
+
+bool postgresql_session::descriptor::has_hung_up() const noexcept {
+  pollfd one{.fd = number_, .events = POLLRDHUP, .revents = 0};
+  return poll(&one, 1, 0) > 0;
+}
+
+postgresql_session::descriptor::~descriptor() { close(number_); }
+
+postgresql_session::postgresql_session(const postgresql_address& to, postgresql_options options, line_cutter& cutter,
+                                       const limits& until)
+    : options_{std::move(options)},
+      cutter_{cutter},
+      line_{to.connect(until),
+            [this](const char* notice) { standby_was_lost_ = standby_was_lost_ || tells_of_lost_standby(notice); }},
+      socket_{PQsocket(line_.raw())},
+      statement_names_{random_name()} {
+  set_up(until);
+}
+
+void postgresql_session::set_up(const limits& until) {
+  const int version = PQserverVersion(line_.raw());
+  if (version < oldest_server)
+    throw error{errc::unsupported, "this PostgreSQL server is of version " + std::to_string(version / 10000) +
+                                       "; rowlock needs 13 or newer"};
+  const std::string sql = at_once + (options_.transaction_pooling ? "" : settings(options_, version)) + state;
+  std::vector<row> rows;
+  append_rows(rows, simple(sql, {setting_up}, until));
+  heed(rows.at(0));
+}
+
+void postgresql_session::heed(const row& found) {
+  const auto says = [&](std::size_t column) { return integer(found.at(column)) != 0; };
+  if (says(0))
+    throw error{errc::connection_failed,
+                "this PostgreSQL server is a standby, which cannot grant locks; connect to the primary"};
+  if (!says(1) && options_.warning)
+    options_.warning(
+        "this PostgreSQL server has fsync = off: a crash of its machine may lose locks that were granted, and more");
+  must_say_isolation_ = !says(2);
+  id_ = {.pid = integer(found.at(3)), .started_at = maybe_integer(found.at(4)).value_or(0)};
+}
+
+// --- one round trip --------------------------------------------------------------------------------------------------
+
+template <class Send>
+pqxx::result postgresql_session::call(const purpose& why, const limits& until, Send send) {
+  if (now() >= until.deadline) throw error{errc::call_timed_out, std::string{"no time was left for "} + why.doing};
+  refuse_hung_up(why);
+  standby_was_lost_ = false;
+  line_cutter::call under_way{cutter_, socket_.number(), until};
+  pqxx::result out;
+  try {
+    out = send();
+  } catch (const std::bad_alloc&) {
+    die();
+    throw;
+  } catch (const std::exception& e) {
+    fail(e, why, under_way.end());
+  }
+  is_dead_ = under_way.end() != line_cutter::reason::none;  // too late for this one, which was answered
+  if (standby_was_lost_ && in_doubt(why))
+    throw error{errc::outcome_unknown, std::string{"PostgreSQL, while "} + why.doing +
+                                           ": the wait for the synchronous standby was cancelled, so the commit may "
+                                           "not outlive the primary"};
+  return out;
+}
+
+// What is sent to a server that has gone already would be of unknown outcome.
+void postgresql_session::refuse_hung_up(const purpose& why) {
+  if (!looks_alive())
+    throw error{errc::connection_failed, std::string{"PostgreSQL, while "} + why.doing + ": the connection was lost"};
+}
+
+pqxx::result postgresql_session::simple(const std::string& sql, const purpose& why, const limits& until) {
+  return call(why, until, [&] { return line_.execute_script(sql); });
+}
+
+void postgresql_session::execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why,
+                                 const limits& until, std::vector<row>& to) {
+  statement& of = known(sql);
+  const auto values = fill(of.parameters, batch, s);
+  append_rows(to, call(why, until, [&] {
+                if (options_.transaction_pooling) return line_.execute(sql, values);
+                if (!of.is_prepared) line_.prepare(of.name, sql);
+                of.is_prepared = true;
+                return line_.execute_prepared(of.name, values);
+              }));
+}
+
+postgresql_session::statement& postgresql_session::known(const std::string& sql) {
+  const auto found = statements_.find(std::string_view{sql});
+  if (found != statements_.end()) return found->second;
+  const auto parameters = parameters_in(sql);
+  if (parameters > values_.size())
+    throw error{errc::database_error, "a statement asks for more arguments than a request has"};
+  return statements_.emplace(sql, statement{statement_names_ + std::to_string(statements_.size()), parameters})
+      .first->second;
+}
+
+postgresql_values postgresql_session::fill(std::size_t parameters, std::span<const request> batch, shape s) {
+  for (std::size_t i = 0; i < parameters; ++i) {
+    bool is_null = false;
+    if (s == shape::arrays) {
+      write_array(texts_[i], batch, i);
+    } else {
+      is_null = !write_scalar(texts_[i], batch[0][i]);
+    }
+    values_[i] = is_null ? nullptr : texts_[i].c_str();
+  }
+  return {values_.data(), parameters};
+}
+
+void postgresql_session::fail(const std::exception& e, const purpose& why, line_cutter::reason cut) {
+  const bool is_lost = cut != line_cutter::reason::none || is_about_connection(e) || is_in_doubt(e) ||
+                       PQstatus(line_.raw()) != CONNECTION_OK;
+  if (is_lost) die();
+  const std::string doing = why.doing;
+  if (cut == line_cutter::reason::stop)
+    throw detail::error_access::make(errc::cancelled, "stopped while " + doing,
+                                     {.connection_unusable = true, .outcome_unknown = in_doubt(why)});
+  if (cut == line_cutter::reason::deadline)
+    throw detail::error_access::make(
+        errc::call_timed_out, "PostgreSQL, while " + doing + ": no answer within the time limit",
+        {.retryable = true, .connection_unusable = true, .outcome_unknown = in_doubt(why)});
+  // Of a broken connection libpqxx 6.4 only says that it could not obtain the client encoding.
+  const std::string message = is_lost && *PQerrorMessage(line_.raw()) != '\0' ? PQerrorMessage(line_.raw()) : e.what();
+  const std::string sqlstate = sqlstate_of(e);
+  throw postgresql_error(
+      {.message = message, .sqlstate = sqlstate, .connection_lost = is_lost, .writing = in_doubt(why)}, doing);
+}
+
+// The server may not know yet, and be waiting for a lock, or holding some.
+void postgresql_session::die() noexcept {
+  if (std::exchange(is_dead_, true) || options_.transaction_pooling || id_.pid == 0 || !options_.lost) return;
+  try {
+    options_.lost(id_);
+  } catch (...) {  // then it ends by the server's own limits
+  }
+}
+
+// --- transactions ----------------------------------------------------------------------------------------------------
+
+template <class Body>
+void postgresql_session::or_else(const char* undo, const limits& until, Body body) {
+  try {
+    body();
+  } catch (const error& e) {
+    if (!undone(undo, until)) throw on_lost_connection(e);
+    throw;
+  } catch (...) {
+    undone(undo, until);
+    throw;
+  }
+}
+
+bool postgresql_session::undone(const char* sql, const limits& until) noexcept {
+  if (is_dead_) return false;
+  try {
+    simple(sql, {"rolling back"}, until);
+    return true;
+  } catch (...) {
+    is_dead_ = true;  // closing it rolls back too
+    return false;
+  }
+}
+
+template <class Body>
+void postgresql_session::in_transaction(const limits& until, Body body) {
+  if (is_in_transaction_) return body();
+  simple(begin, {"beginning a transaction"}, until);
+  is_in_transaction_ = true;
+  struct at_the_end {
+    bool& flag;
+    ~at_the_end() { flag = false; }
+  };
+  {
+    const at_the_end leave{is_in_transaction_};
+    or_else("ROLLBACK", until, body);
+  }
+  simple("COMMIT", {.doing = "committing", .writing = true}, until);
+}
+
+// A statement that fails ends the whole transaction, unless there is one inside it.
+template <class Body>
+void postgresql_session::in_savepoint(const limits& until, Body body) {
+  if (!is_in_transaction_) return body();
+  simple("SAVEPOINT rowlock", {"beginning a transaction"}, until);
+  or_else("ROLLBACK TO SAVEPOINT rowlock; RELEASE SAVEPOINT rowlock", until, body);
+  simple("RELEASE SAVEPOINT rowlock", {"committing"}, until);
+}
+
+// --- the session -----------------------------------------------------------------------------------------------------
+
+std::vector<row> postgresql_session::run(const dialect::step& what, std::span<const request> batch,
+                                         const limits& until) {
+  std::vector<row> rows;
+  if (batch.empty()) return rows;
+  const auto all = [&] { carry_out(what, batch, until, rows); };
+  if (must_say_isolation_ && !is_in_transaction_) {
+    in_transaction(until, all);
+  } else {
+    in_savepoint(until, all);
+  }
+  return rows;
+}
+
+void postgresql_session::carry_out(const dialect::step& what, std::span<const request> batch, const limits& until,
+                                   std::vector<row>& to) {
+  const bool writing = !what.act.empty();
+  const purpose why{.doing = dialect::doing(what.verb), .writing = writing};
+  const std::string& one = writing ? what.act : what.look;
+  if (batch.size() == 1 && !one.empty()) return execute(one, batch, shape::scalars, why, until, to);
+  if (!what.many.empty()) return execute(what.many, batch, shape::arrays, why, until, to);
+  const auto each = [&] {
+    for (std::size_t i = 0; i < batch.size(); ++i) execute(one, batch.subspan(i, 1), shape::scalars, why, until, to);
+  };
+  if (writing) return in_transaction(until, each);
+  each();
+}
+
+// Waits for whoever migrates, as long as there is time, and gives up by itself before it is cut.
+void postgresql_session::exclusively(const std::function<void()>& body, const limits& until) {
+  in_transaction(until, [&] {
+    const bool is_limited = until.deadline != core::instant::max();
+    const duration left = is_limited ? std::max<duration>(until.deadline - now(), 2ms) : duration{0};
+    simple("SET LOCAL lock_timeout = " + milliseconds(left - left / 10) +
+               "; SET LOCAL statement_timeout = " + milliseconds(is_limited ? servers_limit(left) : left) +
+               "; SELECT pg_advisory_xact_lock(" + migration_lock + ")",
+           {"waiting for another client's migration"}, until);
+    around_ = until;
+    body();
+  });
+}
+
+void postgresql_session::script(const std::string& sql) {
+  const limits alone{.deadline = core::later(now(), options_.call_timeout)};
+  const limits& until = is_in_transaction_ ? around_ : alone;
+  in_savepoint(until, [&] { simple(sql, {.doing = migrating, .writing = true}, until); });
+}
+
+bool postgresql_session::looks_alive() noexcept {
+  is_dead_ = is_dead_ || socket_.has_hung_up();
+  return !is_dead_;
+}
+
+std::int64_t postgresql_session::change_count(const limits& /*until*/) {
+  throw error{errc::unsupported, "PostgreSQL does not count what others commit"};
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,432 @@
+#include "support/tcp_proxy.hpp"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <deque>
+#include <future>
+#include <list>
+#include <mutex>
+#include <stdexcept>
+#include <stop_token>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace rowlock::test {
+
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
+
+class descriptor {
+ public:
+  descriptor() = default;
+  explicit descriptor(int number) : number_{number} {}
+  descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
+  descriptor& operator=(descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~descriptor() { close(); }
+
+  int get() const noexcept { return number_; }
+  void close() noexcept {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+  /// The other side hears of a connection that is no more.
+  void reset() noexcept {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    if (number_ >= 0) ::setsockopt(number_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close();
+  }
+
+ private:
+  int number_ = -1;
+};
+
+void send_at_once(int socket) {
+  const int on = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+descriptor listen_here(std::uint16_t& port) {
+  descriptor out{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  socklen_t size = sizeof address;
+  if (::bind(out.get(), generic, size) != 0) fail("bind");
+  if (::listen(out.get(), SOMAXCONN) != 0) fail("listen");
+  if (::getsockname(out.get(), generic, &size) != 0) fail("getsockname");
+  port = ntohs(address.sin_port);
+  return out;
+}
+
+/// Servers of tests are near: connecting takes no time worth waiting for elsewhere. Not open where it fails.
+descriptor connect_to(const sockaddr_in& address) {
+  descriptor out{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (::connect(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) out.close();
+  send_at_once(out.get());
+  return out;
+}
+
+sockaddr_in address_of(const std::string& host, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) throw std::runtime_error{"no such host: " + host};
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner{found, ::freeaddrinfo};
+  auto out = *reinterpret_cast<const sockaddr_in*>(found->ai_addr);
+  out.sin_port = htons(port);
+  return out;
+}
+
+/// One direction of a connection: what was read on one side and is to be written on the other.
+struct stream {
+  struct piece {
+    steady::time_point due;
+    std::string bytes;
+  };
+  std::deque<piece> pieces;
+  bool ended = false;      // the side that is read has closed
+  bool passed_on = false;  // ... and the other has been told
+};
+
+struct connection {
+  descriptor client;
+  descriptor server;  // not open yet where the connection came into a black hole
+  stream up;
+  stream down;
+  std::string request;  // since the server's last word
+  bool server_spoke_last = true;
+  bool black = false;  // for good
+  bool held = false;
+  bool swallows_answer = false;
+  std::string answer;  // where it is swallowed
+  bool dead = false;
+
+  void reset() {
+    client.reset();
+    server.reset();
+    dead = true;
+  }
+};
+
+}  // namespace
+
+/// Everything but the counters belongs to its thread; others have it do things by `on_thread`.
+class tcp_proxy::loop {
+ public:
+  loop(const std::string& host, std::uint16_t server_port)
+      : server_{address_of(host, server_port)},
+        listener_{listen_here(port)},
+        wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+        thread_{[this](const std::stop_token& stop) { run(stop); }} {}
+  loop(const loop&) = delete;
+  loop& operator=(const loop&) = delete;
+  ~loop() {
+    thread_.request_stop();
+    wake();
+  }
+
+  void on_thread(std::function<void()> task) {
+    std::packaged_task<void()> packaged{std::move(task)};
+    auto done = packaged.get_future();
+    {
+      const std::lock_guard lock{mutex_};
+      tasks_.push_back(std::move(packaged));
+    }
+    wake();
+    done.get();
+  }
+
+  std::uint16_t port = 0;
+  std::atomic<bool> has_acted{false};
+  std::atomic<int> accepted{0};
+  std::atomic<int> open{0};
+  std::atomic<int> round_trips{0};
+  std::atomic<std::uint64_t> bytes_up{0};
+  std::atomic<std::uint64_t> bytes_down{0};
+
+  // Of the thread.
+  std::list<connection> connections;
+  bool refuses = false;
+  bool black_hole = false;
+  std::chrono::milliseconds delay{0};
+  bytes_test is_request;
+  bytes_test is_complete;
+  action what = action::cut_before;
+
+ private:
+  void wake() const {
+    const std::uint64_t one = 1;
+    static_cast<void>(!::write(wake_.get(), &one, sizeof one));
+  }
+
+  void run(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      run_tasks();
+      for (auto& c : connections) serve(c);
+      connections.remove_if([](const connection& c) { return c.dead; });
+      open = static_cast<int>(connections.size());
+      wait();
+      accept();
+    }
+  }
+
+  void run_tasks() {
+    std::uint64_t ignored = 0;
+    static_cast<void>(!::read(wake_.get(), &ignored, sizeof ignored));
+    std::vector<std::packaged_task<void()>> tasks;
+    {
+      const std::lock_guard lock{mutex_};
+      tasks.swap(tasks_);
+    }
+    for (auto& task : tasks) task();
+  }
+
+  void accept() {
+    for (;;) {
+      descriptor client{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+      if (client.get() < 0) return;
+      ++accepted;
+      if (refuses) continue;
+      send_at_once(client.get());
+      connections.emplace_back().client = std::move(client);
+    }
+  }
+
+  // --- one connection
+  // -------------------------------------------------------------------------------------------------
+
+  void serve(connection& c) {
+    if (c.dead || is_black(c)) return;
+    if (c.server.get() < 0) c.server = connect_to(server_);
+    if (c.server.get() < 0) return c.reset();
+    read_all(c, c.client, c.up, [&](std::string bytes) { from_client(c, std::move(bytes)); });
+    if (!c.dead && !c.black)
+      read_all(c, c.server, c.down, [&](std::string bytes) { from_server(c, std::move(bytes)); });
+    if (c.black) return;
+    if (!c.dead && !c.held) write_due(c, c.up, c.server, bytes_up);
+    if (!c.dead) write_due(c, c.down, c.client, bytes_down);
+    if (c.swallows_answer && c.down.ended) cut_after_answer(c);
+    if (c.up.passed_on && c.down.passed_on) c.dead = true;
+  }
+
+  bool is_black(const connection& c) const { return c.black || black_hole; }
+
+  template <class Take>
+  void read_all(connection& c, const descriptor& from, stream& into, Take take) {
+    std::array<char, 65536> buffer{};
+    while (!c.dead && !c.black && !into.ended) {
+      const auto size = ::recv(from.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+      if (size > 0) {
+        take(std::string{buffer.data(), static_cast<std::size_t>(size)});
+      } else if (size == 0) {
+        into.ended = true;
+      } else {
+        if (errno != EAGAIN && errno != EINTR) broke(c, into);
+        return;
+      }
+    }
+  }
+
+  /// What is held must reach the server although its client has gone.
+  void broke(connection& c, stream& from) {
+    if (c.held && &from == &c.up) {
+      from.ended = true;
+    } else {
+      c.reset();
+    }
+  }
+
+  void from_client(connection& c, std::string bytes) {
+    if (c.server_spoke_last) c.request.clear();
+    c.server_spoke_last = false;
+    c.request += bytes;
+    if (!is_request || !is_request(c.request)) return push(c.up, std::move(bytes));
+    is_request = nullptr;
+    act(c, std::move(bytes));
+  }
+
+  // The word is out before anybody can see the deed.
+  void act(connection& c, std::string bytes) {
+    has_acted = what != action::cut_after;
+    switch (what) {
+      case action::cut_before:
+        c.reset();
+        break;
+      case action::cut_after:
+        c.swallows_answer = true;
+        push(c.up, std::move(bytes));
+        break;
+      case action::black_hole_before:
+        c.black = true;
+        break;
+      case action::black_hole_after:
+        c.up.pieces.push_back({steady::now(), std::move(bytes)});
+        write_due(c, c.up, c.server, bytes_up);
+        c.black = true;
+        break;
+      case action::hold:
+        c.held = true;
+        push(c.up, std::move(bytes));
+        break;
+    }
+  }
+
+  void from_server(connection& c, std::string bytes) {
+    if (!c.server_spoke_last) ++round_trips;
+    c.server_spoke_last = true;
+    if (!c.swallows_answer) return push(c.down, std::move(bytes));
+    c.answer += bytes;
+    if (is_complete(c.answer)) cut_after_answer(c);
+  }
+
+  void cut_after_answer(connection& c) {
+    c.swallows_answer = false;
+    has_acted = true;
+    c.reset();
+  }
+
+  void push(stream& s, std::string bytes) const { s.pieces.push_back({steady::now() + delay, std::move(bytes)}); }
+
+  static void write_due(connection& c, stream& s, const descriptor& to, std::atomic<std::uint64_t>& count) {
+    while (!s.pieces.empty() && s.pieces.front().due <= steady::now()) {
+      auto& bytes = s.pieces.front().bytes;
+      count += bytes.size();
+      const auto size = ::send(to.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      count -= bytes.size() - static_cast<std::size_t>(std::max<ssize_t>(size, 0));
+      if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+      if (size < 0) return c.reset();
+      bytes.erase(0, static_cast<std::size_t>(size));
+      if (bytes.empty()) s.pieces.pop_front();
+    }
+    if (!s.ended || s.passed_on || !s.pieces.empty()) return;
+    ::shutdown(to.get(), SHUT_WR);
+    s.passed_on = true;
+  }
+
+  // --- waiting
+  // --------------------------------------------------------------------------------------------------------
+
+  void wait() {
+    std::vector<pollfd> watched{{.fd = wake_.get(), .events = POLLIN, .revents = 0},
+                                {.fd = listener_.get(), .events = POLLIN, .revents = 0}};
+    auto next = steady::time_point::max();
+    for (const auto& c : connections) {
+      if (is_black(c)) continue;
+      watch(c.client, c.up, c.down, false, watched, next);
+      watch(c.server, c.down, c.up, c.held, watched, next);
+    }
+    ::poll(watched.data(), watched.size(), timeout_until(next));
+  }
+
+  /// Only where something is to be read or written: poll(2) tells of a side that has gone whether it was asked or not.
+  static void watch(const descriptor& side, const stream& read, const stream& written, bool held,
+                    std::vector<pollfd>& watched, steady::time_point& next) {
+    int events = read.ended ? 0 : POLLIN;
+    if (!held && !written.pieces.empty()) {
+      const auto due = written.pieces.front().due;
+      if (due <= steady::now())
+        events |= POLLOUT;
+      else
+        next = std::min(next, due);
+    }
+    if (events != 0) watched.push_back({.fd = side.get(), .events = static_cast<short>(events), .revents = 0});
+  }
+
+  static int timeout_until(steady::time_point next) {
+    if (next == steady::time_point::max()) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - steady::now());
+    return static_cast<int>(std::max<std::int64_t>(0, left.count()));
+  }
+
+  sockaddr_in server_;
+  descriptor listener_;
+  descriptor wake_;
+  std::mutex mutex_;
+  std::vector<std::packaged_task<void()>> tasks_;
+  std::jthread thread_;
+};
+
+tcp_proxy::tcp_proxy(const std::string& host, std::uint16_t port) : loop_{std::make_unique<loop>(host, port)} {}
+
+tcp_proxy::~tcp_proxy() = default;
+
+std::uint16_t tcp_proxy::port() const noexcept { return loop_->port; }
+
+void tcp_proxy::cut() {
+  loop_->on_thread([this] {
+    for (auto& c : loop_->connections) c.reset();
+  });
+}
+
+void tcp_proxy::refuse(bool on) {
+  loop_->on_thread([this, on] { loop_->refuses = on; });
+}
+
+void tcp_proxy::black_hole(bool on) {
+  loop_->on_thread([this, on] { loop_->black_hole = on; });
+}
+
+void tcp_proxy::delay(std::chrono::milliseconds time) {
+  loop_->on_thread([this, time] { loop_->delay = time; });
+}
+
+void tcp_proxy::on_request(bytes_test request, action what, bytes_test answer_is_complete) {
+  loop_->on_thread([&] {
+    loop_->is_request = std::move(request);
+    loop_->is_complete = std::move(answer_is_complete);
+    loop_->what = what;
+    loop_->has_acted = false;
+  });
+}
+
+bool tcp_proxy::has_acted() const noexcept { return loop_->has_acted; }
+
+void tcp_proxy::let_go() {
+  loop_->on_thread([this] {
+    for (auto& c : loop_->connections) c.held = false;
+  });
+}
+
+int tcp_proxy::connections() const noexcept { return loop_->accepted; }
+
+int tcp_proxy::open_connections() const noexcept { return loop_->open; }
+
+std::uint64_t tcp_proxy::bytes_to_server() const noexcept { return loop_->bytes_up; }
+
+std::uint64_t tcp_proxy::bytes_to_client() const noexcept { return loop_->bytes_down; }
+
+int tcp_proxy::round_trips() const noexcept { return loop_->round_trips; }
+
+tcp_proxy::bytes_test tcp_proxy::contains(std::string first, std::string second) {
+  return [first = std::move(first), second = std::move(second)](std::string_view bytes) {
+    return bytes.find(first) != std::string_view::npos && bytes.find(second) != std::string_view::npos;
+  };
+}
+
+bool tcp_proxy::ends_with_ready_for_query(std::string_view answer) {
+  using namespace std::string_view_literals;
+  return answer.size() >= 6 && answer.substr(answer.size() - 6, 5) == "Z\0\0\0\5"sv;
+}
+
+}  // namespace rowlock::test
