@@ -74,7 +74,7 @@ std::stop_token held_lock::lost() const noexcept {
 loss_reason held_lock::why_lost() const noexcept {
   if (!acquisition_) return loss_reason::none;
   if (acquisition_->is_foreign()) return loss_reason::forked;
-  if (is_overdue(*acquisition_)) return loss_reason::expired;
+  if (is_overdue(*acquisition_)) return acquisition_->why_overdue();
   return acquisition_->why_lost();
 }
 

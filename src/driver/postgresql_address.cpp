@@ -66,17 +66,26 @@ std::vector<std::string> parts(const std::string& list) {
   return out;
 }
 
-// libpq reads it only when it connects, and calls it a failure of the connection.
-void check_ports(const settings& some) {
-  const auto found = some.find("port");
-  if (found == some.end()) return;
-  for (const auto& port : parts(found->second)) {
-    int number = 0;
-    const auto* const end = port.data() + port.size();
-    const auto [rest, failure] = std::from_chars(port.data(), end, number);
-    const bool is_port = failure == std::errc{} && rest == end && number >= 1 && number <= 65535;
-    if (!port.empty() && !is_port) refuse("\"" + port + "\" is no port; there are 1 to 65535");
-  }
+bool is_port(const std::string& text) {
+  int number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc{} && rest == end && number >= 1 && number <= 65535;
+}
+
+// Where a password has characters that mean something in a URL, libpq takes a part of it for host or port, and would
+// say so when it connects. So may nobody else.
+void check_host_and_port(const settings& some) {
+  const auto text_of = [&](const char* keyword) {
+    const auto found = some.find(keyword);
+    return found == some.end() ? std::string{} : found->second;
+  };
+  const auto ports = parts(text_of("port"));
+  const bool are_ports = std::all_of(ports.begin(), ports.end(), [](const auto& p) { return p.empty() || is_port(p); });
+  if (!are_ports || text_of("host").find('@') != std::string::npos)
+    refuse(
+        "the host of this URL holds an @, or its port is no number from 1 to 65535; in a password @ is written %40, / "
+        "%2F and : %3A");
 }
 
 bool readable_or_writable(int descriptor, bool writing, duration longest) {
@@ -141,7 +150,7 @@ postgresql_address::postgresql_address(const core::url& url, const std::string& 
     refuse("a " + std::string{url.scheme} + ": URL goes on with //, as in " + std::string{url.scheme} +
            "://user@host/database");
   settings_ = read_url(whole(url));
-  check_ports(settings_);
+  check_host_and_port(settings_);
   settings_.emplace("application_name", application_name);
   settings_["client_encoding"] = "UTF8";  // names are UTF-8
   // A peer that is gone is noticed by idle connections too.

@@ -168,14 +168,15 @@ void postgresql_session::execute(const std::string& sql, std::span<const request
               }));
 }
 
+// They are few, and of different lengths: to look at them all is cheaper than to hash a long text.
 postgresql_session::statement& postgresql_session::known(const std::string& sql) {
-  const auto found = statements_.find(std::string_view{sql});
-  if (found != statements_.end()) return found->second;
+  for (statement& each : statements_)
+    if (each.sql == sql) return each;
   const auto parameters = parameters_in(sql);
   if (parameters > values_.size())
     throw error{errc::database_error, "a statement asks for more arguments than a request has"};
-  return statements_.emplace(sql, statement{statement_names_ + std::to_string(statements_.size()), parameters})
-      .first->second;
+  return statements_.emplace_back(
+      statement{.sql = sql, .name = statement_names_ + std::to_string(statements_.size()), .parameters = parameters});
 }
 
 postgresql_values postgresql_session::fill(std::size_t parameters, std::span<const request> batch, shape s) {

@@ -4,11 +4,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "driver/backend.hpp"
@@ -67,13 +66,10 @@ class postgresql_session final : public session {
     int number_;
   };
   struct statement {
+    std::string sql;
     std::string name;
     std::size_t parameters = 0;
     bool is_prepared = false;
-  };
-  struct text_hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view s) const noexcept { return std::hash<std::string_view>{}(s); }
   };
   struct purpose {
     const char* doing;
@@ -118,7 +114,7 @@ class postgresql_session final : public session {
   bool must_say_isolation_ = false;
   bool standby_was_lost_ = false;  // in the call under way
   limits around_{};                // of exclusively()
-  std::unordered_map<std::string, statement, text_hash, std::equal_to<>> statements_;
+  std::deque<statement> statements_;
   std::array<std::string, std::tuple_size_v<request>> texts_;  // of parameters
   std::array<const char*, std::tuple_size_v<request>> values_{};
 };

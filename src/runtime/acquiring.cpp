@@ -181,7 +181,7 @@ std::optional<held_lock> client_impl::keep(const wish& what, const std::string& 
   const duration lease = what.options.lease;
   const auto a = std::make_shared<acquisition>(shared_from_this(), what.name, what.by, id, what.options);
   a->token = granted.token;
-  a->set_deadline(core::local_deadline(sent, granted.left.value_or(lease), lease));
+  a->set_left(sent, granted.left.value_or(lease), driver::now());
   a->set_renewal_due(core::renewal_due(sent, lease));
   if (a->deadline() <= driver::now()) {
     undo_later(to_undo(what.name, id, lease, driver::now()));

@@ -13,6 +13,7 @@
 #include <stop_token>
 #include <string>
 
+#include "core/lease.hpp"
 #include "core/time.hpp"
 #include "runtime/fork_guard.hpp"
 
@@ -49,13 +50,22 @@ class acquisition {
 
   duration lease() const noexcept { return duration{lease_.load(std::memory_order_relaxed)}; }
   core::instant deadline() const noexcept { return at(deadline_); }
+  /// When its lease is over in the database too, as far as answers have come.
+  core::instant over() const noexcept { return at(over_); }
   core::instant renewal_due() const noexcept { return at(due_); }
   void set_lease(duration lease) noexcept { lease_.store(lease.count(), std::memory_order_relaxed); }
   void set_deadline(core::instant t) noexcept { set(deadline_, t); }
+  /// The answer to what was asked at `sent` has come: so much is left of the lease.
+  void set_left(core::instant sent, duration left, core::instant now) noexcept {
+    set(over_, core::later(now, left));
+    set_deadline(core::local_deadline(sent, left, lease()));
+  }
   void set_renewal_due(core::instant t) noexcept { set(due_, t); }
 
   /// Whether the last renewal failed for want of an answer.
   std::atomic<bool> is_unreachable{false};
+  /// Why it is lost if its deadline passes now.
+  loss_reason why_overdue() const noexcept { return is_unreachable ? loss_reason::unreachable : loss_reason::expired; }
 
   bool claim() noexcept { return !claimed_.exchange(true, std::memory_order_acquire); }
   void claim_or_wait() noexcept;
@@ -91,6 +101,7 @@ class acquisition {
   std::atomic<std::uint8_t> status_{held};
   std::atomic<duration::rep> lease_;
   atomic_time deadline_{0};
+  atomic_time over_{0};
   atomic_time due_{0};
   std::atomic<bool> claimed_{false};
   std::stop_source lost_;

@@ -145,7 +145,7 @@ void client_impl::close() noexcept {
   watchdog_.stop();
   keeper_.stop();
   hints_.stop();
-  for (auto& e : undo_.take_due(driver::now())) undone.push_back(std::move(e));
+  for (auto& e : undo_.take_permitted(driver::now())) undone.push_back(std::move(e));
   release_undone(std::move(undone), until);
   pool_.close();
   reporter_.deliver();

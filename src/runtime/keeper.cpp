@@ -119,7 +119,7 @@ void keeper::take_answer(const acquisition_ptr& a, const strategies::renewal& an
   a->is_unreachable = false;
   switch (answer.what) {
     case strategies::standing::kept:
-      a->set_deadline(core::local_deadline(sent, answer.left, a->lease()));
+      a->set_left(sent, answer.left, driver::now());
       a->set_renewal_due(core::renewal_due(sent, a->lease()));
       break;
     case strategies::standing::inconclusive:

@@ -101,7 +101,8 @@ bool client_impl::try_extend(const std::shared_ptr<acquisition>& a, duration lea
     throw lock_lost(*a, answer.why);
   }
   a->set_lease(lease);
-  believe_until(*a, core::local_deadline(sent, answer.left, lease));
+  a->set_left(sent, answer.left, driver::now());
+  watchdog_.arm(a->deadline());
   a->set_renewal_due(core::renewal_due(sent, lease));
   if (a->renews) keeper_.arm(a->renewal_due());
   if (!a->is_held()) throw lock_lost(*a, a->why_lost());
@@ -121,10 +122,10 @@ void client_impl::lost(const std::shared_ptr<acquisition>& a, loss_reason why) {
 void client_impl::after_loss(acquisition& a) {
   holdings_.remove(a);
   reporter_.add({events::lost{.name = a.name, .token = a.token, .reason = a.why_lost()}});
-  // A late renewal may have prolonged it in the database. Not before the lease it had is over: the margin is the time
-  // that its holder has to stop.
+  // A late renewal may have prolonged it in the database. Not before the lease it had is over there: until then its
+  // holder has time to stop.
   if (a.why_lost() == loss_reason::expired || a.why_lost() == loss_reason::unreachable)
-    undo_later(to_undo(a.name, a.id, a.lease(), core::later(a.deadline(), core::margin(a.lease()))));
+    undo_later(to_undo(a.name, a.id, a.lease(), a.over()));
   keeper_.arm(core::instant::min());
 }
 
@@ -132,7 +133,7 @@ runtime::undo_list::entry client_impl::to_undo(const lock_name& name, const std:
                                                core::instant from) const {
   // When the row is free anyway, and nothing that was sent can still take effect.
   const core::instant until = core::later(core::later(driver::now(), lease), options_.call_timeout);
-  return {.name = name, .acquisition = id, .until = until, .next = from};
+  return {.name = name, .acquisition = id, .until = until, .from = from, .next = from};
 }
 
 void client_impl::undo_later(runtime::undo_list::entry e) {

@@ -9,12 +9,21 @@
 
 namespace rowlock::inline v1::runtime {
 
-std::vector<undo_list::entry> undo_list::take_due(core::instant now) {
+template <class Predicate>
+std::vector<undo_list::entry> undo_list::take(Predicate wanted) {
   const auto entries = entries_.lock();
-  const auto due = std::partition(entries->begin(), entries->end(), [&](const entry& e) { return e.next > now; });
-  std::vector<entry> out{std::make_move_iterator(due), std::make_move_iterator(entries->end())};
-  entries->erase(due, entries->end());
+  const auto found = std::partition(entries->begin(), entries->end(), [&](const entry& e) { return !wanted(e); });
+  std::vector<entry> out{std::make_move_iterator(found), std::make_move_iterator(entries->end())};
+  entries->erase(found, entries->end());
   return out;
+}
+
+std::vector<undo_list::entry> undo_list::take_due(core::instant now) {
+  return take([now](const entry& e) { return e.next <= now; });
+}
+
+std::vector<undo_list::entry> undo_list::take_permitted(core::instant now) {
+  return take([now](const entry& e) { return e.from <= now; });
 }
 
 void undo_list::put_back(std::vector<entry> failed, core::instant now) {

@@ -19,6 +19,7 @@ class undo_list {
     lock_name name;
     std::string acquisition;
     core::instant until{};
+    core::instant from{};  ///< not before: its holder is to stop until then
     core::instant next{};
     int attempts = 0;
     bool may_appear = false;  ///< it was not seen in the database yet: its statement may still be under way
@@ -27,12 +28,17 @@ class undo_list {
   void add(entry e) { entries_.lock()->push_back(std::move(e)); }
   /// Takes out what is due.
   std::vector<entry> take_due(core::instant now);
+  /// Takes out what may be undone, due or not: the last chance.
+  std::vector<entry> take_permitted(core::instant now);
   /// After another failure: once more later, unless its time is over.
   void put_back(std::vector<entry> failed, core::instant now);
   /// When there is next something to do.
   core::instant next();
 
  private:
+  template <class Predicate>
+  std::vector<entry> take(Predicate wanted);
+
   guarded<std::vector<entry>> entries_;
 };
 

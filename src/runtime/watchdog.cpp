@@ -58,7 +58,7 @@ core::instant watchdog::overdue(std::vector<acquisition_ptr>& to) {
   watched_.each([&](const acquisition_ptr& a) {
     if (a->deadline() > now) {
       next = std::min(next, a->deadline());
-    } else if (a->lose(a->is_unreachable ? loss_reason::unreachable : loss_reason::expired)) {
+    } else if (a->lose(a->why_overdue())) {
       to.push_back(a);
     }
   });

@@ -40,10 +40,6 @@
 
 extern "C" const rowlock::driver::backend* rowlock_backend_postgresql();
 
-// libpqxx 6.4 forgets an answer when the connection breaks. NOLINTNEXTLINE(readability-identifier-naming)
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libpqxx-6.4"; }
-
 namespace rowlock {
 namespace {
 

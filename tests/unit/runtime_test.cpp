@@ -111,6 +111,17 @@ TEST(undo_list, gives_what_is_due_and_takes_failures_back_until_their_time_is_ov
   EXPECT_EQ(list.next(), never);
 }
 
+TEST(undo_list, gives_at_the_end_what_may_be_undone_already) {
+  runtime::undo_list list;
+  const instant now{100s};
+  list.add({.name = "a", .acquisition = "1", .until = now + 1h, .from = now - 1s, .next = now + 10s});
+  list.add({.name = "b", .acquisition = "2", .until = now + 1h, .from = now + 1s, .next = now + 1s});
+  const auto last = list.take_permitted(now);
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(last[0].acquisition, "1");
+  EXPECT_EQ(list.next(), now + 1s);
+}
+
 TEST(undo_list, a_batch_of_it_holds_a_name_once) {
   std::vector<runtime::undo_list::entry> some{
       {.name = "a", .acquisition = "1"}, {.name = "b", .acquisition = "2"}, {.name = "a", .acquisition = "3"}};

@@ -1,0 +1,100 @@
+#include <array>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "postgresql/ledger.hpp"
+#include "postgresql/server_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr std::size_t names = 4;
+constexpr int clients = 3;
+constexpr int threads_a_client = 4;
+constexpr duration lease = 600ms;
+
+/// Clients contend for a few names, while requests and answers get lost, connections are cut, and sessions are ended.
+class chaos : public proxy_test {
+ protected:
+  static std::string name(std::size_t number) { return "chaos/" + std::to_string(number); }
+
+  /// Takes locks and lets go of them; what fails is tried again.
+  void contend(const std::stop_token& stop, client& locks, unsigned seed) {
+    std::mt19937 random{seed};
+    while (!stop.stop_requested()) {
+      const std::size_t number = random() % names;
+      error_of([&] {
+        if (auto held = locks.try_acquire_for(name(number), 200ms, {.lease = lease})) hold(number, *held, random);
+        return true;
+      });
+    }
+  }
+  void hold(std::size_t number, held_lock& held, std::mt19937& random) {
+    const auto token = held.token();
+    const auto enter = [&] { book_.enter(number, token, core::later(driver::now(), held.expires_in().value())); };
+    enter();
+    switch (random() % 4) {
+      case 0:
+        eventually(2 * lease, [&] {  // it is renewed, or lost
+          enter();
+          return held.lost().stop_requested();
+        });
+        break;
+      case 1:
+        error_of([&] {
+          held.extend(lease);
+          return true;
+        });
+        break;
+      default:
+        break;
+    }
+    book_.leave(number, token);
+    held.release();
+  }
+
+  void disturb(std::mt19937& random) {
+    constexpr std::array actions = {tcp_proxy::action::cut_before, tcp_proxy::action::cut_after,
+                                    tcp_proxy::action::black_hole_before, tcp_proxy::action::black_hole_after,
+                                    tcp_proxy::action::hold};
+    const auto any = random() % 12;
+    if (any == 0) {
+      proxy().cut();
+    } else if (any == 1) {
+      db().terminate_backends();
+    } else {
+      const auto what = name(random() % names);
+      proxy().on_request(random() % 2 == 0 ? acquiring(what) : about(what), actions.at(random() % actions.size()));
+      eventually(50ms, [&] { return proxy().has_acted(); });
+      ++disturbances_;
+    }
+    if (random() % 4 == 0) proxy().let_go();
+  }
+
+  ledger book_{names};
+  int disturbances_ = 0;
+};
+
+TEST_F(chaos, gives_no_name_to_two_and_leaves_no_lock_behind) {
+  std::vector<client> all;
+  for (int i = 0; i < clients; ++i) all.push_back(connect_through_proxy({.transaction_pooling = i == 0}));
+  std::vector<std::jthread> threads;
+  for (unsigned i = 0; i < clients * threads_a_client; ++i)
+    threads.emplace_back([&, i](const std::stop_token& stop) { contend(stop, all.at(i % clients), i); });
+  std::mt19937 random{42};
+  const stopwatch watch;
+  while (watch.elapsed() < 15s) disturb(random);
+  threads.clear();
+  proxy().let_go();
+  EXPECT_EQ(book_.double_grants(), 0);
+  EXPECT_EQ(book_.tokens_out_of_order(), 0);
+  EXPECT_GT(book_.grants(), 50);
+  EXPECT_GT(disturbances_, 50);
+  auto other = connect();
+  for (std::size_t i = 0; i < names; ++i) EXPECT_TRUE(other.try_acquire_for(name(i), 10s).has_value()) << i;
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "postgresql/server_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto long_lease = 60s;
+constexpr auto soon = 10s;
+
+/// The network keeps a request until its client has given up, and then delivers it.
+class late_statement : public proxy_test {
+ protected:
+  /// The server is asked to end sessions whose reply was lost. With `transaction_pooling` it cannot be: then what was
+  /// sent over them arrives.
+  client connect_where_sessions_stay() {
+    return connect_through_proxy({.connections = 2, .transaction_pooling = true});
+  }
+
+  void hold(tcp_proxy::bytes_test request) {
+    before_ = db().backends();
+    proxy().on_request(std::move(request), tcp_proxy::action::hold);
+  }
+  void give_up_a_try(client& locks) {
+    const auto e = error_of([&] { return locks.try_acquire("orders/42", {.lease = long_lease}).has_value(); });
+    ASSERT_TRUE(proxy().has_acted());
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->code(), errc::call_timed_out);
+    EXPECT_TRUE(e->outcome_is_unknown());
+  }
+  /// Returns when the server has done what was held, and has noticed that its client is gone.
+  void deliver() {
+    proxy().let_go();
+    ASSERT_TRUE(eventually([&] { return is_none_left(db().backends()); }));
+  }
+
+ private:
+  bool is_none_left(const std::vector<pid_t>& now) const {
+    return std::none_of(before_.begin(), before_.end(),
+                        [&](pid_t pid) { return std::find(now.begin(), now.end(), pid) != now.end(); });
+  }
+  std::vector<pid_t> before_;
+};
+
+TEST_F(late_statement, that_grants_is_undone_long_before_its_lease_ends) {
+  auto locks = connect_where_sessions_stay();
+  hold(acquiring("orders/42"));
+  give_up_a_try(locks);
+  ASSERT_FALSE(db().row("orders/42").has_value());
+  deliver();
+  ASSERT_TRUE(db().row("orders/42").has_value()) << "it has not been granted, so this test shows nothing";
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+  EXPECT_TRUE(connect().try_acquire("orders/42").has_value());
+}
+
+TEST_F(late_statement, that_grants_after_some_time_is_undone_too) {
+  auto locks = connect_where_sessions_stay();
+  hold(acquiring("orders/42"));
+  give_up_a_try(locks);
+  let_pass(4s);
+  deliver();
+  ASSERT_TRUE(db().row("orders/42").has_value()) << "it has not been granted, so this test shows nothing";
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+}
+
+TEST_F(late_statement, that_grants_a_vacant_row_is_undone) {
+  auto locks = connect_where_sessions_stay();
+  const auto before = locks.acquire("orders/42").token();
+  hold(acquiring("orders/42"));
+  give_up_a_try(locks);
+  deliver();
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+  EXPECT_GT(db().row("orders/42").value().version, before.value());
+}
+
+TEST_F(late_statement, that_grants_is_never_believed_in) {
+  auto locks = connect_where_sessions_stay();
+  hold(acquiring("orders/42"));
+  give_up_a_try(locks);
+  deliver();
+  const auto held = locks.try_acquire_for("orders/42", soon, {.lease = long_lease});
+  ASSERT_TRUE(held.has_value());
+  EXPECT_TRUE(is_held_by("orders/42", *held));
+  let_pass(3s);
+  EXPECT_TRUE(is_held_by("orders/42", *held)) << "the undo list lets go of the other acquisition only";
+  EXPECT_FALSE(held->lost().stop_requested());
+}
+
+TEST_F(late_statement, that_would_grant_finds_the_name_taken) {
+  auto locks = connect_where_sessions_stay();
+  hold(acquiring("orders/42"));
+  give_up_a_try(locks);
+  auto other = connect();
+  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  deliver();
+  locks.close();
+  EXPECT_TRUE(is_held_by("orders/42", theirs));
+  EXPECT_FALSE(theirs.lost().stop_requested());
+}
+
+TEST_F(late_statement, does_not_outlive_its_session_where_that_can_be_ended) {
+  auto locks = connect_through_proxy({.connections = 1});
+  hold(acquiring("orders/42"));
+  const auto sessions = db().backends();
+  give_up_a_try(locks);
+  const auto is_there = [&] {
+    const auto now = db().backends();
+    return std::any_of(sessions.begin(), sessions.end(),
+                       [&](pid_t pid) { return std::find(now.begin(), now.end(), pid) != now.end(); });
+  };
+  EXPECT_TRUE(eventually(soon, [&] { return !is_there(); })) << "the server was not asked to end it";
+  proxy().let_go();
+  EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
+  EXPECT_TRUE(is_vacant("orders/42"));
+}
+
+TEST_F(late_statement, that_releases_does_not_touch_the_next_holder) {
+  auto locks = connect_where_sessions_stay();
+  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  hold(about("orders/42"));
+  const auto e = error_of([&] {
+    held.release();
+    return true;
+  });
+  ASSERT_TRUE(e && e->outcome_is_unknown());
+  auto other = connect();
+  const auto theirs = other.try_acquire_for("orders/42", soon, {.lease = long_lease});
+  ASSERT_TRUE(theirs.has_value()) << "released over another connection";
+  deliver();
+  EXPECT_TRUE(is_held_by("orders/42", *theirs));
+}
+
+TEST_F(late_statement, that_renews_does_not_touch_the_next_holder) {
+  auto locks = connect_where_sessions_stay();
+  auto held = locks.acquire("orders/42", {.lease = 6s});
+  hold(about("orders/42"));
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  held.release();
+  auto other = connect();
+  const auto theirs = other.try_acquire("orders/42", {.lease = long_lease, .renew = false});
+  ASSERT_TRUE(theirs.has_value());
+  const auto end = expiry("orders/42");
+  let_pass(2 * short_call);  // the renewal is given up meanwhile
+  deliver();
+  EXPECT_TRUE(is_held_by("orders/42", *theirs));
+  EXPECT_EQ(expiry("orders/42"), end);
+}
+
+TEST_F(late_statement, that_renews_does_not_keep_a_lock_that_was_lost) {
+  auto locks = connect_where_sessions_stay();
+  const auto held = locks.acquire("orders/42", {.lease = 1s});
+  hold(about("orders/42"));
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  proxy().refuse(true);
+  proxy().black_hole(true);
+  ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  ASSERT_TRUE(eventually([&] { return db().now() > expiry("orders/42"); }));
+  proxy().refuse(false);
+  proxy().black_hole(false);
+  deliver();
+  EXPECT_TRUE(connect().try_acquire_for("orders/42", soon).has_value());
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,216 @@
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "postgresql/server_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// What happens to one request on its way, or to its answer.
+struct fault {
+  const char* name;
+  tcp_proxy::action what;
+  bool is_adopted;  // the server has done it, and there is time to ask
+};
+
+std::ostream& operator<<(std::ostream& out, const fault& f) { return out << f.name; }
+
+constexpr fault faults[] = {{"cut_before", tcp_proxy::action::cut_before, false},
+                            {"cut_after", tcp_proxy::action::cut_after, true},
+                            {"black_hole_before", tcp_proxy::action::black_hole_before, false},
+                            {"black_hole_after", tcp_proxy::action::black_hole_after, false}};
+
+/// A lease that no test outlasts: whatever is left behind has to be let go of.
+constexpr auto long_lease = 60s;
+constexpr auto soon = 10s;
+
+class lost_reply : public proxy_test, public testing::WithParamInterface<fault> {
+ protected:
+  void disturb(tcp_proxy::bytes_test request) { proxy().on_request(std::move(request), GetParam().what); }
+};
+INSTANTIATE_TEST_SUITE_P(with, lost_reply, testing::ValuesIn(faults), [](const auto& f) { return f.param.name; });
+
+TEST_P(lost_reply, of_a_try_is_adopted_or_of_unknown_outcome) {
+  auto locks = connect_through_proxy();
+  disturb(acquiring("orders/42"));
+  std::optional<held_lock> held;
+  const auto e = error_of([&] { return (held = locks.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
+  EXPECT_TRUE(proxy().has_acted());
+  EXPECT_EQ(held.has_value(), GetParam().is_adopted);
+  EXPECT_EQ(e.has_value(), !GetParam().is_adopted);
+  EXPECT_TRUE(!e || e->outcome_is_unknown()) << e->what();
+  EXPECT_TRUE(!held || is_held_by("orders/42", *held));
+}
+
+TEST_P(lost_reply, of_a_try_leaves_no_lock_behind) {
+  auto locks = connect_through_proxy();
+  auto other = connect();
+  disturb(acquiring("orders/42"));
+  error_of([&] { return locks.try_acquire("orders/42", {.lease = long_lease}).has_value(); });
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+  const auto next = other.try_acquire("orders/42");
+  EXPECT_TRUE(next && is_held_by("orders/42", *next));
+}
+
+TEST_P(lost_reply, of_a_try_for_a_name_that_was_had_before) {
+  auto locks = connect_through_proxy();
+  const auto before = locks.acquire("orders/42").token();
+  ASSERT_TRUE(is_vacant("orders/42"));
+  disturb(acquiring("orders/42"));
+  std::optional<held_lock> held;
+  error_of([&] { return (held = locks.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
+  EXPECT_EQ(held.has_value(), GetParam().is_adopted);
+  EXPECT_TRUE(!held || held->token() > before);
+  held.reset();
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+}
+
+TEST_P(lost_reply, of_a_try_for_a_held_name_harms_nobody) {
+  auto locks = connect_through_proxy();
+  auto other = connect();
+  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  disturb(acquiring("orders/42"));
+  std::optional<held_lock> held;
+  error_of([&] { return (held = locks.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
+  EXPECT_FALSE(held.has_value());
+  locks.close();
+  EXPECT_TRUE(is_held_by("orders/42", theirs));
+}
+
+TEST_P(lost_reply, does_not_end_a_wait) {
+  auto locks = connect_through_proxy();
+  auto other = connect();
+  disturb(acquiring("orders/42"));
+  const stopwatch watch;
+  auto held = locks.try_acquire_for("orders/42", soon, {.lease = long_lease});
+  EXPECT_TRUE(proxy().has_acted());
+  ASSERT_TRUE(held.has_value());
+  EXPECT_LT(watch.elapsed(), soon);
+  EXPECT_TRUE(is_held_by("orders/42", *held));
+  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  held->release();
+  EXPECT_TRUE(is_vacant("orders/42"));
+}
+
+TEST_P(lost_reply, does_not_end_a_wait_behind_a_holder) {
+  auto locks = connect_through_proxy();
+  auto other = connect();
+  auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {.lease = long_lease}, stop); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  disturb(acquiring("orders/42"));
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  EXPECT_TRUE(is_held_by("orders/42", theirs));
+  theirs.release();
+  const auto held = waiter.get();
+  EXPECT_GT(held.token(), fencing_token{});
+  EXPECT_TRUE(is_held_by("orders/42", held));
+}
+
+TEST_P(lost_reply, of_a_renewal_does_not_lose_the_lock) {
+  auto locks = connect_through_proxy();
+  const auto held = locks.acquire("orders/42", {.lease = 5s});
+  disturb(about("orders/42"));
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
+  EXPECT_TRUE(is_held_by("orders/42", held));
+}
+
+TEST_P(lost_reply, of_an_extend_keeps_the_shorter_lease_at_least) {
+  auto locks = connect_through_proxy();
+  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  disturb(about("orders/42"));
+  const auto e = error_of([&] {
+    held.extend(5s);
+    return true;
+  });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_TRUE(e->outcome_is_unknown()) << e->what();
+  EXPECT_LE(held.expires_in().value(), 5s);
+  held.extend(long_lease);
+  EXPECT_GT(held.expires_in().value(), 5s);
+  EXPECT_TRUE(is_held_by("orders/42", held));
+}
+
+TEST_P(lost_reply, of_a_release_leaves_no_lock_behind) {
+  auto locks = connect_through_proxy();
+  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  const auto lost = held.lost();
+  disturb(about("orders/42"));
+  const auto e = error_of([&] {
+    held.release();
+    return true;
+  });
+  EXPECT_TRUE(proxy().has_acted());
+  EXPECT_FALSE(static_cast<bool>(held)) << "empty afterwards, always";
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+  EXPECT_FALSE(lost.stop_requested());
+  ASSERT_TRUE(e.has_value()) << "nobody knows whether it has been done";
+  EXPECT_TRUE(e->outcome_is_unknown()) << e->what();
+}
+
+TEST_P(lost_reply, of_a_release_by_a_destructor_is_made_up_for) {
+  auto locks = connect_through_proxy();
+  {
+    const auto held = locks.acquire("orders/42", {.lease = long_lease});
+    disturb(about("orders/42"));
+  }
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+}
+
+class slow_network : public proxy_test {};
+
+TEST_F(slow_network, is_no_fault) {
+  connect().close();
+  auto locks = connect_to(db().url_through(proxy().port()));
+  locks.acquire("orders/42").release();  // the schema is read, statements are prepared
+  const auto one_way = 100ms;
+  proxy().delay(one_way);
+  const stopwatch watch;
+  auto held = locks.try_acquire("orders/42", {.lease = 5s});
+  EXPECT_GE(watch.elapsed(), 2 * one_way);
+  ASSERT_TRUE(held.has_value());
+  EXPECT_LT(held->expires_in().value(), 5s - 2 * one_way) << "the lease counts from before the request";
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_TRUE(is_held_by("orders/42", *held));
+  held->release();
+  EXPECT_TRUE(is_vacant("orders/42"));
+}
+
+TEST_F(slow_network, that_comes_back_within_the_lease_loses_nothing) {
+  auto locks = connect_through_proxy();
+  const auto held = locks.acquire("orders/42", {.lease = 6s});
+  proxy().black_hole(true);
+  let_pass(3s);
+  proxy().black_hole(false);
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
+}
+
+TEST_F(slow_network, that_does_not_come_back_in_time_is_told_before_the_lease_ends) {
+  auto locks = connect_through_proxy();
+  const auto held = locks.acquire("orders/42", {.lease = 3s});
+  proxy().black_hole(true);
+  ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_LT(db().now(), expiry("orders/42")) << "nobody else can have had it by then";
+  EXPECT_EQ(held.why_lost(), loss_reason::unreachable);
+  proxy().black_hole(false);
+  EXPECT_TRUE(eventually([&] { return is_vacant("orders/42"); }));
+  EXPECT_TRUE(locks.try_acquire_for("orders/42", soon).has_value()) << "the client itself goes on";
+}
+
+TEST_F(slow_network, that_refuses_connections_is_ridden_out_by_a_wait) {
+  auto locks = connect_through_proxy();
+  proxy().refuse(true);
+  proxy().cut();
+  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+  EXPECT_FALSE(waiter.is_done_within(short_call));
+  proxy().refuse(false);
+  EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+}
+
+}  // namespace
+}  // namespace rowlock::test

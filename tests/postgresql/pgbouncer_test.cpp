@@ -1,0 +1,132 @@
+#include <cstdlib>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "postgresql/server_test.hpp"
+#include "support/pq_connection.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// Through PgBouncer in transaction mode: what two transactions of a client meet may be two of the server's sessions.
+class pgbouncer : public server_test {
+ protected:
+  void SetUp() override {
+    if (std::getenv("ROWLOCK_TEST_PGBOUNCER_URL") == nullptr)
+      GTEST_SKIP() << "ROWLOCK_TEST_PGBOUNCER_URL is not set, as where a server was given";
+  }
+  client connect_pooled(client_options options = {}) {
+    options.transaction_pooling = true;
+    auto locks = connect_to(db().url_through_pgbouncer(), std::move(options));
+    locks.migrate();
+    return locks;
+  }
+  /// For sessions that begin from now on.
+  void set_default(const std::string& setting) { db().execute("ALTER ROLE " + db().name() + " SET " + setting); }
+
+  void expect_whole_life() {
+    auto locks = connect_pooled();
+    locks.check();
+    auto held = locks.try_acquire("orders/42", {.lease = 2s, .note = "a note"});
+    ASSERT_TRUE(held.has_value());
+    EXPECT_FALSE(connect_pooled().try_acquire("orders/42").has_value());
+    EXPECT_TRUE(is_renewed("orders/42"));
+    held->extend(1h);
+    EXPECT_GT(held->expires_in().value(), 30min);
+    ASSERT_EQ(locks.list("orders/").size(), 1U);
+    EXPECT_EQ(locks.find("orders/42").value().note, "a note");
+    held->release();
+    EXPECT_TRUE(is_vacant("orders/42"));
+    EXPECT_FALSE(locks.find("orders/42").has_value());
+  }
+};
+
+TEST_F(pgbouncer, carries_the_whole_life_of_a_lock) { expect_whole_life(); }
+
+TEST_F(pgbouncer, carries_it_where_the_default_is_serializable) {
+  set_default("default_transaction_isolation = 'serializable'");
+  expect_whole_life();
+}
+
+TEST_F(pgbouncer, carries_it_where_the_default_is_read_only) {
+  connect().close();
+  set_default("default_transaction_read_only = on");
+  auto locks = connect_to(db().url_through_pgbouncer(), {.transaction_pooling = true});
+  EXPECT_NO_THROW(locks.acquire("orders/42").release());
+}
+
+TEST_F(pgbouncer, carries_a_wait) {
+  auto locks = connect_pooled();
+  auto other = connect_pooled();
+  auto held = locks.acquire("orders/42");
+  background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", {}, stop); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  held.release();
+  EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+}
+
+TEST_F(pgbouncer, carries_many_threads) {
+  for (const auto* isolation : {"read committed", "serializable"}) {
+    set_default("default_transaction_isolation = '" + std::string{isolation} + "'");
+    db().terminate_backends();  // so that the pooler opens new sessions
+    auto locks = connect_pooled();
+    int counter = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < 8; ++i)
+        threads.emplace_back([&] {
+          for (int round = 0; round < 25; ++round) {
+            const auto held = locks.acquire("counter");
+            ++counter;
+          }
+        });
+    }
+    EXPECT_EQ(counter, 200) << isolation;
+  }
+}
+
+TEST_F(pgbouncer, carries_a_lock_through_the_end_of_its_sessions) {
+  auto locks = connect_pooled();
+  const auto held = locks.acquire("orders/42", {.lease = 3s});
+  db().terminate_backends();
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
+}
+
+TEST_F(pgbouncer, leaves_nothing_in_the_servers_sessions) {
+  auto locks = connect_pooled({.connections = 1});
+  locks.acquire("orders/42").release();
+  ASSERT_EQ(db().connections(), 1) << "the next one meets the same session";
+  const auto found = pq_connection{db().url_through_pgbouncer()}.run(
+      "SELECT count(*), current_setting('lock_timeout'), current_setting('synchronous_commit') "
+      "FROM pg_prepared_statements");
+  EXPECT_EQ(found.text(0, 0), "0");
+  EXPECT_EQ(found.text(0, 1), "0");
+  EXPECT_EQ(found.text(0, 2), "on");
+}
+
+// Each of two clients prepares in whatever session it meets, and then meets another.
+TEST_F(pgbouncer, without_the_option_is_told_which_one_is_missing) {
+  connect_pooled().close();
+  std::vector<client> all;
+  std::optional<error> broken;
+  for (int i = 0; i < 4; ++i) all.push_back(connect_to(db().url_through_pgbouncer()));
+  const auto all_at_once = [&] {
+    std::vector<std::jthread> threads;
+    for (auto& each : all)
+      threads.emplace_back([&] { error_of([&] { return each.try_acquire("others").has_value(); }); });
+  };
+  const auto breaks = [&] {
+    all_at_once();
+    for (auto& each : all)
+      if (auto e = error_of([&] { return each.try_acquire("orders/42").has_value(); })) broken.emplace(*e);
+    return broken.has_value();
+  };
+  if (!eventually(5s, breaks)) GTEST_SKIP() << "this PgBouncer keeps prepared statements, as it can since 1.21";
+  EXPECT_TRUE(mentions(broken, "client_options::transaction_pooling")) << broken->what();
+  EXPECT_TRUE(broken->sqlstate() == "26000" || broken->sqlstate() == "42P05") << broken->sqlstate();
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,49 @@
+#include "postgresql/server_test.hpp"
+
+#include <utility>
+
+namespace rowlock::test {
+
+client server_test::connect(client_options options) {
+  auto locks = connect_to(db().url(), std::move(options));
+  locks.migrate();
+  return locks;
+}
+
+client server_test::connect_to(const std::string& url, client_options options) {
+  if (!options.observer) options.observer = silent();
+  return client::connect(url, std::move(options));
+}
+
+bool server_test::is_vacant(std::string_view name) {
+  const auto row = db().row(name);
+  return !row || !row->owner;
+}
+
+bool server_test::is_held_by(std::string_view name, const held_lock& held) {
+  const auto row = db().row(name);
+  return row && row->owner && row->version == held.token().value() && *row->expires_at > db().now();
+}
+
+void server_test::let_pass(std::chrono::microseconds time) {
+  const auto since = db().now();
+  EXPECT_TRUE(eventually([&] { return db().now() >= since + time.count(); }));
+}
+
+bool server_test::is_renewed(std::string_view name) {
+  auto last = expiry(name);
+  for (int i = 0; i < 2; ++i) {
+    if (!eventually([&] { return expiry(name) > last; })) return false;
+    last = expiry(name);
+  }
+  return true;
+}
+
+client proxy_test::connect_through_proxy(client_options options) {
+  connect().close();
+  options.application = application;
+  options.call_timeout = short_call;
+  return connect_to(db().url_through(proxy_.port()), std::move(options));
+}
+
+}  // namespace rowlock::test

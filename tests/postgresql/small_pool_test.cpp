@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "postgresql/server_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// Many threads share few connections.
+class small_pool : public server_test {
+ protected:
+  static constexpr int threads = 64;
+  static constexpr int connections = 2;
+
+  /// Runs the work in all threads; the most connections that were seen meanwhile.
+  template <class Work>
+  int most_connections_during(Work work) {
+    std::atomic<int> most{0};
+    std::jthread watcher{[&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) most = std::max(most.load(), db().connections());
+    }};
+    {
+      std::vector<std::jthread> all;
+      for (int i = 0; i < threads; ++i) all.emplace_back([&, i] { work(i); });
+    }
+    watcher.request_stop();
+    watcher.join();
+    return most;
+  }
+};
+
+TEST_F(small_pool, gives_every_thread_its_turn) {
+  auto locks = connect({.connections = connections});
+  constexpr int rounds = 5;
+  int counter = 0;
+  std::atomic<int> inside{0};
+  const int most = most_connections_during([&](int) {
+    for (int i = 0; i < rounds; ++i) {
+      const auto held = locks.acquire("counter");
+      EXPECT_EQ(++inside, 1);
+      ++counter;
+      --inside;
+    }
+  });
+  EXPECT_EQ(counter, threads * rounds);
+  EXPECT_GE(most, 1);
+  EXPECT_LE(most, connections);
+}
+
+TEST_F(small_pool, serves_as_many_names_as_threads) {
+  auto locks = connect({.connections = connections});
+  constexpr int rounds = 10;
+  std::atomic<int> done{0};
+  const int most = most_connections_during([&](int number) {
+    for (int i = 0; i < rounds; ++i) {
+      locks.acquire("job/" + std::to_string(number)).release();
+      ++done;
+    }
+  });
+  EXPECT_EQ(done, threads * rounds);
+  EXPECT_LE(most, connections);
+}
+
+TEST_F(small_pool, renews_while_many_wait) {
+  auto locks = connect({.connections = connections});
+  auto held = std::optional{locks.acquire("counter", {.lease = 2s})};
+  std::atomic<int> turns{0};
+  std::vector<std::jthread> waiters;
+  for (int i = 0; i < threads; ++i)
+    waiters.emplace_back([&] {
+      const auto mine = locks.acquire("counter");
+      ++turns;
+    });
+  EXPECT_TRUE(is_renewed("counter"));
+  EXPECT_FALSE(held->lost().stop_requested()) << to_string(held->why_lost());
+  EXPECT_EQ(turns, 0);
+  held.reset();
+  waiters.clear();
+  EXPECT_EQ(turns, threads);
+  EXPECT_LE(db().connections(), connections);
+}
+
+}  // namespace
+}  // namespace rowlock::test

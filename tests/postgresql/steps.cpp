@@ -1,0 +1,30 @@
+#include "postgresql/steps.hpp"
+
+#include <chrono>
+
+#include "core/url.hpp"
+
+namespace rowlock::test {
+
+using namespace std::chrono_literals;
+
+steps::steps(const std::string& url, const driver::open_options& with)
+    : database_{driver::backend_for("postgresql").open(core::cut_url(url), with)},
+      session_{database_->connect(limits())},
+      sql_{driver::backend_for("postgresql").dialect("rowlock_", with)} {}
+
+std::vector<strategies::answer> steps::acquire(std::span<const strategies::attempt> batch) {
+  return strategy_.acquire(*session_, batch, limits());
+}
+
+std::vector<strategies::renewal> steps::renew(std::span<const strategies::held> batch) {
+  return strategy_.renew(*session_, batch, limits());
+}
+
+std::vector<strategies::letting_go> steps::release(std::span<const strategies::held> batch) {
+  return strategy_.release(*session_, batch, limits());
+}
+
+driver::limits steps::limits() { return {.deadline = core::later(driver::now(), 10s)}; }
+
+}  // namespace rowlock::test

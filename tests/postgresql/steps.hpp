@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/backend.hpp"
+#include "driver/boot_clock.hpp"
+#include "strategy/unique_index.hpp"
+
+namespace rowlock::test {
+
+/// A session of its own and the strategy's steps on it, in batches, with no client around them.
+class steps {
+ public:
+  explicit steps(const std::string& url, const driver::open_options& with = {});
+
+  std::vector<strategies::answer> acquire(std::span<const strategies::attempt> batch);
+  std::vector<strategies::renewal> renew(std::span<const strategies::held> batch);
+  std::vector<strategies::letting_go> release(std::span<const strategies::held> batch);
+
+  driver::session& session() { return *session_; }
+  static driver::limits limits();
+
+ private:
+  std::unique_ptr<driver::database> database_;
+  std::unique_ptr<driver::session> session_;
+  dialect::table sql_;
+  strategies::unique_index strategy_{sql_};
+};
+
+}  // namespace rowlock::test
