@@ -5,6 +5,9 @@
 #include <optional>
 #include <stdexcept>
 
+#ifdef ROWLOCK_WITH_POSTGRESQL
+#include "postgresql_shop.hpp"
+#endif
 #include "sqlite_shop.hpp"
 
 namespace flash_sale {
@@ -42,11 +45,26 @@ std::string percent_decoded(std::string_view text) {
   return decoded;
 }
 
+#ifdef ROWLOCK_WITH_POSTGRESQL
+constexpr const char* databases = "SQLite and PostgreSQL only: write --database sqlite:PATH or postgresql://...";
+#else
+constexpr const char* databases = "SQLite only: write --database sqlite:PATH";
+#endif
+
+/// Only the scheme is repeated: the rest may hold a password.
+[[noreturn]] void refuse_scheme(const std::string& url) {
+  const auto colon = url.find(':');
+  const auto instead =
+      colon == std::string::npos ? std::string{} : fmt::format(" instead of {}:", url.substr(0, colon));
+  throw std::invalid_argument{fmt::format("this build sells from {}{}", databases, instead)};
+}
+
+#ifdef ROWLOCK_WITH_POSTGRESQL
+bool is_postgresql(const std::string& url) { return url.starts_with("postgresql:") || url.starts_with("postgres:"); }
+#endif
+
 std::string sqlite_path(const std::string& url) {
-  if (!url.starts_with(sqlite_scheme))
-    throw std::invalid_argument{
-        fmt::format("this build sells from SQLite only: write --database sqlite:PATH instead of \"{}\"",
-                    url.substr(0, url.find(':')))};
+  if (!url.starts_with(sqlite_scheme)) refuse_scheme(url);
   auto path = std::string_view{url}.substr(sqlite_scheme.size());
   if (path.starts_with("///")) path.remove_prefix(2);
   if (path.starts_with("//")) throw std::invalid_argument{"an sqlite: URL names no host: write --database sqlite:PATH"};
@@ -61,12 +79,23 @@ std::string sqlite_path(const std::string& url) {
 }  // namespace
 
 database parse_database(const std::string& url) {
+#ifdef ROWLOCK_WITH_POSTGRESQL
+  if (is_postgresql(url)) {
+    check_postgresql_url(url);
+    return {url, url};
+  }
+#endif
   (void)sqlite_path(url);
   // A write transaction of the application would hold up every renewal in the same file.
   return {url, url + "-locks"};
 }
 
-std::unique_ptr<shop> open_shop(const std::string& url) { return std::make_unique<sqlite_shop>(sqlite_path(url)); }
+std::unique_ptr<shop> open_shop(const std::string& url) {
+#ifdef ROWLOCK_WITH_POSTGRESQL
+  if (is_postgresql(url)) return std::make_unique<postgresql_shop>(url);
+#endif
+  return std::make_unique<sqlite_shop>(sqlite_path(url));
+}
 
 std::string sqlite_url(std::string_view path) {
   std::string url{sqlite_scheme};
