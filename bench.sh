@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
-# Builds and runs the benchmarks: ./bench.sh [--quick] [--only PATTERN] [--json FILE]
+# Builds and runs the benchmarks: ./bench.sh [--quick] [--only PATTERN] [--json FILE] [--database URL]
+# Without a URL, PostgreSQL is measured on a throw-away server.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$root/.ci/packages.sh"
 source "$root/.ci/build.sh"
+source "$root/.ci/servers.sh"
 
 need_packages "${build_packages[@]}" "${test_packages[@]}"
 build_quietly "$root" release rowlock_bench
 
-exec "$root/build/release/bin/rowlock_bench" "$@"
+for argument in "$@"; do
+    case $argument in
+        --database | --database=* | -h | --help) exec "$root/build/release/bin/rowlock_bench" "$@" ;;
+    esac
+done
+with_servers postgresql -- "$root/build/release/bin/rowlock_bench" "$@"

@@ -13,6 +13,9 @@
 #include <vector>
 
 #include "measure.hpp"
+#ifdef ROWLOCK_WITH_POSTGRESQL
+#include "postgresql_cases.hpp"
+#endif
 #include "result.hpp"
 #include "sqlite_cases.hpp"
 
@@ -22,6 +25,7 @@ struct options {
   bool quick = false;
   std::optional<std::string> only;
   std::optional<std::string> json;
+  std::optional<std::string> database;
 };
 
 /// Keeps the subjects that match, and beside them the raw one that they are compared with.
@@ -41,6 +45,24 @@ std::vector<bench::bench_case> chosen(std::vector<bench::bench_case> all, const 
   return kept;
 }
 
+#ifdef ROWLOCK_WITH_POSTGRESQL
+void add_postgresql(std::vector<bench::bench_case>& to, const options& asked) {
+  if (!asked.database) {
+    fmt::print(stderr, "PostgreSQL is left out: no --database tells where a server is\n");
+    return;
+  }
+  for (auto& each : bench::postgresql_cases(*asked.database)) to.push_back(std::move(each));
+}
+#endif
+
+std::vector<bench::bench_case> all_cases([[maybe_unused]] const options& asked) {
+  auto all = bench::sqlite_cases();
+#ifdef ROWLOCK_WITH_POSTGRESQL
+  add_postgresql(all, asked);
+#endif
+  return all;
+}
+
 bench::schedule schedule_for(const options& asked) {
   if (asked.quick) return {.rounds = 5, .slices = 2, .slice = std::chrono::milliseconds{25}};
   return {};
@@ -48,7 +70,7 @@ bench::schedule schedule_for(const options& asked) {
 
 void run(const options& asked) {
   std::vector<bench::result> results;
-  for (const auto& each : chosen(bench::sqlite_cases(), asked.only.value_or(""))) {
+  for (const auto& each : chosen(all_cases(asked), asked.only.value_or(""))) {
     const auto of_case = bench::evaluate(each, bench::measure(each, schedule_for(asked)));
     bench::print_table(of_case);
     results.insert(results.end(), of_case.begin(), of_case.end());
@@ -66,6 +88,11 @@ int main(int argc, char** argv) {
   app.add_option("--only", asked.only, "Only what this regular expression finds in \"database: case: subject\"")
       ->type_name("PATTERN");
   app.add_option("--json", asked.json, "Also write the results there")->type_name("FILE");
+#ifdef ROWLOCK_WITH_POSTGRESQL
+  app.add_option("--database", asked.database, "A PostgreSQL database, for tables that are gone afterwards")
+      ->type_name("postgresql://user:password@host:port/database")
+      ->envname("ROWLOCK_TEST_POSTGRESQL_URL");
+#endif
   CLI11_PARSE(app, argc, argv);
   try {
     run(asked);

@@ -48,7 +48,7 @@ void in_threads(std::size_t count, const std::function<void(std::size_t)>& body)
 tally run_slice(lane& of, std::chrono::milliseconds slice, std::vector<std::uint32_t>& latencies_ns) {
   const auto began = clock::now();
   tally done;
-  for (auto last = began; last - began < slice; ++done.cycles) {
+  for (auto last = began; last - began < slice; done.cycles += of.cycles_at_once()) {
     of.cycle();
     const auto now = clock::now();
     latencies_ns.push_back(static_cast<std::uint32_t>(std::min<std::int64_t>((now - last).count(), UINT32_MAX)));

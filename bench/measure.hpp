@@ -13,8 +13,8 @@ namespace bench {
 /// In every round each subject has its turn `slices` times, so that whatever else the machine does hits all alike.
 struct schedule {
   std::size_t rounds = 5;
-  std::size_t slices = 10;
-  std::chrono::milliseconds slice{100};
+  std::size_t slices = 40;
+  std::chrono::milliseconds slice{25};
 };
 
 struct measurement {

@@ -71,10 +71,12 @@ std::vector<result> evaluate(const bench_case& what, const std::vector<measureme
 void print_table(const std::vector<result>& of_one_case) {
   if (of_one_case.empty()) return;
   fmt::print("{}: {}\n", of_one_case.front().database, of_one_case.front().bench_case);
-  fmt::print("  {:<24}{:>10}{:>10}{:>10}{:>13}{:>18}{:>14}\n", "subject", "cycles/s", "p50 us", "p99 us", "connections",
-             "statements/cycle", "ratio to raw");
+  std::size_t width = 0;
+  for (const auto& each : of_one_case) width = std::max(width, each.subject.size());
+  fmt::print("  {:<{}}{:>10}{:>10}{:>10}{:>13}{:>18}{:>14}\n", "subject", width, "cycles/s", "p50 us", "p99 us",
+             "connections", "statements/cycle", "ratio to raw");
   for (const auto& each : of_one_case)
-    fmt::print("  {:<24}{:>10.0f}{:>10.1f}{:>10.1f}{:>13}{:>18.2f}{:>14.2f}\n", each.subject, each.cycles_per_s,
+    fmt::print("  {:<{}}{:>10.0f}{:>10.1f}{:>10.1f}{:>13}{:>18.2f}{:>14.2f}\n", each.subject, width, each.cycles_per_s,
                each.p50_us, each.p99_us, each.needs.connections, each.needs.statements_per_cycle, each.ratio_to_raw);
   fmt::print("\n");
   std::fflush(stdout);

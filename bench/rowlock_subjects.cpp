@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <utility>
 
 namespace bench {
 namespace {
@@ -38,8 +39,8 @@ class mutex_lane final : public lane {
 template <class Lane>
 class rowlock_subject final : public subject {
  public:
-  rowlock_subject(const std::string& url, rowlock::strategy strategy)
-      : locks_{rowlock::client::connect(url)}, strategy_{strategy} {
+  rowlock_subject(const std::string& url, rowlock::strategy strategy, rowlock::client_options options)
+      : locks_{rowlock::client::connect(url, std::move(options))}, strategy_{strategy} {
     locks_.migrate();
   }
 
@@ -54,12 +55,14 @@ class rowlock_subject final : public subject {
 
 }  // namespace
 
-std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::strategy strategy) {
-  return std::make_unique<rowlock_subject<handle_lane>>(url, strategy);
+std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::strategy strategy,
+                                              rowlock::client_options options) {
+  return std::make_unique<rowlock_subject<handle_lane>>(url, strategy, std::move(options));
 }
 
-std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::strategy strategy) {
-  return std::make_unique<rowlock_subject<mutex_lane>>(url, strategy);
+std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::strategy strategy,
+                                              rowlock::client_options options) {
+  return std::make_unique<rowlock_subject<mutex_lane>>(url, strategy, std::move(options));
 }
 
 }  // namespace bench

@@ -10,8 +10,10 @@
 namespace bench {
 
 /// client::acquire and held_lock::release; every lane has a name of its own, and all share one client.
-std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::strategy strategy);
+std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::strategy strategy,
+                                              rowlock::client_options options = {});
 /// The same with mutex::lock and mutex::unlock.
-std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::strategy strategy);
+std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::strategy strategy,
+                                              rowlock::client_options options = {});
 
 }  // namespace bench

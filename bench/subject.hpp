@@ -19,6 +19,8 @@ class lane {
 
   /// What is measured, once. Throws where it did not work.
   virtual void cycle() = 0;
+  /// How many cycles that was.
+  virtual std::size_t cycles_at_once() const { return 1; }
 };
 
 /// One way of doing what a case is about.
@@ -34,7 +36,7 @@ class subject {
 };
 
 struct named_subject {
-  std::string name;  ///< begins with "raw " or "rowlock "
+  std::string name;  ///< begins with "raw ", "rowlock " or what else there is
   /// Makes it, with everything it stores in a folder of its own.
   std::function<std::unique_ptr<subject>(const std::filesystem::path& folder)> make;
 
