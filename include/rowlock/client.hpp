@@ -26,8 +26,9 @@ namespace rowlock::inline v1 {
 /// takes at most client_options::call_timeout.
 class ROWLOCK_EXPORT client {
  public:
-  /// Opens one connection: `sqlite:path` or `sqlite::memory:` (private to this client, for unit tests). In a path,
-  /// percent-encode '?', '#' and '%'. Throws invalid_url, invalid_option, unsupported, connection_failed,
+  /// Opens one connection: `postgresql://user:password@host:port/database?option=value` as libpq reads it,
+  /// `sqlite:path`, or `sqlite::memory:` (private to this client, for unit tests). In a path, percent-encode '?', '#'
+  /// and '%'; in a password also '@', '/' and ':'. Throws invalid_url, invalid_option, unsupported, connection_failed,
   /// permission_denied. The schema is checked at first use, not here. Throws used_after_fork in a child of a process
   /// that had SQLite clients open at the fork: SQLite would trust in file locks that the child does not have.
   [[nodiscard]] static client connect(std::string_view url, client_options options = {});
@@ -44,7 +45,8 @@ class ROWLOCK_EXPORT client {
   [[nodiscard]] std::optional<held_lock> try_acquire(const lock_name& name, const lock_options& options = {});
 
   /// nullopt: somebody else had it until the deadline, or `stop` fired. Zero and less try once, hours::max() has no
-  /// deadline. Throws where the database gave no answer in all that time.
+  /// deadline. Throws where the database gave no answer in all that time. A call to a server that is under way at the
+  /// deadline may take up to half a second in all, since to cut it would cost the connection; so it may come back late.
   template <class Rep, class Period>
   [[nodiscard]] std::optional<held_lock> try_acquire_for(const lock_name& name,
                                                          const std::chrono::duration<Rep, Period>& wait,

@@ -81,8 +81,11 @@ void check_host_and_port(const settings& some) {
     return found == some.end() ? std::string{} : found->second;
   };
   const auto ports = parts(text_of("port"));
+  const auto names = parts(text_of("host"));  // "@name" is a socket
   const bool are_ports = std::all_of(ports.begin(), ports.end(), [](const auto& p) { return p.empty() || is_port(p); });
-  if (!are_ports || text_of("host").find('@') != std::string::npos)
+  const bool are_hosts =
+      std::all_of(names.begin(), names.end(), [](const auto& n) { return n.find('@', 1) == std::string::npos; });
+  if (!are_ports || !are_hosts)
     refuse(
         "the host of this URL holds an @, or its port is no number from 1 to 65535; in a password @ is written %40, / "
         "%2F and : %3A");

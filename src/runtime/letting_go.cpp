@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -13,8 +14,14 @@ namespace rowlock::inline v1::detail {
 
 namespace {
 
+error lock_lost(const acquisition& a, std::string_view how) {
+  std::string sentence(1, '"');
+  sentence.append(a.name.view()).append("\" ").append(how);
+  return {errc::lock_lost, sentence};
+}
+
 error lock_lost(const acquisition& a, loss_reason why) {
-  return {errc::lock_lost, "\"" + std::string{a.name.view()} + "\" was lost (" + std::string{to_string(why)} + ")"};
+  return lock_lost(a, "was lost (" + std::string{to_string(why)} + ")");
 }
 
 /// Keeps renewals away while an extend is under way.
@@ -53,9 +60,7 @@ void client_impl::release_row(const acquisition& a) {
     throw;
   }
   if (outcome == strategies::letting_go::pinned) return undo_later(to_undo(a.name, a.id, a.lease(), driver::now()));
-  if (outcome == strategies::letting_go::gone)
-    throw error{errc::lock_lost,
-                "\"" + std::string{a.name.view()} + "\" had been freed or taken over by somebody else"};
+  if (outcome == strategies::letting_go::gone) throw lock_lost(a, "had been freed or taken over by somebody else");
   line_.hint(a.name);
 }
 
