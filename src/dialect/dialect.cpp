@@ -33,16 +33,17 @@ const char* doing(verb v) noexcept {
   }
 }
 
-std::string with_prefix(std::string_view text, std::string_view prefix) {
-  constexpr std::string_view placeholder = "rowlock_";
+std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
   std::string out;
   for (;;) {
-    const auto at = text.find(placeholder);
+    const auto at = text.find(what);
     out.append(text.substr(0, at));
     if (at == std::string_view::npos) return out;
-    out.append(prefix);
-    text.remove_prefix(at + placeholder.size());
+    out.append(by);
+    text.remove_prefix(at + what.size());
   }
 }
+
+std::string with_prefix(std::string_view text, std::string_view prefix) { return replaced(text, "rowlock_", prefix); }
 
 }  // namespace rowlock::inline v1::dialect

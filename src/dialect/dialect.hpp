@@ -55,6 +55,9 @@ class ROWLOCK_EXPORT table {
   std::array<step, size> steps_{};
 };
 
+/// The text with every `what` replaced.
+ROWLOCK_EXPORT std::string replaced(std::string_view text, std::string_view what, std::string_view by);
+
 /// The text with every "rowlock_" replaced.
 std::string with_prefix(std::string_view text, std::string_view prefix);
 

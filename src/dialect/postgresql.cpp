@@ -114,17 +114,6 @@ WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false)
   changed AS (UPDATE rowlock_lock SET version = version WHERE false)
 DELETE FROM rowlock_lock WHERE false)";
 
-std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
-  std::string out;
-  for (;;) {
-    const auto at = text.find(what);
-    out.append(text.substr(0, at));
-    if (at == std::string_view::npos) return out;
-    out.append(by);
-    text.remove_prefix(at + what.size());
-  }
-}
-
 // us(…) to its closing bracket: brackets inside are balanced.
 std::string with_microseconds(std::string text) {
   constexpr std::string_view begin = " us(";

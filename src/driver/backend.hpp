@@ -34,6 +34,8 @@ class database {
   virtual std::unique_ptr<session> connect(const limits& until) = 0;
   /// More sessions than this are of no use.
   virtual std::size_t most_sessions() const noexcept = 0;
+  /// Whether its sessions need what is destroyed when the program ends.
+  virtual bool needs_static_objects() const noexcept { return false; }
   /// A call is given this much time even if whoever waits has less: to cut it would cost the connection.
   virtual duration least_call() const noexcept { return {}; }
   /// How a client learns that another process has let go of a lock.

@@ -21,6 +21,9 @@ struct finish_postgresql {
 };
 using postgresql_handle = std::unique_ptr<PGconn, finish_postgresql>;
 
+/// 6.4 looks at every answer with the help of a table that it makes at the first and destroys when the program ends.
+inline constexpr bool libpqxx_needs_static_objects = PQXX_VERSION_MAJOR < 7;
+
 /// As a statement takes them: text without NUL, or nullptr for NULL.
 using postgresql_values = std::span<const char* const>;
 

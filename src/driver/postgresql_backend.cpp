@@ -36,6 +36,7 @@ class postgresql_database final : public database {
         cutter_, until);
   }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+  bool needs_static_objects() const noexcept override { return libpqxx_needs_static_objects; }
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
   foreign_news news() const noexcept override { return foreign_news::asked; }
   void end_lost_sessions(session& on, const limits& until) override;

@@ -8,6 +8,7 @@
 #include "core/checks.hpp"
 #include "core/url.hpp"
 #include "driver/boot_clock.hpp"
+#include "runtime/exit_list.hpp"
 #include "strategy/inspection.hpp"
 
 namespace rowlock::inline v1::detail {
@@ -35,7 +36,9 @@ void destroy(client_impl* impl) noexcept {
 }  // namespace
 
 std::shared_ptr<client_impl> client_impl::open(std::string_view url, client_options options) {
-  return {new client_impl{url, checked(std::move(options))}, destroy};
+  std::shared_ptr<client_impl> client{new client_impl{url, checked(std::move(options))}, destroy};
+  if (client->database_->needs_static_objects()) runtime::close_at_exit(client);
+  return client;
 }
 
 client_impl::client_impl(std::string_view url, client_options options)
