@@ -3,7 +3,6 @@
 #
 #   ROWLOCK_TEST_POSTGRESQL_URL    a database, by a role that may do everything. Where this is set already, that database is
 #                                  used, no server is started, and none of the following is set.
-#   ROWLOCK_TEST_POSTGRESQL_DATA   the server's data folder; its first process is in postmaster.pid there
 #   ROWLOCK_TEST_POSTGRESQL_BIN    the folder of its programs: psql, pg_ctl
 #   ROWLOCK_TEST_PGBOUNCER_URL     the same database through PgBouncer in transaction mode; any role and database of the
 #                                  server may stand in the URL
@@ -12,6 +11,7 @@
 
 servers_folder=
 servers_variables=()
+postgresql_pid=
 postgresql_port=
 pgbouncer_pid=
 command_pid=
@@ -181,11 +181,9 @@ start_postgresql() {
     [[ -z ${ROWLOCK_TEST_POSTGRESQL_URL-} ]] || return 0
     local folder become
     find_postgresql && become_user postgres && make_server_folder postgresql postgres || return 1
-    postgresql_folder=$folder
     postgresql_password=$(</proc/sys/kernel/random/uuid)
     make_postgresql_cluster && start_on_free_port "$folder.log" run_postgresql || return 1
     export_for_command ROWLOCK_TEST_POSTGRESQL_URL "$(postgresql_url "$postgresql_port")"
-    export_for_command ROWLOCK_TEST_POSTGRESQL_DATA "$folder/data"
     export_for_command ROWLOCK_TEST_POSTGRESQL_BIN "$postgresql_bin"
 }
 
@@ -216,14 +214,9 @@ run_postgresql() {
     could_start "$postgresql_pid" "$folder.log" "$(postgresql_url "$1")" && postgresql_port=$1
 }
 
-# A test may have started it anew, and then it is no child of this shell.
 stop_postgresql() {
-    [[ -n ${postgresql_folder-} ]] || return 0
-    local pid
-    for pid in ${postgresql_pid-} $(head -n 1 "$postgresql_folder/data/postmaster.pid" 2>/dev/null); do
-        [[ $(realpath "/proc/$pid/cwd" 2>/dev/null) != "$postgresql_folder/data" ]] || end_process "$pid" QUIT
-    done
-    postgresql_folder='' postgresql_pid='' postgresql_port=''
+    [[ -z $postgresql_pid ]] || end_process "$postgresql_pid" QUIT
+    postgresql_pid='' postgresql_port=''
 }
 
 # --- PgBouncer --------------------------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <system_error>
 
@@ -102,8 +101,8 @@ void child::signal(int number) const noexcept {
 bool child::is_gone() { return status().has_value() && (!has_group_ || ::kill(-pid_, 0) != 0); }
 
 void child::signal_rest(int number) const noexcept {
-  if (has_group_) ::kill(-pid_, number);
-  if (!has_group_) signal(number);
+  if (!has_group_) return signal(number);
+  ::kill(-pid_, number);
 }
 
 }  // namespace rowlock::command

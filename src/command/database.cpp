@@ -1,12 +1,12 @@
 #include "command/database.hpp"
 
 #include <unistd.h>
-#include <variant>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <variant>
 
 #include "command/printable.hpp"
 

@@ -1,6 +1,5 @@
 #include "command/options.hpp"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

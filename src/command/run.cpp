@@ -3,7 +3,7 @@
 #include <rowlock/rowlock.hpp>
 
 #include <fcntl.h>
-#include <sys/signal.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +16,6 @@
 
 #include "command/child.hpp"
 #include "command/database.hpp"
-#include "command/durations.hpp"
 #include "command/signals.hpp"
 
 namespace rowlock::command {

@@ -1,21 +1,12 @@
 #include "driver/line_cutter.hpp"
 
 #include <sys/socket.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <system_error>
 
 #include "driver/boot_clock.hpp"
 
 namespace rowlock::inline v1::driver {
-
-line_cutter::line_cutter() : timer_{timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)} {
-  if (timer_ < 0) throw std::system_error{errno, std::generic_category(), "rowlock: making a timer"};
-}
 
 line_cutter::~line_cutter() {
   thread_.request_stop();
@@ -24,7 +15,6 @@ line_cutter::~line_cutter() {
     arm(core::instant::min());
   }
   if (thread_.joinable()) thread_.join();
-  close(timer_);
 }
 
 line_cutter::call::call(line_cutter& by, int descriptor, const limits& until)
@@ -70,20 +60,12 @@ void line_cutter::hurry(call& c) noexcept {
 void line_cutter::arm(core::instant t) noexcept {
   if (t >= armed_) return;
   armed_ = t;
-  // A time of zero would disarm; anything in the past fires at once.
-  const auto since = std::max<duration>(t.time_since_epoch(), duration{1});
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
-  itimerspec spec{};
-  spec.it_value.tv_sec = seconds.count();
-  spec.it_value.tv_nsec = std::chrono::nanoseconds{since - seconds}.count();
-  timerfd_settime(timer_, TFD_TIMER_ABSTIME, &spec, nullptr);
+  timer_.set(t);
 }
 
 void line_cutter::watch(const std::stop_token& stop) noexcept {
   while (!stop.stop_requested()) {
-    std::uint64_t times = 0;
-    while (read(timer_, &times, sizeof times) < 0 && errno == EINTR) {
-    }
+    timer_.wait();
     const std::lock_guard lock{mutex_};
     armed_ = core::instant::max();
     arm(cut_overdue());

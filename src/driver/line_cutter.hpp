@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/time.hpp"
+#include "driver/boot_timer.hpp"
 #include "driver/session.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -23,7 +24,7 @@ class line_cutter {
 
   enum class reason : std::uint8_t { none, deadline, stop };
 
-  line_cutter();
+  line_cutter() = default;
   line_cutter(const line_cutter&) = delete;
   line_cutter& operator=(const line_cutter&) = delete;
   ~line_cutter();
@@ -68,7 +69,7 @@ class line_cutter {
   void watch(const std::stop_token& stop) noexcept;
   core::instant cut_overdue() noexcept;
 
-  int timer_;
+  boot_timer timer_;
   std::mutex mutex_;
   // Guarded by it:
   call* first_ = nullptr;

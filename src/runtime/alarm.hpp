@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "core/time.hpp"
+#include "driver/boot_timer.hpp"
 #include "runtime/guarded.hpp"
 
 namespace rowlock::inline v1::runtime {
@@ -16,17 +17,16 @@ class alarm {
   alarm();
   alarm(const alarm&) = delete;
   alarm& operator=(const alarm&) = delete;
-  ~alarm();
 
   /// Wakes at `t` or earlier. Costs no system call unless `t` is earlier than what is set.
   void arm(core::instant t) noexcept;
   void disarm() noexcept;
-  void wait() const noexcept;
+  void wait() const noexcept { timer_.wait(); }
 
  private:
   guarded<core::instant> set_;
   std::atomic<core::instant::rep> seen_;  // a copy of set_, for the quick way out
-  int timer_;
+  driver::boot_timer timer_;
 };
 
 }  // namespace rowlock::inline v1::runtime

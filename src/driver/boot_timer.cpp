@@ -1,0 +1,36 @@
+#include "driver/boot_timer.hpp"
+
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <system_error>
+
+namespace rowlock::inline v1::driver {
+
+boot_timer::boot_timer() : descriptor_{timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)} {
+  if (descriptor_ < 0) throw std::system_error{errno, std::generic_category(), "rowlock: making a timer"};
+}
+
+boot_timer::~boot_timer() { close(descriptor_); }
+
+void boot_timer::set(core::instant t) noexcept {
+  // A time of zero would disarm; anything in the past fires at once.
+  const auto since = std::max<duration>(t.time_since_epoch(), duration{1});
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+  itimerspec spec{};
+  spec.it_value.tv_sec = seconds.count();
+  spec.it_value.tv_nsec = std::chrono::nanoseconds{since - seconds}.count();
+  timerfd_settime(descriptor_, TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+void boot_timer::wait() const noexcept {
+  std::uint64_t times = 0;
+  while (read(descriptor_, &times, sizeof times) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <rowlock/export.hpp>
+
+#include "core/time.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// Wakes one thread at a time of the line that driver::now() tells. Any thread may set it, one at a time; the last
+/// setting counts.
+class ROWLOCK_EXPORT boot_timer {
+ public:
+  /// Throws std::system_error.
+  boot_timer();
+  boot_timer(const boot_timer&) = delete;
+  boot_timer& operator=(const boot_timer&) = delete;
+  ~boot_timer();
+
+  /// What lies in the past fires at once.
+  void set(core::instant t) noexcept;
+  /// Returns when it has fired since the last wait.
+  void wait() const noexcept;
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace rowlock::inline v1::driver
