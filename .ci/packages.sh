@@ -1,6 +1,7 @@
 # To be sourced. need_packages <package>...: installs what is missing of them, and does nothing where nothing is.
 
-build_packages=(g++ cmake ninja-build libsqlite3-dev libpqxx-dev libpq-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+build_packages=(g++ cmake ninja-build libsqlite3-dev libpqxx-dev libpq-dev libmysqlcppconn-dev libcli11-dev libfmt-dev
+    nlohmann-json3-dev)
 test_packages=(libgtest-dev libgmock-dev sqlite3 postgresql pgbouncer pkg-config dpkg-dev file)
 
 missing_packages() {

@@ -143,6 +143,18 @@ if(ROWLOCK_WITH_POSTGRESQL)
     list(APPEND components postgresql)
 endif()
 
+if(ROWLOCK_WITH_MYSQL)
+    rowlock_install_component(mysql
+        DESCRIPTION "Named locks on MySQL and MariaDB"
+        NEEDS "MySQLConnectorCPP 1.1"
+        LIBS -lmysqlcppconn)
+    rowlock_install_schema(mysql)
+    install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindMySQLConnectorCPP.cmake"
+        DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
+        COMPONENT development)
+    list(APPEND components mysql)
+endif()
+
 # --- the umbrella -----------------------------------------------------------------------------------------------------
 
 list(TRANSFORM components PREPEND rowlock- OUTPUT_VARIABLE requires)

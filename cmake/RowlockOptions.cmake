@@ -2,7 +2,7 @@
 
 option(ROWLOCK_WITH_SQLITE "Build the SQLite backend" ON)
 option(ROWLOCK_WITH_POSTGRESQL "Build the PostgreSQL backend" ON)
-option(ROWLOCK_WITH_MYSQL "Build the MySQL and MariaDB backend" OFF)
+option(ROWLOCK_WITH_MYSQL "Build the MySQL and MariaDB backend" ON)
 
 option(ROWLOCK_WERROR "Treat warnings in our own sources as errors" OFF)
 set(ROWLOCK_SANITIZE "" CACHE STRING "Sanitizers to build with, separated by commas, for instance address,undefined")
@@ -13,12 +13,7 @@ option(ROWLOCK_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_INSTALL "Have install rules and packages" ${PROJECT_IS_TOP_LEVEL})
 
-if(ROWLOCK_WITH_MYSQL)
-    message(FATAL_ERROR "ROWLOCK_WITH_MYSQL is ON, but this version of rowlock has no such backend yet. "
-                        "Configure with -DROWLOCK_WITH_MYSQL=OFF.")
-endif()
-
-if(NOT ROWLOCK_WITH_SQLITE AND NOT ROWLOCK_WITH_POSTGRESQL)
+if(NOT ROWLOCK_WITH_SQLITE AND NOT ROWLOCK_WITH_POSTGRESQL AND NOT ROWLOCK_WITH_MYSQL)
     message(FATAL_ERROR "Every backend is switched off, so there is no database that a lock could live in. "
-                        "Configure with -DROWLOCK_WITH_SQLITE=ON or -DROWLOCK_WITH_POSTGRESQL=ON.")
+                        "Configure with -DROWLOCK_WITH_SQLITE=ON, -DROWLOCK_WITH_POSTGRESQL=ON or -DROWLOCK_WITH_MYSQL=ON.")
 endif()

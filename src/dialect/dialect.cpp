@@ -3,12 +3,10 @@
 namespace rowlock::inline v1::dialect {
 
 table::table(std::span<const step> steps, std::string_view prefix) {
-  for (const step& s : steps)
-    steps_[static_cast<std::size_t>(s.verb)] = {.verb = s.verb,
-                                                .key = s.key,
-                                                .look = with_prefix(s.look, prefix),
-                                                .act = with_prefix(s.act, prefix),
-                                                .many = with_prefix(s.many, prefix)};
+  for (const step& given : steps) {
+    step& s = steps_[static_cast<std::size_t>(given.verb)] = given;
+    for (std::string* text : {&s.look, &s.act, &s.told, &s.many, &s.many_told}) *text = with_prefix(*text, prefix);
+  }
 }
 
 const char* doing(verb v) noexcept {

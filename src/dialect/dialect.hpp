@@ -30,15 +30,19 @@ enum class verb : std::uint8_t {
 /// What is being done then, for people: "acquiring".
 ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 
-/// A verb in one database's SQL. `look` is a read that answers what can be answered without a write; `act` is run for
-/// the requests that look did not answer. Either may be empty. `many` carries out a whole batch in one statement: its
-/// arguments are arrays, each of all the requests' arguments at that place.
+/// A verb in one database's SQL. `look` answers what can be answered without a write; `act` is run for the requests
+/// that look did not answer. Either may be empty. `many` carries out a whole batch in one statement, by arguments that
+/// stand for all requests. What a write cannot answer itself is read afterwards, by `told` and `many_told`.
 struct step {
   dialect::verb verb{};
   std::size_t key = 0;  ///< the argument by which an answer names its request
   std::string look{};
   std::string act{};
+  std::string told{};
   std::string many{};
+  std::string many_told{};
+  bool counts = false;               ///< as many rows changed as there are requests: all were carried out
+  bool locks_where_refused = false;  ///< for as long as it takes: after a refusal it is better to look first
 };
 
 /// All SQL of one database, for one table prefix.
@@ -69,5 +73,6 @@ struct choices {
   bool durable_release = false;      ///< a release waits until it is on disk
 };
 table postgresql(std::string_view prefix, const choices& with);
+table mysql(std::string_view prefix);
 
 }  // namespace rowlock::inline v1::dialect

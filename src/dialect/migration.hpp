@@ -20,5 +20,6 @@ inline constexpr int expected_schema = 1;
 
 std::span<const migration> sqlite_migrations();
 std::span<const migration> postgresql_migrations();
+std::span<const migration> mysql_migrations();
 
 }  // namespace rowlock::inline v1::dialect

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rowlock/export.hpp>
+
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -17,7 +19,7 @@ namespace rowlock::inline v1::driver {
 ///
 ///   of a call:  under way --its deadline, or a grace after stop--> cut
 ///               either ----end()---------------------------------> forgotten: never cut after that
-class line_cutter {
+class ROWLOCK_EXPORT line_cutter {
  public:
   /// How long a server that is asked to stop may still take to answer by itself: most do, and the connection is saved.
   static constexpr duration grace = std::chrono::milliseconds{30};

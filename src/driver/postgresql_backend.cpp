@@ -1,14 +1,13 @@
 #include <rowlock/error.hpp>
 
 #include <limits>
-#include <mutex>
-#include <utility>
-#include <vector>
 
 #include "driver/backend.hpp"
 #include "driver/line_cutter.hpp"
+#include "driver/lost_sessions.hpp"
 #include "driver/postgresql_address.hpp"
 #include "driver/postgresql_session.hpp"
+#include "driver/warn_once.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -24,15 +23,18 @@ const dialect::step end_session{.verb = dialect::verb::count_of_verbs,
 class postgresql_database final : public database {
  public:
   postgresql_database(const core::url& url, const open_options& with)
-      : address_{url, with.application_name}, with_{with} {}
+      : address_{url, with.application_name},
+        call_timeout_{with.call_timeout},
+        transaction_pooling_{with.transaction_pooling},
+        warning_{with.warning} {}
 
   std::unique_ptr<session> connect(const limits& until) override {
     return std::make_unique<postgresql_session>(
         address_,
-        postgresql_options{.call_timeout = with_.call_timeout,
-                           .transaction_pooling = with_.transaction_pooling,
-                           .warning = [this](const std::string& s) { warn_once(s); },
-                           .lost = [this](const postgresql_backend_id& id) { remember(id); }},
+        postgresql_options{.call_timeout = call_timeout_,
+                           .transaction_pooling = transaction_pooling_,
+                           .warning = [this](const std::string& s) { warning_(s); },
+                           .lost = [this](const postgresql_backend_id& id) { lost_.add(id); }},
         cutter_, until);
   }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
@@ -42,40 +44,19 @@ class postgresql_database final : public database {
   void end_lost_sessions(session& on, const limits& until) override;
 
  private:
-  void warn_once(const std::string& sentence) {
-    std::call_once(warned_, [&] {
-      if (with_.warning) with_.warning(sentence);
-    });
-  }
-  void remember(const postgresql_backend_id& id) {
-    const std::lock_guard lock{mutex_};
-    lost_.push_back(id);
-  }
-  std::vector<postgresql_backend_id> take() {
-    const std::lock_guard lock{mutex_};
-    return std::exchange(lost_, {});
-  }
-
   const postgresql_address address_;
-  const open_options with_;
+  const duration call_timeout_;
+  const bool transaction_pooling_;
+  warn_once warning_;
   line_cutter cutter_;
-  std::once_flag warned_;
-  std::mutex mutex_;
-  std::vector<postgresql_backend_id> lost_;  // guarded by it
+  lost_sessions<postgresql_backend_id> lost_;
 };
 
 void postgresql_database::end_lost_sessions(session& on, const limits& until) {
-  const auto lost = take();
-  for (std::size_t i = 0; i < lost.size(); ++i) {
-    const request one{lost[i].pid, lost[i].started_at};
-    try {
-      on.run(end_session, {&one, 1}, until);
-    } catch (const error& e) {
-      if (!e.connection_is_unusable()) continue;  // not ours to end; the server's own limits do
-      for (; i < lost.size(); ++i) remember(lost[i]);
-      throw;
-    }
-  }
+  lost_.end_all([&](const postgresql_backend_id& id) {
+    const request one{id.pid, id.started_at};
+    on.run(end_session, {&one, 1}, until);
+  });
 }
 
 std::unique_ptr<database> open(const core::url& address, const open_options& with) {

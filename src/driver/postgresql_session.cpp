@@ -2,19 +2,11 @@
 
 #include <rowlock/error.hpp>
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <new>
 #include <random>
-#include <system_error>
 #include <utility>
 
-#include "core/error_detail.hpp"
 #include "driver/boot_clock.hpp"
 #include "driver/postgresql_errors.hpp"
 #include "driver/postgresql_values.hpp"
@@ -75,31 +67,19 @@ constexpr const char* state =
 
 }  // namespace
 
-postgresql_session::descriptor::descriptor(int of) : number_{fcntl(of, F_DUPFD_CLOEXEC, 0)} {
-  if (number_ < 0)
-    throw error{errc::connection_failed, std::generic_category().message(errno) + ", for a socket's second descriptor"};
-}
-
-bool postgresql_session::descriptor::has_hung_up() const noexcept {
-  pollfd one{.fd = number_, .events = POLLRDHUP, .revents = 0};
-  return poll(&one, 1, 0) > 0;
-}
-
-postgresql_session::descriptor::~descriptor() { close(number_); }
-
 postgresql_session::postgresql_session(const postgresql_address& to, postgresql_options options, line_cutter& cutter,
                                        const limits& until)
     : options_{std::move(options)},
-      cutter_{cutter},
-      line_{to.connect(until),
-            [this](const char* notice) { standby_was_lost_ = standby_was_lost_ || tells_of_lost_standby(notice); }},
-      socket_{PQsocket(line_.raw())},
+      connection_{
+          to.connect(until),
+          [this](const char* notice) { standby_was_lost_ = standby_was_lost_ || tells_of_lost_standby(notice); }},
+      line_{"PostgreSQL", cutter, PQsocket(connection_.raw()), [this] { tell_lost(); }},
       statement_names_{random_name()} {
   set_up(until);
 }
 
 void postgresql_session::set_up(const limits& until) {
-  const int version = PQserverVersion(line_.raw());
+  const int version = PQserverVersion(connection_.raw());
   if (version < oldest_server)
     throw error{errc::unsupported, "this PostgreSQL server is of version " + std::to_string(version / 10000) +
                                        "; rowlock needs 13 or newer"};
@@ -125,35 +105,18 @@ void postgresql_session::heed(const row& found) {
 
 template <class Send>
 pqxx::result postgresql_session::call(const purpose& why, const limits& until, Send send) {
-  if (now() >= until.deadline) throw error{errc::call_timed_out, std::string{"no time was left for "} + why.doing};
-  refuse_hung_up(why);
   standby_was_lost_ = false;
-  line_cutter::call under_way{cutter_, socket_.number(), until};
-  pqxx::result out;
-  try {
-    out = send();
-  } catch (const std::bad_alloc&) {
-    die();
-    throw;
-  } catch (const std::exception& e) {
-    fail(e, why, under_way.end());
-  }
-  is_dead_ = under_way.end() != line_cutter::reason::none;  // too late for this one, which was answered
-  if (standby_was_lost_ && in_doubt(why))
+  const purpose what{.doing = why.doing, .writing = in_doubt(why)};
+  auto out = line_.call(what, until, send, [&](const std::exception& e) { fail(e, what); });
+  if (standby_was_lost_ && what.writing)
     throw error{errc::outcome_unknown, std::string{"PostgreSQL, while "} + why.doing +
                                            ": the wait for the synchronous standby was cancelled, so the commit may "
                                            "not outlive the primary"};
   return out;
 }
 
-// What is sent to a server that has gone already would be of unknown outcome.
-void postgresql_session::refuse_hung_up(const purpose& why) {
-  if (!looks_alive())
-    throw error{errc::connection_failed, std::string{"PostgreSQL, while "} + why.doing + ": the connection was lost"};
-}
-
 pqxx::result postgresql_session::simple(const std::string& sql, const purpose& why, const limits& until) {
-  return call(why, until, [&] { return line_.execute_script(sql); });
+  return call(why, until, [&] { return connection_.execute_script(sql); });
 }
 
 void postgresql_session::execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why,
@@ -161,10 +124,10 @@ void postgresql_session::execute(const std::string& sql, std::span<const request
   statement& of = known(sql);
   const auto values = fill(of.parameters, batch, s);
   append_rows(to, call(why, until, [&] {
-                if (options_.transaction_pooling) return line_.execute(sql, values);
-                if (!of.is_prepared) line_.prepare(of.name, sql);
+                if (options_.transaction_pooling) return connection_.execute(sql, values);
+                if (!of.is_prepared) connection_.prepare(of.name, sql);
                 of.is_prepared = true;
-                return line_.execute_prepared(of.name, values);
+                return connection_.execute_prepared(of.name, values);
               }));
 }
 
@@ -192,32 +155,19 @@ postgresql_values postgresql_session::fill(std::size_t parameters, std::span<con
   return {values_.data(), parameters};
 }
 
-void postgresql_session::fail(const std::exception& e, const purpose& why, line_cutter::reason cut) {
-  const bool is_lost = cut != line_cutter::reason::none || is_about_connection(e) || is_in_doubt(e) ||
-                       PQstatus(line_.raw()) != CONNECTION_OK;
-  if (is_lost) die();
-  const std::string doing = why.doing;
-  if (cut == line_cutter::reason::stop)
-    throw detail::error_access::make(errc::cancelled, "stopped while " + doing,
-                                     {.connection_unusable = true, .outcome_unknown = in_doubt(why)});
-  if (cut == line_cutter::reason::deadline)
-    throw detail::error_access::make(
-        errc::call_timed_out, "PostgreSQL, while " + doing + ": no answer within the time limit",
-        {.retryable = true, .connection_unusable = true, .outcome_unknown = in_doubt(why)});
+void postgresql_session::fail(const std::exception& e, const purpose& why) {
+  const bool is_lost = is_about_connection(e) || is_in_doubt(e) || PQstatus(connection_.raw()) != CONNECTION_OK;
+  if (is_lost) line_.die();
   // Of a broken connection libpqxx 6.4 only says that it could not obtain the client encoding.
-  const std::string message = is_lost && *PQerrorMessage(line_.raw()) != '\0' ? PQerrorMessage(line_.raw()) : e.what();
+  const char* heard = PQerrorMessage(connection_.raw());
+  const std::string message = is_lost && *heard != '\0' ? heard : e.what();
   const std::string sqlstate = sqlstate_of(e);
-  throw postgresql_error(
-      {.message = message, .sqlstate = sqlstate, .connection_lost = is_lost, .writing = in_doubt(why)}, doing);
+  throw postgresql_error({.message = message, .sqlstate = sqlstate, .connection_lost = is_lost, .writing = why.writing},
+                         why.doing);
 }
 
-// The server may not know yet, and be waiting for a lock, or holding some.
-void postgresql_session::die() noexcept {
-  if (std::exchange(is_dead_, true) || options_.transaction_pooling || id_.pid == 0 || !options_.lost) return;
-  try {
-    options_.lost(id_);
-  } catch (...) {  // then it ends by the server's own limits
-  }
+void postgresql_session::tell_lost() {
+  if (!options_.transaction_pooling && id_.pid != 0 && options_.lost) options_.lost(id_);
 }
 
 // --- transactions ----------------------------------------------------------------------------------------------------
@@ -236,12 +186,12 @@ void postgresql_session::or_else(const char* undo, const limits& until, Body bod
 }
 
 bool postgresql_session::undone(const char* sql, const limits& until) noexcept {
-  if (is_dead_) return false;
+  if (line_.is_dead()) return false;
   try {
     simple(sql, {"rolling back"}, until);
     return true;
   } catch (...) {
-    is_dead_ = true;  // closing it rolls back too
+    line_.close_later();  // which rolls back too
     return false;
   }
 }
@@ -318,11 +268,6 @@ void postgresql_session::script(const std::string& sql) {
   const limits alone{.deadline = core::later(now(), options_.call_timeout)};
   const limits& until = is_in_transaction_ ? around_ : alone;
   in_savepoint(until, [&] { simple(sql, {.doing = migrating, .writing = true}, until); });
-}
-
-bool postgresql_session::looks_alive() noexcept {
-  is_dead_ = is_dead_ || socket_.has_hung_up();
-  return !is_dead_;
 }
 
 std::int64_t postgresql_session::change_count(const limits& /*until*/) {

@@ -12,8 +12,8 @@
 
 #include "driver/backend.hpp"
 #include "driver/libpqxx.hpp"
-#include "driver/line_cutter.hpp"
 #include "driver/postgresql_address.hpp"
+#include "driver/server_line.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -46,34 +46,17 @@ class postgresql_session final : public session {
   std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
   void exclusively(const std::function<void()>& body, const limits& until) override;
   void script(const std::string& sql) override;
-  bool looks_alive() noexcept override;
+  bool looks_alive() noexcept override { return line_.looks_alive(); }
   std::int64_t change_count(const limits& until) override;
 
   const postgresql_backend_id& id() const noexcept { return id_; }
 
  private:
-  /// A second descriptor of a socket, which libpq cannot close.
-  class descriptor {
-   public:
-    explicit descriptor(int of);
-    descriptor(const descriptor&) = delete;
-    descriptor& operator=(const descriptor&) = delete;
-    ~descriptor();
-    int number() const noexcept { return number_; }
-    bool has_hung_up() const noexcept;
-
-   private:
-    int number_;
-  };
   struct statement {
     std::string sql;
     std::string name;
     std::size_t parameters = 0;
     bool is_prepared = false;
-  };
-  struct purpose {
-    const char* doing;
-    bool writing = false;
   };
   enum class shape : std::uint8_t { scalars, arrays };
 
@@ -83,7 +66,6 @@ class postgresql_session final : public session {
   // One round trip each.
   template <class Send>
   pqxx::result call(const purpose& why, const limits& until, Send send);
-  void refuse_hung_up(const purpose& why);
   pqxx::result simple(const std::string& sql, const purpose& why, const limits& until);
   void execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why, const limits& until,
                std::vector<row>& to);
@@ -100,16 +82,14 @@ class postgresql_session final : public session {
   bool undone(const char* sql, const limits& until) noexcept;
 
   bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
-  [[noreturn]] void fail(const std::exception& e, const purpose& why, line_cutter::reason cut);
-  void die() noexcept;
+  [[noreturn]] void fail(const std::exception& e, const purpose& why);
+  void tell_lost();
 
   postgresql_options options_;
-  line_cutter& cutter_;
-  libpqxx_connection line_;
-  descriptor socket_;
+  libpqxx_connection connection_;
+  server_line line_;
   postgresql_backend_id id_;
   const std::string statement_names_;  // begin with this, so that no other client's are the same
-  bool is_dead_ = false;
   bool is_in_transaction_ = false;
   bool must_say_isolation_ = false;
   bool standby_was_lost_ = false;  // in the call under way

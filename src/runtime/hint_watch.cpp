@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/wait.hpp"
-#include "runtime/waits.hpp"
+#include "driver/waits.hpp"
 
 namespace rowlock::inline v1::runtime {
 
@@ -59,14 +59,14 @@ void hint_watch::watch(const std::stop_token& stop) {
       hint_();
     }
     auto state = state_.lock();
-    wait_until(changed_, state.lock(), core::instant::max(), stop, [&] { return state->waiting > 0; });
+    driver::wait_until(changed_, state.lock(), core::instant::max(), stop, [&] { return state->waiting > 0; });
   }
 }
 
 // false: nobody waits any more.
 bool hint_watch::pause(duration d, const std::stop_token& stop) {
   auto state = state_.lock();
-  wait_until(changed_, state.lock(), core::later(driver::now(), d), stop, [] { return false; });
+  driver::wait_until(changed_, state.lock(), core::later(driver::now(), d), stop, [] { return false; });
   return state->waiting > 0 && !stop.stop_requested();
 }
 

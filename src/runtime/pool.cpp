@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/waits.hpp"
+#include "driver/waits.hpp"
 
 namespace rowlock::inline v1::runtime {
 
@@ -26,7 +26,7 @@ std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& unt
   std::vector<std::unique_ptr<driver::session>> dead;  // closed when the lock is free again
   auto state = state_.lock();
   const auto free = [&] { return !state->idle.empty() || state->open < most_; };
-  if (!free() && !wait_until(freed_, state.lock(), until.deadline, until.stop, free)) {
+  if (!free() && !driver::wait_until(freed_, state.lock(), until.deadline, until.stop, free)) {
     if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
     throw error{errc::pool_exhausted, "all " + std::to_string(most_) + " connections stayed busy"};
   }

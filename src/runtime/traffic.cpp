@@ -1,13 +1,13 @@
 #include "runtime/traffic.hpp"
 
-#include "runtime/waits.hpp"
+#include "driver/waits.hpp"
 
 namespace rowlock::inline v1::runtime {
 
 void traffic::wait_for_the_last(core::instant deadline) {
   is_awaited_ = true;
   auto state = state_.lock();
-  wait_until(none_, state.lock(), deadline, {}, [this] { return count_ == 0; });
+  driver::wait_until(none_, state.lock(), deadline, {}, [this] { return count_ == 0; });
 }
 
 void traffic::leave() noexcept {

@@ -1,6 +1,6 @@
 #include "runtime/waiting_line.hpp"
 
-#include "runtime/waits.hpp"
+#include "driver/waits.hpp"
 
 namespace rowlock::inline v1::runtime {
 
@@ -31,7 +31,7 @@ void waiting_line::place::listen() {
 
 waiting_line::outcome waiting_line::place::wait(core::instant until, const std::stop_token& stop) {
   auto state = line_.state_.lock();
-  wait_until(seat_.woken, state.lock(), until, stop, [&] { return state->is_closed || seat_.is_hinted; });
+  driver::wait_until(seat_.woken, state.lock(), until, stop, [&] { return state->is_closed || seat_.is_hinted; });
   if (state->is_closed) return outcome::closed;
   if (stop.stop_requested()) return outcome::stopped;
   return seat_.is_hinted ? outcome::hinted : outcome::out_of_time;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "driver/boot_clock.hpp"
-#include "runtime/waits.hpp"
+#include "driver/waits.hpp"
 
 namespace rowlock::inline v1::runtime {
 
@@ -36,7 +36,7 @@ void watchdog::fire_and_wait(std::vector<acquisition_ptr> lost, core::instant un
   fire(std::move(lost));
   auto state = state_.lock();
   const auto mine = state->posted;
-  wait_until(done_, state.lock(), until, {}, [&] { return state->fired >= mine; });
+  driver::wait_until(done_, state.lock(), until, {}, [&] { return state->fired >= mine; });
 }
 
 void watchdog::run(const std::stop_token& stop) {

@@ -54,7 +54,7 @@ std::optional<lock_info> find(const dialect::table& sql, driver::session& on, st
   const auto rows = rows_of(sql, on, name, until);
   if (rows.empty()) return std::nullopt;
   const row_state state = row_state_of(rows[0]);
-  if (state.is_vacant || (state.left && *state.left <= duration::zero())) return std::nullopt;
+  if (state.is_free()) return std::nullopt;
   return info_of(rows[0]);
 }
 

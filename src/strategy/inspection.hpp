@@ -19,6 +19,7 @@ struct row_state {
   bool is_vacant = true;
   std::optional<duration> left;  ///< absent: no lease
 
+  bool is_free() const { return is_vacant || (left && *left <= duration::zero()); }
   /// Whether or not its lease has ended.
   bool is_held_by(std::string_view some_acquisition) const { return !is_vacant && acquisition == some_acquisition; }
 };

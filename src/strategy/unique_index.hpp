@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/recent_names.hpp"
 #include "strategy/lease_rows.hpp"
 
 namespace rowlock::inline v1::strategies {
@@ -10,6 +11,13 @@ class unique_index final : public lease_rows {
   using lease_rows::lease_rows;
   std::vector<answer> acquire(driver::session& on, std::span<const attempt> batch,
                               const driver::limits& until) const override;
+
+ private:
+  std::vector<answer> try_all(driver::session& on, std::span<const attempt> batch, const driver::limits& until) const;
+  std::vector<answer> look_first(driver::session& on, std::span<const attempt> batch,
+                                 const driver::limits& until) const;
+
+  mutable core::recent_names refused_;
 };
 
 }  // namespace rowlock::inline v1::strategies

@@ -68,11 +68,18 @@ check_find_package() {
     check_consumer "$scratch/consumer/consumer"
 }
 
-# check_reaches_postgresql <program>: as far as to find nobody there.
-check_reaches_postgresql() {
+# check_reaches <server> <program> <url>: as far as to find nobody there.
+check_reaches() {
     local said
-    said=$("$1" postgresql://nobody@127.0.0.1:1/nothing 2>&1) && fail "$1 found a server where there is none"
-    grep -q '^PostgreSQL, while connecting' <<<"$said" || fail "$1 said: $said"
+    said=$("$2" "$3" 2>&1) && fail "$2 found a server where there is none"
+    grep -q "^$1, while connecting" <<<"$said" || fail "$2 said: $said"
+}
+
+# check_lacks_backend <program> <scheme>: the program was linked without what speaks to that.
+check_lacks_backend() {
+    local said
+    said=$("$1" "$2://app@127.0.0.1:1/nothing" 2>&1) && fail "$1 connected with a backend that it does not have"
+    grep -q "^this program was built without rowlock's backend for $2:" <<<"$said" || fail "$1 said: $said"
 }
 
 # build_by_pkg_config <prefix> <package>: into $scratch/by_pkg_config.
@@ -92,16 +99,23 @@ check_pkg_config() {
     LD_LIBRARY_PATH=$(pkg-config --variable=libdir "$package") check_consumer "$scratch/by_pkg_config"
 }
 
-# check_postgresql <prefix>
-check_postgresql() {
-    local prefix=$1
-    [[ " $components " == *" postgresql "* ]] || return 0
-    quietly configure_consumer "$prefix" find_package -DTARGET=rowlock::postgresql -DASKED_FOR="COMPONENTS;postgresql"
+# check_server <prefix> <component> <server>: with that component alone.
+check_server() {
+    local prefix=$1 component=$2 server=$3 program url=$2://nobody@127.0.0.1:1/nothing
+    [[ " $components " == *" $component "* ]] || return 0
+    quietly configure_consumer "$prefix" find_package -DTARGET="rowlock::$component" -DASKED_FOR="COMPONENTS;$component"
     quietly "$cmake" --build "$scratch/consumer"
-    check_reaches_postgresql "$scratch/consumer/consumer"
-    build_by_pkg_config "$prefix" rowlock-postgresql
-    LD_LIBRARY_PATH=$(pkg-config --variable=libdir rowlock-postgresql) \
-        check_reaches_postgresql "$scratch/by_pkg_config"
+    build_by_pkg_config "$prefix" "rowlock-$component"
+    for program in "$scratch/consumer/consumer" "$scratch/by_pkg_config"; do
+        LD_LIBRARY_PATH=$(pkg-config --variable=libdir "rowlock-$component") check_reaches "$server" "$program" "$url"
+        LD_LIBRARY_PATH=$(pkg-config --variable=libdir "rowlock-$component") check_lacks_backend "$program" sqlite
+    done
+}
+
+# check_servers <prefix>
+check_servers() {
+    check_server "$1" postgresql PostgreSQL
+    check_server "$1" mysql MySQL
 }
 
 # check_command <prefix>: the program runs without being told where its libraries are.

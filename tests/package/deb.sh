@@ -29,6 +29,7 @@ check_names() {
 check_dependencies() {
     depends_on librowlock-dev libsqlite3-dev
     [[ " $components " != *" postgresql "* ]] || depends_on librowlock-dev libpqxx-dev
+    [[ " $components " != *" mysql "* ]] || depends_on librowlock-dev libmysqlcppconn-dev
     if [[ $is_shared == ON ]]; then
         depends_on "$runtime" 'libsqlite3-0 .*'
         depends_on librowlock-dev "$runtime \\(= $version\\)"
@@ -65,5 +66,5 @@ done
 prefix=$scratch/root/usr
 check_find_package "$prefix" rowlock::sqlite COMPONENTS sqlite
 check_pkg_config "$prefix" rowlock-sqlite
-check_postgresql "$prefix"
+check_servers "$prefix"
 check_command "$prefix"

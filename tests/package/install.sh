@@ -34,6 +34,6 @@ check_find_package "$prefix" rowlock::rowlock
 check_answers
 check_pkg_config "$prefix" rowlock-sqlite
 check_pkg_config "$prefix" rowlock
-check_postgresql "$prefix"
+check_servers "$prefix"
 check_command "$prefix"
 check_shared_libraries

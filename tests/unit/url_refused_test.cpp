@@ -59,16 +59,6 @@ TEST(url_refused_test, names_the_scheme_and_shows_how_it_should_be) {
   EXPECT_TRUE(mentions(connecting("locks.db"), "sqlite:"));
 }
 
-// A build that has it finds no server there.
-TEST(url_refused_test, a_database_that_is_known_but_not_built_in_is_unsupported) {
-  for (const auto* scheme : {"mysql", "mariadb"}) {
-    const auto e = connecting(std::string{scheme} + "://app:secret@nowhere.invalid/shop");
-    ASSERT_TRUE(e.has_value()) << scheme;
-    EXPECT_TRUE(e->code() == errc::unsupported || e->code() == errc::connection_failed) << e->what();
-    EXPECT_TRUE(mentions(e, scheme)) << e->what();
-  }
-}
-
 TEST(url_refused_test, never_repeats_a_password) {
   for (const auto* url :
        {"postgresql://user:secret@host/db", "postgres://user:secret@host/db", "mysql://user:secret@host:3306/db",

@@ -7,16 +7,16 @@
 #include "core/time.hpp"
 #include "driver/boot_clock.hpp"
 
-namespace rowlock::inline v1::runtime {
+namespace rowlock::inline v1::driver {
 
 /// Waits until `ready()`, the deadline or `stop`; answers `ready()`.
 template <class Ready>
 bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mutex>& lock, core::instant deadline,
                 const std::stop_token& stop, Ready ready) {
   if (deadline == core::instant::max()) return condition.wait(lock, stop, ready);
-  const core::instant now = driver::now();
-  if (deadline <= now) return ready();
-  return condition.wait_for(lock, stop, deadline - now, ready);
+  const core::instant at = now();
+  if (deadline <= at) return ready();
+  return condition.wait_for(lock, stop, deadline - at, ready);
 }
 
-}  // namespace rowlock::inline v1::runtime
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,212 @@
+#include <string>
+
+#include "dialect/dialect.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+// Why each of these is safe: docs/protocol.md, "MySQL and MariaDB". One text serves both: what stands in /*M!100600 …
+// */ only MariaDB reads, what stands in /*!80000 … */ only MySQL. us(…) is a time in microseconds since 1970,
+// {wanted(…)} the requests of a batch, which come as one JSON document, with the columns named there.
+//
+// The clock is SYSDATE(6), where the row is locked already. Assignments run from left to right (sql_mode is ours), so
+// the first one decides, by an id that no other attempt has, and all others follow it: asked again, the clock might say
+// otherwise.
+
+namespace {
+
+// To whom a lease is given that is vacant or has ended.
+constexpr std::string_view granting = R"(
+ON DUPLICATE KEY UPDATE
+  acquisition = IF({own}owner IS NULL OR {own}expires_at <= SYSDATE(6), VALUES(acquisition), {own}acquisition),
+  version = IF({own}acquisition = VALUES(acquisition), GREATEST({own}version + 1, {token}), {own}version),
+  thread = IF({own}acquisition = VALUES(acquisition), VALUES(thread), {own}thread),
+  acquired_at = IF({own}acquisition = VALUES(acquisition), SYSDATE(6), {own}acquired_at),
+  expires_at = IF({own}acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL {lease} MICROSECOND, {own}expires_at),
+  note = IF({own}acquisition = VALUES(acquisition), VALUES(note), {own}note),
+  owner = IF({own}acquisition = VALUES(acquisition), VALUES(owner), {own}owner))";
+
+// MariaDB: never waits for a row (innodb_lock_wait_timeout = 0), and tells of whoever has it. MySQL: locks no row that
+// is not free, and tells nothing.
+constexpr std::string_view acquire_one = R"(
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+/*M!100600 VALUES ( */ /*!80000 SELECT */
+?1, {token}, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND, ?6
+/*M!100600 ) */ /*!80000
+FROM (SELECT 1) one
+WHERE ?1 IN (SELECT name FROM (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) */
+{granting}
+/*M!100600 RETURNING ?4, IF(acquisition = ?4, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) */)";
+
+// Ours even where it was granted and has ended meanwhile.
+constexpr std::string_view acquired_one = R"(
+SELECT ?2, IF(acquisition = ?2, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at)
+FROM rowlock_lock
+WHERE name = ?1 AND owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NULL OR expires_at > SYSDATE(6)))";
+
+constexpr std::string_view acquire_many = R"(
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT w.name, {token}, w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM {wanted(name, owner, thread, acquisition, lease, note)} w
+WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
+    SELECT l.name FROM {wanted(name)} v
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
+    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
+{granting})";
+
+constexpr std::string_view acquired_many = R"(
+SELECT w.acquisition, IF(l.acquisition = w.acquisition, l.version, NULL),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at)
+FROM {wanted(name, acquisition)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))";
+
+// {end}: when the lease ends. A row that somebody keeps locked is left out.
+constexpr std::string_view prolong = R"(
+UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
+    LIMIT 1000000 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.expires_at = {end}
+WHERE l.expires_at > SYSDATE(6))";
+
+// An update does not tell which rows it has changed. {changed}: what a lease looks like that it has.
+constexpr std::string_view prolonged = R"(
+SELECT acquisition, remaining FROM (
+  SELECT w.acquisition, w.lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
+  FROM {wanted(name, acquisition, lease)} w
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
+WHERE {changed})";
+
+constexpr std::string_view release_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL */)";
+
+constexpr std::string_view release_many = R"(
+UPDATE (SELECT l.name FROM {wanted(name, acquisition)} w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL
+    LIMIT 1000000 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
+  l.expires_at = SYSDATE(6))";
+
+constexpr std::string_view released_many = R"(
+SELECT w.acquisition FROM {wanted(name, acquisition)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.acquisition = w.acquisition AND l.owner IS NULL)";
+
+constexpr std::string_view inspection = R"(
+SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL FROM )";
+
+constexpr std::string_view of_prefix = R"(rowlock_lock l
+WHERE l.name >= ?1 AND (?2 IS NULL OR l.name < ?2) AND l.owner IS NOT NULL
+  AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name)";
+
+constexpr std::string_view of_many = R"({wanted(name)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY))";
+
+constexpr std::string_view schema_state = R"(
+SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
+FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
+
+// Privileges are asked for even where nothing is written.
+constexpr std::string_view inserting_nothing = R"(
+INSERT INTO rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one WHERE FALSE
+ON DUPLICATE KEY UPDATE version = VALUES(version))";
+
+/// A request's arguments have the same places in every verb that takes them.
+struct column {
+  std::string_view name;
+  std::string_view type;
+};
+constexpr column attempt_columns[] = {{"name", "VARCHAR(255)"},   {"owner", "VARCHAR(500)"},
+                                      {"thread", "VARCHAR(255)"}, {"acquisition", "VARCHAR(64) CHARACTER SET ascii"},
+                                      {"lease", "BIGINT"},        {"note", "VARCHAR(1000)"}};
+constexpr column held_columns[] = {attempt_columns[0], attempt_columns[3], attempt_columns[4]};
+
+/// JSON_TABLE(?1, …) with the columns that stand in the brackets.
+std::string with_wanted(std::string text, std::span<const column> columns) {
+  constexpr std::string_view begin = "{wanted(";
+  constexpr std::string_view end = ")}";
+  for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
+    const auto closing = text.find(end, at);
+    const auto names = ", " + text.substr(at + begin.size(), closing - at - begin.size()) + ",";
+    std::string table;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (names.find(" " + std::string{columns[i].name} + ",") == std::string::npos) continue;
+      table.append(table.empty() ? "JSON_TABLE(?1, '$[*]' COLUMNS (" : ", ");
+      table.append(columns[i].name).append(" ").append(columns[i].type);
+      table.append(" PATH '$[").append(std::to_string(i)).append("]'");
+    }
+    text.replace(at, closing + end.size() - at, table + "))");
+  }
+  return text;
+}
+
+std::string finished(std::string_view text) {
+  auto out = replaced(text, "{token}", "us(SYSDATE(6))");
+  return replaced(out, " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
+}
+
+/// {own}: how the row that is there already is told from the one that was to be inserted.
+std::string granted(std::string_view text, std::string_view own, std::string_view lease) {
+  auto out = replaced(text, "{granting}", granting);
+  return replaced(replaced(out, "{own}", own), "{lease}", lease);
+}
+
+}  // namespace
+
+table mysql(std::string_view prefix) {
+  const auto inspecting = [](std::string_view which) { return std::string{inspection} + std::string{which}; };
+  const auto prolonging = [](verb what, std::string_view end, std::string_view changed) {
+    return step{.verb = what,
+                .key = 1,
+                .many = replaced(prolong, "{end}", end),
+                .many_told = replaced(prolonged, "{changed}", changed)};
+  };
+  step steps[] = {
+      {.verb = verb::acquire,
+       .key = 3,
+       .act = granted(acquire_one, "", "?5"),
+       .told = replaced(acquired_one, "?2", "?4"),
+       .many = granted(acquire_many, "rowlock_lock.", "w.lease"),
+       .many_told = std::string{acquired_many},
+       .locks_where_refused = true},
+      prolonging(verb::renew, "GREATEST(l.expires_at, SYSDATE(6) + INTERVAL own.lease MICROSECOND)",
+                 "remaining * 2 > lease"),
+      prolonging(verb::extend, "SYSDATE(6) + INTERVAL own.lease MICROSECOND",
+                 "remaining BETWEEN lease - 10000000 AND lease AND remaining > 0"),
+      {.verb = verb::release,
+       .key = 1,
+       .act = std::string{release_one},
+       .many = std::string{release_many},
+       .many_told = std::string{released_many},
+       .counts = true},
+      {.verb = verb::inspect, .look = inspecting("rowlock_lock l WHERE l.name = ?1"), .many = inspecting(of_many)},
+      {.verb = verb::list, .look = inspecting(of_prefix)},
+      {.verb = verb::schema, .look = std::string{schema_state}},
+      {.verb = verb::probe, .look = std::string{inserting_nothing}, .act = "DELETE FROM rowlock_lock WHERE FALSE"},
+      {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
+      {.verb = verb::applying,
+       .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"}};
+  static_assert(std::size(steps) == table::size);
+  for (step& s : steps) {
+    const std::span<const column> columns =
+        s.verb == verb::acquire ? std::span<const column>{attempt_columns} : std::span<const column>{held_columns};
+    for (std::string* text : {&s.look, &s.act, &s.told, &s.many, &s.many_told})
+      *text = finished(with_wanted(std::move(*text), columns));
+  }
+  return {steps, prefix};
+}
+
+}  // namespace rowlock::inline v1::dialect

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace rowlock::inline v1::driver {
+
+/// Sessions of the server that may be at something yet, by what tells one from all others. Thread-safe.
+template <class Id>
+class lost_sessions {
+ public:
+  void add(const Id& one) {
+    const std::lock_guard lock{mutex_};
+    all_.push_back(one);
+  }
+
+  /// Calls `end(id)` for each. One that cannot be ended is left to the server's own limits; where that was the fault of
+  /// the connection it was tried on, the rest is kept, and it throws.
+  template <class End>
+  void end_all(End end) {
+    const auto lost = take();
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+      try {
+        end(lost[i]);
+      } catch (const error& e) {
+        if (!e.connection_is_unusable()) continue;
+        for (; i < lost.size(); ++i) add(lost[i]);
+        throw;
+      }
+    }
+  }
+
+ private:
+  std::vector<Id> take() {
+    const std::lock_guard lock{mutex_};
+    return std::exchange(all_, {});
+  }
+
+  std::mutex mutex_;
+  std::vector<Id> all_;  // guarded by it
+};
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,68 @@
+#include <rowlock/error.hpp>
+
+#include <limits>
+#include <string>
+
+#include "driver/backend.hpp"
+#include "driver/line_cutter.hpp"
+#include "driver/lost_sessions.hpp"
+#include "driver/mysql_connecting.hpp"
+#include "driver/mysql_session.hpp"
+#include "driver/warn_once.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+class mysql_database final : public database {
+ public:
+  mysql_database(const core::url& url, const open_options& with)
+      : call_timeout_{with.call_timeout}, warning_{with.warning}, connecting_{read_mysql_url(url), with.call_timeout} {}
+
+  std::unique_ptr<session> connect(const limits& until) override {
+    return std::make_unique<mysql_session>(connecting_,
+                                           mysql_options{.call_timeout = call_timeout_,
+                                                         .warning = [this](const std::string& s) { warning_(s); },
+                                                         .lost = [this](const std::string& mark) { lost_.add(mark); }},
+                                           cutter_, until);
+  }
+  std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+  bool needs_static_objects() const noexcept override { return connector_needs_static_objects; }
+  duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
+  foreign_news news() const noexcept override { return foreign_news::asked; }
+  void end_lost_sessions(session& on, const limits& until) override {
+    lost_.end_all([&](const std::string& mark) { static_cast<mysql_session&>(on).end_session(mark, until); });
+  }
+
+ private:
+  const duration call_timeout_;
+  warn_once warning_;
+  line_cutter cutter_;
+  lost_sessions<std::string> lost_;
+  mysql_connecting connecting_;
+};
+
+std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+  if (with.transaction_pooling)
+    throw error{errc::invalid_option,
+                "transaction_pooling is for PostgreSQL behind PgBouncer; proxies for MySQL keep a session together"};
+  return std::make_unique<mysql_database>(address, with);
+}
+
+// A release is always as durable as the server's setting has it: no session can ask for less, or more.
+dialect::table dialect_of(std::string_view prefix, const open_options& /*with*/) { return dialect::mysql(prefix); }
+
+constexpr std::string_view schemes[] = {"mysql", "mariadb"};
+
+}  // namespace
+}  // namespace rowlock::inline v1::driver
+
+extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowlock_backend_mysql();
+
+extern "C" const rowlock::driver::backend* rowlock_backend_mysql() {
+  static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
+                                            .dialect = rowlock::driver::dialect_of,
+                                            .migrations = rowlock::dialect::mysql_migrations,
+                                            .open = rowlock::driver::open};
+  return &the;
+}

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/backend.hpp"
+#include "driver/connector_cpp.hpp"
+#include "driver/mysql_connecting.hpp"
+#include "driver/mysql_values.hpp"
+#include "driver/server_line.hpp"
+
+namespace rowlock::inline v1::driver {
+
+struct mysql_options {
+  duration call_timeout = std::chrono::seconds{5};  // the server's own limits are a little longer
+  warn warning{};
+  /// Told the mark of a session whose call was cut or whose reply was lost: the server may be at it still.
+  std::function<void(const std::string& mark)> lost{};
+};
+
+/// A connection to a MySQL or MariaDB server. Every statement is a transaction of its own.
+///
+/// It marks its server session by a user-level lock with a random name, held for as long as it lives: connection ids
+/// come again with another start of the server, and mean others behind a proxy, but whoever holds that lock is the one.
+class mysql_session final : public session {
+ public:
+  mysql_session(mysql_connecting& to, mysql_options options, line_cutter& cutter, const limits& until);
+
+  std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
+  void exclusively(const std::function<void()>& body, const limits& until) override;
+  void script(const std::string& sql) override;
+  bool looks_alive() noexcept override { return line_.looks_alive(); }
+  std::int64_t change_count(const limits& until) override;
+
+  /// Ends the server session that has this mark, if there is one.
+  void end_session(const std::string& mark, const limits& until);
+
+ private:
+  struct known_statement {
+    std::string text;
+    mysql_text of;
+    std::unique_ptr<connector_connection::statement> prepared;
+  };
+
+  void set_up(const limits& until);
+  void learn_server(const limits& until);
+  void require_encryption(const limits& until);
+
+  // One round trip each; but a statement is prepared when it is executed first.
+  template <class Send>
+  auto call(const purpose& why, const limits& until, Send send);
+  std::vector<row> simple(const std::string& sql, const purpose& why, const limits& until);
+  std::uint64_t execute(const std::string& text, const request& values, const purpose& why, const limits& until,
+                        std::vector<row>& to);
+  known_statement& known(const std::string& text);
+
+  void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  std::uint64_t execute_or_skip(const std::string& text, const request& values, const purpose& why, const limits& until,
+                                std::vector<row>& to);
+
+  [[noreturn]] void fail(const std::exception& e, const purpose& why);
+
+  mysql_options options_;
+  const bool must_be_encrypted_;
+  std::unique_ptr<connector_connection> connection_;
+  server_line line_;
+  const std::string mark_;
+  bool is_marked_ = false;
+  mysql_kind kind_ = mysql_kind::mysql;
+  limits around_{};  // of exclusively()
+  std::deque<known_statement> statements_;
+};
+
+}  // namespace rowlock::inline v1::driver

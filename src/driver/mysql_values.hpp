@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/session.hpp"
+
+namespace rowlock::inline v1::driver {
+
+enum class mysql_kind : std::uint8_t { mysql, mariadb };
+
+/// A text with ?1, ?2, … as a server takes it: with a plain ? in their place, and without what only the other kind of
+/// server would read. (Both would leave that out by themselves, but not the ? in it.)
+struct mysql_text {
+  std::string sql;
+  std::vector<std::size_t> arguments;  ///< for each ?, counted from 0
+};
+mysql_text for_server(std::string_view text, mysql_kind kind);
+
+/// The requests as JSON: an array of each one's arguments, in an array.
+std::string json_of(std::span<const request> batch);
+
+/// One by one, without the comments between them: a script's statements end with a semicolon at the end of a line.
+std::vector<std::string> statements_of(std::string_view script);
+
+}  // namespace rowlock::inline v1::driver
