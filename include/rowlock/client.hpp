@@ -26,7 +26,8 @@ namespace rowlock::inline v1 {
 /// takes at most client_options::call_timeout.
 class ROWLOCK_EXPORT client {
  public:
-  /// Opens one connection: `postgresql://user:password@host:port/database?option=value` as libpq reads it,
+  /// Opens one connection: `postgresql://user:password@host:port/database?option=value` as libpq reads it, the same
+  /// with `mysql://` or `mariadb://` (options: ssl-mode, ssl-ca, ssl-capath, ssl-cert, ssl-key, ssl-cipher, socket),
   /// `sqlite:path`, or `sqlite::memory:` (private to this client, for unit tests). In a path, percent-encode '?', '#'
   /// and '%'; in a password also '@', '/' and ':'. Throws invalid_url, invalid_option, unsupported, connection_failed,
   /// permission_denied. The schema is checked at first use, not here. Throws used_after_fork in a child of a process

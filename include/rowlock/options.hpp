@@ -47,8 +47,9 @@ struct client_options {
   /// PostgreSQL: true where PgBouncer stands in between in transaction mode, so that nothing may be kept in the
   /// session. Statements are then not prepared, and each brings its settings along.
   bool transaction_pooling = false;
-  /// Servers: whether a release waits until it is on disk. Without, a crash of the server within some hundred
-  /// milliseconds may forget the release, and the lock is then free only when its lease ends.
+  /// PostgreSQL: whether a release waits until it is on disk. Without, a crash of the server within some hundred
+  /// milliseconds may forget the release, and the lock is then free only when its lease ends. On MySQL and MariaDB
+  /// releases are as durable as all else, as innodb_flush_log_at_trx_commit says.
   bool durable_release = false;
   /// In front of the tables' names: `[a-z_][a-z0-9_]{0,31}`.
   std::string table_prefix = "rowlock_";

@@ -12,7 +12,8 @@ constexpr page::section environment{
     "ENVIRONMENT",
     R"(ROWLOCK_DATABASE is the URL of the database where --database is not given. ROWLOCK_DATABASE_FILE names a file whose first
 line is that URL, where neither is given: so that a password shows neither in the list of processes nor in the
-environment. URLs are sqlite:/var/lib/rowlock/locks.db or postgresql://user@host/database)"};
+environment. URLs are sqlite:/var/lib/rowlock/locks.db, postgresql://user@host/database or
+mysql://user@host/database)"};
 
 constexpr page::section common_statuses{"EXIT STATUS", R"( 0    done
  64   the command line, the name of a lock or a URL is wrong

@@ -129,9 +129,13 @@ struct column {
   std::string_view name;
   std::string_view type;
 };
-constexpr column attempt_columns[] = {{"name", "VARCHAR(255)"},   {"owner", "VARCHAR(500)"},
-                                      {"thread", "VARCHAR(255)"}, {"acquisition", "VARCHAR(64) CHARACTER SET ascii"},
-                                      {"lease", "BIGINT"},        {"note", "VARCHAR(1000)"}};
+// Left alone, they would have the character set of the database.
+constexpr column attempt_columns[] = {{"name", "VARCHAR(255) CHARACTER SET utf8mb4"},
+                                      {"owner", "VARCHAR(500) CHARACTER SET utf8mb4"},
+                                      {"thread", "VARCHAR(255) CHARACTER SET utf8mb4"},
+                                      {"acquisition", "VARCHAR(64) CHARACTER SET ascii"},
+                                      {"lease", "BIGINT"},
+                                      {"note", "VARCHAR(1000) CHARACTER SET utf8mb4"}};
 constexpr column held_columns[] = {attempt_columns[0], attempt_columns[3], attempt_columns[4]};
 
 /// JSON_TABLE(?1, …) with the columns that stand in the brackets.

@@ -18,6 +18,10 @@ struct meaning {
   const char* advice = "";
 };
 
+constexpr int lock_wait_timeout = 1205;
+constexpr int deadlock = 1213;
+constexpr int overtaken = 1020;
+
 template <class... Codes>
 bool is_one_of(int code, Codes... codes) {
   return ((code == codes) || ...);
@@ -40,8 +44,8 @@ meaning elsewhere(const char* advice = "") {
 
 meaning meaning_of(int code, bool writing) {
   if (is_about_mysql_connection(code)) return lost(writing);
-  if (code == 1213) return retryable(errc::deadlock);
-  if (code == 1020) return retryable(errc::serialization_failure);
+  if (code == deadlock) return retryable(errc::deadlock);
+  if (code == overtaken) return retryable(errc::serialization_failure);
   // Lock waits, statements that took too long, or that somebody stopped.
   if (is_one_of(code, lock_wait_timeout, 1317, 1907, 1969, 3024)) return retryable(errc::call_timed_out);
   if (code == 1146)
@@ -68,6 +72,8 @@ meaning meaning_of(int code, bool writing) {
 }
 
 }  // namespace
+
+bool was_in_conflict(int code) { return is_one_of(code, lock_wait_timeout, deadlock, overtaken); }
 
 bool is_about_mysql_connection(int code) {
   // The connector's own (which are all about the connection, or end its use), the server's on networks, on shutting

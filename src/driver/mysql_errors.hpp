@@ -15,8 +15,9 @@ struct mysql_failure {
   bool writing = false;  ///< a statement that writes may have reached the server
 };
 
-/// Somebody keeps the row, or the table, locked.
-inline constexpr int lock_wait_timeout = 1205;
+/// Whether a statement that was a transaction of its own was rolled back, because somebody else had locked a row, and
+/// may be tried again: the wait for a lock took too long, a deadlock, a node of a cluster that was overtaken.
+bool was_in_conflict(int code);
 
 /// What it means; `server` and `doing` complete the sentence "…, while …".
 error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing);

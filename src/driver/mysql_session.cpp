@@ -226,12 +226,12 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   }
 }
 
-// Somebody has the row locked: as if it had been skipped. Only this statement was rolled back, and it was alone.
+// As if the row had been skipped.
 std::uint64_t mysql_session::execute_or_skip(const std::string& text, const request& values, const purpose& why,
                                              const limits& until, std::vector<row>& to) try {
   return execute(text, values, why, until, to);
 } catch (const error& e) {
-  if (e.native_code() != lock_wait_timeout || !why.writing) throw;
+  if (!was_in_conflict(e.native_code()) || !why.writing) throw;
   return 0;
 }
 

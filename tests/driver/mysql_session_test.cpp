@@ -1,0 +1,485 @@
+#include "driver/mysql_session.hpp"
+
+#include <gtest/gtest.h>
+#include <rowlock/error.hpp>
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "driver/boot_clock.hpp"
+#include "driver/mysql_errors.hpp"
+#include "support/background.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+
+// The session of MySQL and MariaDB, with steps of the test's own, against the server of ROWLOCK_TEST_MYSQL_URL.
+
+namespace rowlock {
+namespace {
+
+using namespace std::chrono_literals;
+using driver::mysql_address;
+using driver::mysql_session;
+using test::error_of;
+using test::mentions;
+using test::throws;
+
+driver::limits within(duration d) { return {.deadline = driver::now() + d}; }
+
+mysql_address address_in(std::string_view url) { return driver::read_mysql_url(core::cut_url(url)); }
+
+mysql_address server() {
+  const char* url = std::getenv("ROWLOCK_TEST_MYSQL_URL");
+  if (url == nullptr) throw std::runtime_error{"ROWLOCK_TEST_MYSQL_URL is not set; ./test.sh starts a server"};
+  return address_in(url);
+}
+
+// --- addresses -------------------------------------------------------------------------------------------------------
+
+TEST(mysql_address_test, has_all_parts_of_a_url) {
+  const auto found = address_in(
+      "mariadb://us%65r:p%40ss%3A%2F@db.example:3307/sh%20op?ssl-mode=verify_identity&ssl-ca=/etc/"
+      "ca%3F.pem&ssl-cipher=x");
+  EXPECT_EQ(found.user, "user");
+  EXPECT_EQ(found.password, "p@ss:/");
+  EXPECT_EQ(found.host, "db.example");
+  EXPECT_EQ(found.port, 3307);
+  EXPECT_EQ(found.database, "sh op");
+  EXPECT_EQ(found.tls, driver::encryption::verify_identity);
+  EXPECT_EQ(found.ca, "/etc/ca?.pem");
+  EXPECT_EQ(found.ciphers, "x");
+  EXPECT_TRUE(found.must_be_encrypted());
+}
+
+TEST(mysql_address_test, has_defaults) {
+  const auto found = address_in("mysql:///shop");
+  EXPECT_EQ(found.user, "");
+  EXPECT_EQ(found.host, "localhost");
+  EXPECT_EQ(found.port, 3306);
+  EXPECT_FALSE(found.must_be_encrypted());
+  EXPECT_EQ(address_in("mysql://app@[::1]/shop").host, "::1");
+  EXPECT_EQ(address_in("mysql://app@[::1]:3307/shop").port, 3307);
+  EXPECT_EQ(address_in("mysql://app@db/shop?socket=/run/db.sock").socket, "/run/db.sock");
+}
+
+TEST(mysql_address_test, refuses_what_it_cannot_mean_and_repeats_no_password) {
+  for (const auto* url :
+       {"mysql:app:secret@db/shop", "mysql://app:secret@db", "mysql://app:secret@db/", "mysql://app:secret@db:0/shop",
+        "mysql://app:secret@db:65536/shop", "mysql://app:secret@db:33o6/shop", "mysql://app:sec/secret@db/shop",
+        "mysql://app:%zz@db/secret", "mysql://app:%00secret@db/shop", "mysql://app:secret@a,b/shop",
+        "mysql://app:secret@[::1/shop", "mysql://app:secret@[::1]x/shop", "mysql://app:secret@db/shop?secret",
+        "mysql://app:secret@db/shop?ssl-mode=secret", "mysql://app:secret@db/shop?ssl-mode=REQUIRED&ssl-mode=DISABLED",
+        "mysql://app:secret@db/shop?ssl-mode=VERIFY_CA", "mysql://app:secret@db/shop?ssl-ca=/secret",
+        "mysql://app:secret@db/shop?password=secret"}) {
+    const auto e = error_of([&] { return address_in(url); });
+    ASSERT_TRUE(e.has_value()) << url;
+    EXPECT_EQ(e->code(), errc::invalid_url) << url;
+    EXPECT_FALSE(mentions(e, "secret")) << e->what();
+  }
+  EXPECT_TRUE(mentions(error_of([] { return address_in("mysql://db/shop?charset=latin1"); }), "\"charset\""));
+}
+
+// --- texts and values ------------------------------------------------------------------------------------------------
+
+TEST(mysql_values, gives_each_kind_of_server_its_own_text) {
+  const std::string_view text = "A ?2 /*M!100600 M ?1 */ B /*!80000 Y ?3 ?1 */ ?2";
+  const auto mariadb = driver::for_server(text, driver::mysql_kind::mariadb);
+  EXPECT_EQ(mariadb.sql, "A ?  M ?  B  ?");
+  EXPECT_EQ(mariadb.arguments, (std::vector<std::size_t>{1, 0, 1}));
+  const auto mysql = driver::for_server(text, driver::mysql_kind::mysql);
+  EXPECT_EQ(mysql.sql, "A ?  B  Y ? ?  ?");
+  EXPECT_EQ(mysql.arguments, (std::vector<std::size_t>{1, 2, 0, 1}));
+}
+
+TEST(mysql_values, cuts_a_script_into_statements) {
+  EXPECT_EQ(driver::statements_of("-- a; b\nCREATE x (\n  y -- why;\n);\n\nINSERT z;  \n-- end\n"),
+            (std::vector<std::string>{"\nCREATE x (\n  y \n)\n", "\nINSERT z\n"}));
+  EXPECT_EQ(driver::statements_of("DO 1").size(), 1U);
+  EXPECT_TRUE(driver::statements_of("-- nothing\n").empty());
+}
+
+// --- what errors mean ------------------------------------------------------------------------------------------------
+
+TEST(mysql_errors, say_what_now) {
+  struct expected {
+    int code;
+    errc means;
+    bool retryable, unusable;
+  };
+  for (const auto& e :
+       {expected{1213, errc::deadlock, true, false}, expected{1205, errc::call_timed_out, true, false},
+        expected{1020, errc::serialization_failure, true, false}, expected{1146, errc::schema_missing, false, false},
+        expected{1054, errc::schema_older, false, false}, expected{1142, errc::permission_denied, false, false},
+        expected{1045, errc::permission_denied, false, true}, expected{1049, errc::connection_failed, false, true},
+        expected{1290, errc::connection_failed, true, true}, expected{1040, errc::connection_failed, true, true},
+        expected{2013, errc::connection_failed, true, true}, expected{1927, errc::connection_failed, true, true},
+        expected{1064, errc::database_error, false, false}}) {
+    const auto found =
+        driver::mysql_error({.code = e.code, .sqlstate = "HY000", .message = "so"}, "MySQL", "acquiring");
+    EXPECT_EQ(found.code(), e.means) << e.code;
+    EXPECT_EQ(found.is_retryable(), e.retryable) << e.code;
+    EXPECT_EQ(found.connection_is_unusable(), e.unusable) << e.code;
+    EXPECT_FALSE(found.outcome_is_unknown()) << e.code;
+    EXPECT_EQ(found.native_code(), e.code);
+    EXPECT_EQ(found.sqlstate(), "HY000");
+    EXPECT_TRUE(mentions(found, "MySQL, while acquiring: so")) << found.what();
+  }
+}
+
+TEST(mysql_errors, do_not_know_what_became_of_a_write_on_a_lost_connection) {
+  const auto outcome = [](int code, bool writing) {
+    return driver::mysql_error({.code = code, .message = "so", .connection_lost = true, .writing = writing}, "MySQL",
+                               "x")
+        .outcome_is_unknown();
+  };
+  EXPECT_TRUE(outcome(2013, true));
+  EXPECT_FALSE(outcome(2013, false));
+  EXPECT_TRUE(outcome(0, true));
+}
+
+// --- the session -----------------------------------------------------------------------------------------------------
+
+class mysql_session_test : public testing::Test {
+ protected:
+  using session = std::unique_ptr<mysql_session>;
+
+  session open() { return open_on(connecting_); }
+  session open_on(driver::mysql_connecting& to, const driver::limits& until = within(10s)) {
+    return std::make_unique<mysql_session>(to,
+                                           driver::mysql_options{.lost =
+                                                                     [this](const std::string& mark) {
+                                                                       const std::lock_guard lock{mutex_};
+                                                                       lost_.push_back(mark);
+                                                                     }},
+                                           cutter_, until);
+  }
+  std::optional<error> failure_to_open(mysql_address to, const driver::limits& until = within(10s)) {
+    driver::mysql_connecting connecting{std::move(to), 5s};
+    return error_of([&] { return open_on(connecting, until); });
+  }
+
+  static std::vector<driver::row> ask(mysql_session& on, const std::string& sql, const driver::request& with = {},
+                                      const driver::limits& until = within(10s)) {
+    return on.run({.look = sql}, {&with, 1}, until);
+  }
+  static std::string word(mysql_session& on, const std::string& sql, const driver::request& with = {}) {
+    return driver::text(ask(on, sql, with).at(0).at(0));
+  }
+  static std::int64_t number(mysql_session& on, const std::string& sql, const driver::request& with = {}) {
+    return driver::integer(ask(on, sql, with).at(0).at(0));
+  }
+  static std::vector<driver::row> act(mysql_session& on, const std::string& sql, const driver::limits& until) {
+    const driver::request nothing{};
+    return on.run({.act = sql}, {&nothing, 1}, until);
+  }
+  std::vector<std::string> lost() {
+    const std::lock_guard lock{mutex_};
+    return lost_;
+  }
+
+  driver::line_cutter cutter_;
+  driver::mysql_connecting connecting_{server(), 5s};
+  std::mutex mutex_;
+  std::vector<std::string> lost_;
+};
+
+const std::vector<std::string> hostile{"",       " ",  "\"",   "\\",   "'",  "\\\"",   "[]", "null",
+                                       ",",      "\n", "a\tb", "?1",   "%s", "/*",     "*/", "日本",
+                                       "🔒",      "--", "\x01", "\x7f", "\r", "{\"a\"", "ß",  "'; DROP TABLE x; --",
+                                       "\\u0041"};
+
+TEST_F(mysql_session_test, reads_numbers_nothing_and_text) {
+  const auto on = open();
+  const auto row = ask(*on, "SELECT CAST(9223372036854775807 AS SIGNED), -3, TRUE, NULL, '', 'x'").at(0);
+  EXPECT_EQ(row, (driver::row{INT64_MAX, std::int64_t{-3}, std::int64_t{1}, {}, std::string{}, std::string{"x"}}));
+}
+
+TEST_F(mysql_session_test, sends_every_text_as_it_is) {
+  const auto on = open();
+  for (const auto& text : hostile)
+    EXPECT_EQ(word(*on, "SELECT HEX(?1)", {std::string_view{text}}),
+              word(*on, "SELECT HEX(CAST(?1 AS BINARY))", {std::string_view{text}}));
+  for (const auto& text : hostile) EXPECT_EQ(word(*on, "SELECT ?1", {std::string_view{text}}), text);
+  EXPECT_EQ(number(*on, "SELECT ?1 IS NULL", {}), 1);
+  EXPECT_EQ(number(*on, "SELECT CAST(?1 AS SIGNED)", {INT64_MIN}), INT64_MIN);
+}
+
+TEST_F(mysql_session_test, sends_a_batch_as_a_table) {
+  const auto on = open();
+  const dialect::step step{.look = "SELECT 1",
+                           .many =
+                               "SELECT t, n FROM JSON_TABLE(?1, '$[*]' COLUMNS (i FOR ORDINALITY, "
+                               "t VARCHAR(100) CHARACTER SET utf8mb4 PATH '$[0]', n BIGINT PATH '$[1]')) w ORDER BY i"};
+  std::vector<driver::request> batch;
+  for (const auto& text : hostile) batch.push_back({std::string_view{text}, static_cast<std::int64_t>(batch.size())});
+  batch.push_back({std::monostate{}, std::monostate{}});
+  batch.push_back({std::string_view{"last"}, INT64_MIN});
+  const auto rows = on->run(step, batch, within(10s));
+  ASSERT_EQ(rows.size(), batch.size());
+  for (std::size_t i = 0; i < hostile.size(); ++i)
+    EXPECT_EQ(rows[i], (driver::row{hostile[i], static_cast<std::int64_t>(i)}));
+  EXPECT_EQ(rows[hostile.size()], (driver::row{{}, {}}));
+  EXPECT_EQ(rows.back(), (driver::row{std::string{"last"}, INT64_MIN}));
+}
+
+TEST_F(mysql_session_test, does_not_act_on_what_was_answered) {
+  const auto on = open();
+  const driver::request one{};
+  const dialect::step answered{.look = "SELECT 'look'", .act = "SIGNAL SQLSTATE '45000'"};
+  EXPECT_EQ(driver::text(on->run(answered, {&one, 1}, within(10s)).at(0).at(0)), "look");
+  const dialect::step told{.act = "DO 1", .told = "SELECT 'told'"};
+  EXPECT_EQ(driver::text(on->run(told, {&one, 1}, within(10s)).at(0).at(0)), "told");
+  EXPECT_TRUE(on->run(told, {}, within(10s)).empty());
+}
+
+TEST_F(mysql_session_test, sets_what_it_relies_on) {
+  const auto on = open();
+  const auto variable = [&](const std::string& name) {
+    return driver::text(ask(*on, "SHOW VARIABLES LIKE '" + name + "'").at(0).at(1));
+  };
+  EXPECT_EQ(variable("time_zone"), "+00:00");
+  EXPECT_EQ(variable("autocommit"), "ON");
+  EXPECT_EQ(variable("character_set_client"), "utf8mb4");
+  EXPECT_EQ(variable("sql_mode"), "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION");
+  EXPECT_EQ(
+      driver::text(
+          ask(*on, "SHOW VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')").at(0).at(1)),
+      "READ-COMMITTED");
+}
+
+// --- time limits -----------------------------------------------------------------------------------------------------
+
+TEST_F(mysql_session_test, a_call_ends_at_its_deadline_and_the_session_with_it) {
+  const auto on = open();
+  const test::stopwatch watch;
+  // Whoever sleeps would notice that nobody waits any more.
+  const auto e = error_of([&] { return act(*on, "DO BENCHMARK(1000000000000, SHA2('', 512))", within(150ms)); });
+  EXPECT_LT(watch.elapsed(), 5s);
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::call_timed_out);
+  EXPECT_TRUE(e->is_retryable() && e->connection_is_unusable() && e->outcome_is_unknown());
+  EXPECT_FALSE(on->looks_alive());
+  EXPECT_TRUE(throws(errc::connection_failed, [&] { ask(*on, "SELECT 1"); }));
+
+  ASSERT_EQ(lost().size(), 1U);
+  const auto other = open();
+  const auto holders = [&] { return number(*other, "SELECT IS_USED_LOCK('" + lost().at(0) + "') IS NOT NULL"); };
+  EXPECT_EQ(holders(), 1) << "the server does not know yet";
+  other->end_session(lost().at(0), within(10s));
+  EXPECT_TRUE(test::eventually([&] { return holders() == 0; }));
+  other->end_session(lost().at(0), within(10s));  // gone already
+}
+
+TEST_F(mysql_session_test, a_read_that_was_cut_has_no_unknown_outcome) {
+  const auto on = open();
+  const auto e = error_of([&] { return ask(*on, "SELECT SLEEP(30)", {}, within(150ms)); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::call_timed_out);
+  EXPECT_FALSE(e->outcome_is_unknown());
+}
+
+TEST_F(mysql_session_test, a_call_ends_soon_after_a_stop) {
+  const auto on = open();
+  std::stop_source stop;
+  test::background<std::optional<error>> call{[&](const std::stop_token&) {
+    return error_of(
+        [&] { return act(*on, "DO SLEEP(30)", {.deadline = driver::now() + 60s, .stop = stop.get_token()}); });
+  }};
+  const auto other = open();
+  ASSERT_TRUE(test::eventually([&] {
+    return number(*other, "SELECT COUNT(*) FROM information_schema.processlist WHERE info = 'DO SLEEP(30)'") == 1;
+  }));
+  stop.request_stop();
+  const auto e = call.get();
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::cancelled);
+  EXPECT_TRUE(e->outcome_is_unknown());
+}
+
+TEST_F(mysql_session_test, sends_nothing_when_no_time_is_left) {
+  const auto on = open();
+  EXPECT_TRUE(throws(errc::call_timed_out, [&] { ask(*on, "SELECT 1", {}, within(0s)); }));
+  EXPECT_TRUE(on->looks_alive());
+  EXPECT_EQ(number(*on, "SELECT 1"), 1);
+}
+
+TEST_F(mysql_session_test, notices_that_it_was_ended_while_nobody_used_it) {
+  const auto on = open();
+  const auto other = open();
+  const auto id = number(*on, "SELECT CONNECTION_ID()");
+  other->script("KILL " + std::to_string(id));
+  EXPECT_TRUE(test::eventually([&] { return !on->looks_alive(); }));
+  const auto e = error_of([&] { return act(*on, "DO 1", within(10s)); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::connection_failed);
+  EXPECT_FALSE(e->outcome_is_unknown()) << "nothing was sent";
+}
+
+// --- connecting ------------------------------------------------------------------------------------------------------
+
+TEST_F(mysql_session_test, says_why_it_cannot_connect) {
+  auto wrong = server();
+  wrong.password = "not this";
+  const auto password = failure_to_open(wrong);
+  ASSERT_TRUE(password.has_value());
+  EXPECT_EQ(password->code(), errc::permission_denied);
+  EXPECT_EQ(password->native_code(), 1045);
+  EXPECT_FALSE(mentions(password, "not this"));
+
+  wrong = server();
+  wrong.database = "rowlock_no_such_database";
+  const auto database = failure_to_open(wrong);
+  ASSERT_TRUE(database.has_value());
+  EXPECT_EQ(database->code(), errc::connection_failed);
+  EXPECT_TRUE(mentions(database, "there is no such database")) << database->what();
+  EXPECT_FALSE(database->is_retryable());
+
+  wrong = server();
+  wrong.host = "nowhere.invalid";
+  EXPECT_EQ(failure_to_open(wrong)->code(), errc::connection_failed);
+  wrong = server();
+  wrong.socket = "/nonexistent/socket";
+  EXPECT_EQ(failure_to_open(wrong)->code(), errc::connection_failed);
+}
+
+TEST_F(mysql_session_test, refuses_to_go_on_without_the_encryption_that_was_asked_for) {
+  if (driver::text(ask(*open(), "SHOW VARIABLES LIKE 'have_ssl'").at(0).at(1)) == "YES")
+    GTEST_SKIP() << "this server offers it";
+  auto to = server();
+  to.tls = driver::encryption::required;
+  const auto e = failure_to_open(to);
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::connection_failed);
+}
+
+/// A server that says nothing.
+class mute_server {
+ public:
+  mute_server() : listening_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
+    at_.sin_family = AF_INET;
+    at_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at_;
+    if (bind(listening_, reinterpret_cast<const sockaddr*>(&at_), size) != 0 || listen(listening_, 8) != 0 ||
+        getsockname(listening_, reinterpret_cast<sockaddr*>(&at_), &size) != 0)
+      throw std::runtime_error{"cannot listen"};
+  }
+  mute_server(const mute_server&) = delete;
+  mute_server& operator=(const mute_server&) = delete;
+  ~mute_server() { hang_up(); }
+  std::uint16_t port() const { return ntohs(at_.sin_port); }
+  /// Whoever is connected hears of it.
+  void hang_up() {
+    if (listening_ >= 0) close(listening_);
+    listening_ = -1;
+  }
+
+ private:
+  int listening_;
+  sockaddr_in at_{};
+};
+
+TEST_F(mysql_session_test, gives_up_on_a_server_that_never_answers) {
+  mute_server mute;
+  auto to = server();
+  to.host = "127.0.0.1";
+  to.port = mute.port();
+  driver::mysql_connecting connecting{to, 5s};
+  const test::stopwatch watch;
+  EXPECT_TRUE(throws(errc::connection_failed, [&] { open_on(connecting, within(200ms)); }));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_TRUE(throws(errc::cancelled,
+                     [&] { open_on(connecting, {.deadline = driver::now() + 60s, .stop = stop.get_token()}); }));
+  EXPECT_LT(watch.elapsed(), 3s);
+  mute.hang_up();  // else the thread that was left behind would take its time
+}
+
+TEST_F(mysql_session_test, leaves_no_socket_open_across_exec) {
+  const auto on = open();
+  int inherited = 0;
+  for (int number = 3; number < 256; ++number) {
+    const int flags = fcntl(number, F_GETFD);
+    sockaddr_in peer{};
+    socklen_t size = sizeof peer;
+    const bool is_ours = flags >= 0 && getpeername(number, reinterpret_cast<sockaddr*>(&peer), &size) == 0;
+    if (is_ours && (flags & FD_CLOEXEC) == 0) ++inherited;
+  }
+  EXPECT_EQ(inherited, 0);
+}
+
+// Each call is cut at its own time: the socket that is shut is the session's own.
+TEST_F(mysql_session_test, knows_its_socket_while_others_connect_to_the_same_server) {
+  const auto to = server();
+  std::atomic<bool> is_over{false};
+  const auto connect_again_and_again = [&] {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port = htons(to.port);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    while (!is_over) {
+      const int number = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      static_cast<void>(connect(number, reinterpret_cast<const sockaddr*>(&at), sizeof at));
+      char greeting = 0;
+      static_cast<void>(read(number, &greeting, 1));
+      close(number);
+    }
+  };
+  const std::jthread others{connect_again_and_again};
+  std::vector<std::jthread> own;
+  std::atomic<int> cut{0};
+  for (int i = 0; i < 4; ++i)
+    own.emplace_back([&] {
+      for (int round = 0; round < 5; ++round) {
+        const auto on = open();
+        const auto bystander = open();
+        const auto e = error_of([&] { return act(*on, "DO SLEEP(30)", within(50ms)); });
+        if (e && e->code() == errc::call_timed_out && bystander->looks_alive() && number(*bystander, "SELECT 7") == 7)
+          ++cut;
+      }
+    });
+  own.clear();
+  is_over = true;
+  EXPECT_EQ(cut, 20);
+}
+
+// --- migrating -------------------------------------------------------------------------------------------------------
+
+TEST_F(mysql_session_test, lets_one_migrate_at_a_time) {
+  const auto on = open();
+  const auto other = open();
+  on->exclusively([&] { EXPECT_TRUE(throws(errc::call_timed_out, [&] { other->exclusively([] {}, within(300ms)); })); },
+                  within(10s));
+  bool was_run = false;
+  other->exclusively([&] { was_run = true; }, within(10s));
+  EXPECT_TRUE(was_run);
+  EXPECT_THROW(on->exclusively([] { throw std::runtime_error{"half-way"}; }, within(10s)), std::runtime_error);
+  other->exclusively([] {}, within(1s));
+}
+
+TEST_F(mysql_session_test, runs_a_script_statement_by_statement) {
+  const auto on = open();
+  on->script(
+      "DROP TABLE IF EXISTS driver_test;\nCREATE TABLE driver_test (n INT);\nINSERT INTO driver_test\nVALUES (1), "
+      "(2);\n");
+  EXPECT_EQ(number(*on, "SELECT COUNT(*) FROM driver_test"), 2);
+  const auto e = error_of([&] { return on->script("DROP TABLE driver_test;\nNO SUCH STATEMENT;\n"), 0; });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->native_code(), 1064);
+}
+
+}  // namespace
+}  // namespace rowlock
