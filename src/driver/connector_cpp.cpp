@@ -13,6 +13,8 @@
 #include <rowlock/error.hpp>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <cstdlib>
 
@@ -42,6 +44,41 @@ sql::Driver& driver_in_this_thread() {
   (void)announced;
   return the;
 }
+
+/// OpenSSL writes to a socket that was shut down as to a pipe that nobody reads, and the signal would end the program.
+class without_sigpipe {
+ public:
+  without_sigpipe() noexcept {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    was_pending_ = is_pending();
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  without_sigpipe(const without_sigpipe&) = delete;
+  without_sigpipe& operator=(const without_sigpipe&) = delete;
+  ~without_sigpipe() {
+    const timespec at_once{};
+    if (!was_pending_ && is_pending()) sigtimedwait(&pipe_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  static bool is_pending() noexcept {
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, SIGPIPE) == 1;
+  }
+
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
+/// In every function that calls the connector.
+struct calling {
+  calling() { driver_in_this_thread(); }
+  const without_sigpipe guard{};
+};
 
 bool is_about_integer(int type) {
   switch (type) {
@@ -114,9 +151,15 @@ class prepared final : public connector_connection::statement {
  public:
   prepared(sql::Connection& on, const std::string& sql)
       : statement_{on.prepareStatement(sql)}, rows_{gives_rows(sql)} {}
+  ~prepared() override {
+    const calling about_to;
+    statement_.reset();
+  }
+  prepared(const prepared&) = delete;
+  prepared& operator=(const prepared&) = delete;
 
   std::uint64_t execute(std::span<const argument* const> values, std::vector<row>& to) override {
-    driver_in_this_thread();
+    const calling about_to;
     unsigned place = 0;
     for (const argument* value : values) bind(++place, *value);
     if (!rows_) return static_cast<std::uint64_t>(statement_->executeUpdate());
@@ -178,7 +221,7 @@ class connector_connection::implementation {
   }
 
   void execute(const std::string& sql, std::vector<row>& to) {
-    driver_in_this_thread();
+    const calling about_to;
     const std::unique_ptr<sql::Statement> statement{connection_->createStatement()};
     if (!statement->execute(sql)) return;
     const std::unique_ptr<sql::ResultSet> found{statement->getResultSet()};
@@ -201,6 +244,7 @@ class connector_connection::implementation {
 
 connector_connection::connector_connection(const mysql_address& to, std::chrono::seconds connecting,
                                            std::chrono::seconds reading, const std::stop_token& given_up) {
+  const calling about_to;
   const auto options = options_of(to, connecting, reading);
   socket_ = open_and_find_socket({.is_local = !to.socket.empty(), .port = to.port}, host_of(to), [&] {
     implementation_.reset();
@@ -211,12 +255,15 @@ connector_connection::connector_connection(const mysql_address& to, std::chrono:
   fcntl(socket_, F_SETFD, FD_CLOEXEC);
 }
 
-connector_connection::~connector_connection() { driver_in_this_thread(); }
+connector_connection::~connector_connection() {
+  const calling about_to;
+  implementation_.reset();
+}
 
 void connector_connection::execute(const std::string& sql, std::vector<row>& to) { implementation_->execute(sql, to); }
 
 std::unique_ptr<connector_connection::statement> connector_connection::prepare(const std::string& sql) {
-  driver_in_this_thread();
+  const calling about_to;
   return std::make_unique<prepared>(implementation_->get(), sql);
 }
 

@@ -142,6 +142,16 @@ client_impl::tried client_impl::try_once(const wish& what, const driver::limits&
   }
 }
 
+namespace {
+
+// To find out what became of a call that was cut, and to end its session before it comes true after all.
+driver::limits leaving_a_tenth(driver::limits until) {
+  until.deadline -= std::max<duration>(until.deadline - driver::now(), duration::zero()) / 10;
+  return until;
+}
+
+}  // namespace
+
 strategies::answer client_impl::ask(const wish& what, const std::string& id, const driver::limits& until) try {
   check_usable();
   const strategies::attempt one{.name = what.name.view(),
@@ -150,7 +160,8 @@ strategies::answer client_impl::ask(const wish& what, const std::string& id, con
                                 .acquisition = id,
                                 .note = what.options.note,
                                 .lease = what.options.lease};
-  return on_session(until, [&](driver::session& on) { return unique_index_.acquire(on, {&one, 1}, until).at(0); });
+  const auto first = leaving_a_tenth(until);
+  return on_session(first, [&](driver::session& on) { return unique_index_.acquire(on, {&one, 1}, first).at(0); });
 } catch (const error& e) {
   if (!e.outcome_is_unknown()) throw;
   if (auto granted = adopt(what, id, until)) return *granted;

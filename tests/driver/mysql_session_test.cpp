@@ -294,6 +294,7 @@ TEST_F(mysql_session_test, a_read_that_was_cut_has_no_unknown_outcome) {
 
 TEST_F(mysql_session_test, a_call_ends_soon_after_a_stop) {
   const auto on = open();
+  const auto id = number(*on, "SELECT CONNECTION_ID()");
   std::stop_source stop;
   test::background<std::optional<error>> call{[&](const std::stop_token&) {
     return error_of(
@@ -301,7 +302,8 @@ TEST_F(mysql_session_test, a_call_ends_soon_after_a_stop) {
   }};
   const auto other = open();
   ASSERT_TRUE(test::eventually([&] {
-    return number(*other, "SELECT COUNT(*) FROM information_schema.processlist WHERE info = 'DO SLEEP(30)'") == 1;
+    return number(*other, "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?1 AND info = 'DO SLEEP(30)'",
+                  {id}) == 1;
   }));
   stop.request_stop();
   const auto e = call.get();
