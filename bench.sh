@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds and runs the benchmarks: ./bench.sh [--quick] [--only PATTERN] [--json FILE] [--database URL]
-# Without a URL, PostgreSQL is measured on a throw-away server.
+# Without a URL, PostgreSQL and MariaDB are measured on throw-away servers.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,4 +16,4 @@ for argument in "$@"; do
         --database | --database=* | -h | --help) exec "$root/build/release/bin/rowlock_bench" "$@" ;;
     esac
 done
-with_servers postgresql -- "$root/build/release/bin/rowlock_bench" "$@"
+with_servers postgresql mariadb -- "$root/build/release/bin/rowlock_bench" "$@"

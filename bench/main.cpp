@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "measure.hpp"
-#ifdef ROWLOCK_WITH_POSTGRESQL
-#include "postgresql_cases.hpp"
-#endif
 #include "result.hpp"
+#include "server_cases.hpp"
+#include "server_kinds.hpp"
 #include "sqlite_cases.hpp"
 
 namespace {
@@ -25,7 +24,7 @@ struct options {
   bool quick = false;
   std::optional<std::string> only;
   std::optional<std::string> json;
-  std::optional<std::string> database;
+  std::vector<std::string> databases;
 };
 
 /// Keeps the subjects that match, and beside them the raw one that they are compared with.
@@ -45,21 +44,10 @@ std::vector<bench::bench_case> chosen(std::vector<bench::bench_case> all, const 
   return kept;
 }
 
-#ifdef ROWLOCK_WITH_POSTGRESQL
-void add_postgresql(std::vector<bench::bench_case>& to, const options& asked) {
-  if (!asked.database) {
-    fmt::print(stderr, "PostgreSQL is left out: no --database tells where a server is\n");
-    return;
-  }
-  for (auto& each : bench::postgresql_cases(*asked.database)) to.push_back(std::move(each));
-}
-#endif
-
-std::vector<bench::bench_case> all_cases([[maybe_unused]] const options& asked) {
+std::vector<bench::bench_case> all_cases(const options& asked) {
   auto all = bench::sqlite_cases();
-#ifdef ROWLOCK_WITH_POSTGRESQL
-  add_postgresql(all, asked);
-#endif
+  for (const auto& server : bench::open_servers(asked.databases))
+    for (auto& each : bench::cases_on(server)) all.push_back(std::move(each));
   return all;
 }
 
@@ -78,6 +66,20 @@ void run(const options& asked) {
   if (asked.json) bench::write_json(*asked.json, results);
 }
 
+void add_databases(CLI::App& app, std::vector<std::string>& to) {
+  std::string forms;
+  std::string variables;
+  for (const auto& each : bench::server_kinds()) {
+    forms += fmt::format("{}{}//user:password@host:port/database", forms.empty() ? "" : "|", each.scheme);
+    variables += fmt::format("{}{}", variables.empty() ? "" : ", ", each.variable);
+  }
+  if (forms.empty()) return;
+  const auto* const what = "A database on a server, for tables that are gone afterwards; may be given several times";
+  app.add_option("--database", to, fmt::format("{} (Env: {})", what, variables))
+      ->type_name(forms)
+      ->allow_extra_args(false);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,11 +90,7 @@ int main(int argc, char** argv) {
   app.add_option("--only", asked.only, "Only what this regular expression finds in \"database: case: subject\"")
       ->type_name("PATTERN");
   app.add_option("--json", asked.json, "Also write the results there")->type_name("FILE");
-#ifdef ROWLOCK_WITH_POSTGRESQL
-  app.add_option("--database", asked.database, "A PostgreSQL database, for tables that are gone afterwards")
-      ->type_name("postgresql://user:password@host:port/database")
-      ->envname("ROWLOCK_TEST_POSTGRESQL_URL");
-#endif
+  add_databases(app, asked.databases);
   CLI11_PARSE(app, argc, argv);
   try {
     run(asked);

@@ -5,23 +5,28 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 namespace bench {
+namespace {
 
-/// What one libpqxx does differently from another is here.
-class postgresql_connection::implementation {
+class prepared final : public statement {
  public:
-  explicit implementation(const std::string& url) : connection_{url} {}
+  prepared(pqxx::connection& on, std::string name) : connection_{on}, name_{std::move(name)} {}
 
-  pqxx::result execute(const std::string& sql) { return pqxx::nontransaction{connection_}.exec(sql); }
-  void prepare(const std::string& name, const std::string& sql) { connection_.prepare(name, sql); }
+  std::size_t run(std::span<const char* const> values) override {
+    return static_cast<std::size_t>(rows(values).size());
+  }
 
+ private:
+  // What one libpqxx does differently from another is here.
 #if PQXX_VERSION_MAJOR < 7
-  pqxx::result run(const std::string& name, std::span<const char* const> values) {
+  pqxx::result rows(std::span<const char* const> values) {
     const auto parameters = pqxx::prepare::make_dynamic_params(values.begin(), values.end());
-    return pqxx::nontransaction{connection_}.exec_prepared(name, parameters);
+    return pqxx::nontransaction{connection_}.exec_prepared(name_, parameters);
   }
 #else
-  pqxx::result run(const std::string& name, std::span<const char* const> values) {
+  pqxx::result rows(std::span<const char* const> values) {
     pqxx::params parameters;
     for (const char* each : values) {
       if (each == nullptr) {
@@ -30,32 +35,42 @@ class postgresql_connection::implementation {
         parameters.append(pqxx::zview{each});
       }
     }
-    return pqxx::nontransaction{connection_}.exec(pqxx::prepped{name}, parameters);
+    return pqxx::nontransaction{connection_}.exec(pqxx::prepped{name_}, parameters);
   }
 #endif
 
- private:
-  pqxx::connection connection_;
+  pqxx::connection& connection_;
+  std::string name_;
 };
 
-postgresql_connection::postgresql_connection(const std::string& url)
-    : implementation_{std::make_unique<implementation>(url)} {
-  execute(fmt::format("SET application_name = '{} by hand:{}'", application, ::getpid()));
-}
+class postgresql_connection final : public connection {
+ public:
+  explicit postgresql_connection(const std::string& url) : connection_{url} {
+    run(fmt::format("SET application_name = '{} by hand:{}'", application, ::getpid()));
+  }
 
-postgresql_connection::~postgresql_connection() = default;
+  long long execute(const std::string& sql) override {
+    const auto answer = run(sql);
+    return answer.empty() || answer[0].back().is_null() ? 0 : answer[0].back().as<long long>();
+  }
 
-long long postgresql_connection::execute(const std::string& sql) {
-  const auto answer = implementation_->execute(sql);
-  return answer.empty() || answer[0][0].is_null() ? 0 : answer[0][0].as<long long>();
-}
+  std::unique_ptr<statement> prepare(const std::string& sql) override {
+    auto name = fmt::format("bench_{}", ++prepared_);
+    connection_.prepare(name, sql);
+    return std::make_unique<prepared>(connection_, std::move(name));
+  }
 
-void postgresql_connection::prepare(const std::string& name, const std::string& sql) {
-  implementation_->prepare(name, sql);
-}
+ private:
+  pqxx::result run(const std::string& sql) { return pqxx::nontransaction{connection_}.exec(sql); }
 
-std::size_t postgresql_connection::run(const std::string& name, std::span<const char* const> values) {
-  return static_cast<std::size_t>(implementation_->run(name, values).size());
+  pqxx::connection connection_;
+  int prepared_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<connection> connect_postgresql(const std::string& url) {
+  return std::make_unique<postgresql_connection>(url);
 }
 
 }  // namespace bench

@@ -7,13 +7,13 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cstdint>
 #include <ctime>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "acquisition.hpp"
 
 namespace bench {
 namespace {
@@ -88,20 +88,12 @@ class raw_lane final : public lane {
       : connection_{open(path)}, name_{fmt::format("bench/{}", number)}, thread_{fmt::format("{}", number)} {}
 
   void cycle() override {
-    draw_acquisition();
+    acquisition_.draw();
     take();
     let_go();
   }
 
  private:
-  void draw_acquisition() {
-    constexpr std::string_view digits = "0123456789abcdef";
-    for (std::size_t at = 0; at < acquisition_.size(); at += 16) {
-      auto bits = random_();
-      for (std::size_t digit = 0; digit < 16; ++digit, bits >>= 4) acquisition_[at + digit] = digits[bits & 15];
-    }
-  }
-
   void take() {
     auto* const to = upsert_.get();
     const auto now = now_us();
@@ -109,7 +101,7 @@ class raw_lane final : public lane {
     set(to, 2, now);
     set(to, 3, owner_);
     set(to, 4, thread_);
-    set(to, 5, {acquisition_.data(), acquisition_.size()});
+    set(to, 5, acquisition_.text());
     set(to, 6, now + lease_us);
     check(connection_.get(), sqlite3_bind_null(to, 7));
     change_one(to);
@@ -118,7 +110,7 @@ class raw_lane final : public lane {
   void let_go() {
     auto* const to = vacate_.get();
     set(to, 1, name_);
-    set(to, 2, {acquisition_.data(), acquisition_.size()});
+    set(to, 2, acquisition_.text());
     set(to, 3, now_us());
     change_one(to);
   }
@@ -129,8 +121,7 @@ class raw_lane final : public lane {
   std::string name_;
   std::string owner_ = fmt::format("bench:localhost:{}:0123456789abcdef", ::getpid());
   std::string thread_;
-  std::array<char, 32> acquisition_{};
-  std::mt19937_64 random_{std::random_device{}()};
+  acquisition acquisition_;
 };
 
 class sqlite_raw final : public subject {

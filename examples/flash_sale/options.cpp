@@ -12,18 +12,12 @@ constexpr const char* description =
     "Sells one item to buyers in several processes, one order per user: without a lock, which oversells, and then "
     "with every strategy of rowlock.";
 
-#ifdef ROWLOCK_WITH_POSTGRESQL
-constexpr const char* databases = "sqlite:PATH|postgresql://USER:PASSWORD@HOST:PORT/DATABASE";
-#else
-constexpr const char* databases = "sqlite:PATH";
-#endif
-
 constexpr const char* explanation =
     "The shop's data live in the tables flash_sale_stock and flash_sale_orders, which every run makes anew.\n\n"
     "SQLite: they are in PATH, and the locks in PATH-locks, because a write transaction of the application would hold "
     "up the renewal of locks in its own file. Both files stay where a database was given.\n\n"
-#ifdef ROWLOCK_WITH_POSTGRESQL
-    "PostgreSQL: the locks are beside them, in rowlock_lock. All tables stay.\n\n"
+#if defined(ROWLOCK_WITH_POSTGRESQL) || defined(ROWLOCK_WITH_MYSQL)
+    "On a server the locks are beside them, in rowlock_lock. All tables stay.\n\n"
 #endif
     "The exit status is 1 if a run with locks oversold, gave a user two orders or did not sell everything.";
 
@@ -73,7 +67,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
   CLI::App app{description, "flash_sale"};
   app.footer(explanation);
   app.add_option("--database", options.database, "Where to sell; default: a temporary file")
-      ->type_name(databases)
+      ->type_name(database_forms())
       ->check(CLI::Validator{sentence_if_wrong, ""});
   app.add_option("--strategy", only, "Make only this run; none: the one without a lock")
       ->type_name("NAME")

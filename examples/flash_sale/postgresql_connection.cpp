@@ -43,6 +43,30 @@ pqxx::connection connect(const std::string& url) try { return pqxx::connection{u
   fail("PostgreSQL", e.what());
 }
 
+class postgresql_connection final : public server_connection {
+ public:
+  explicit postgresql_connection(const std::string& url) : connection_{connect(url)} {}
+
+  void execute(const std::string& sql) override { run(sql); }
+
+  std::int64_t number(const std::string& sql) override {
+    const auto rows = run(sql);
+    if (rows.empty()) throw std::runtime_error{fmt::format("{}: no row", sql)};
+    return rows[0][0].as<std::int64_t>();
+  }
+
+  std::size_t change(const std::string& sql) override { return static_cast<std::size_t>(run(sql).affected_rows()); }
+
+ private:
+  pqxx::result run(const std::string& sql) try {
+    return pqxx::nontransaction{connection_}.exec(sql);
+  } catch (const std::exception& e) {
+    fail(sql, e.what());
+  }
+
+  pqxx::connection connection_;
+};
+
 }  // namespace
 
 void check_postgresql_url(const std::string& url) {
@@ -55,35 +79,8 @@ void check_postgresql_url(const std::string& url) {
         "mean something in a URL"};
 }
 
-class postgresql_connection::implementation {
- public:
-  explicit implementation(const std::string& url) : connection_{connect(url)} {}
-
-  pqxx::result run(const std::string& sql) try {
-    return pqxx::nontransaction{connection_}.exec(sql);
-  } catch (const std::exception& e) {
-    fail(sql, e.what());
-  }
-
- private:
-  pqxx::connection connection_;
-};
-
-postgresql_connection::postgresql_connection(const std::string& url)
-    : implementation_{std::make_unique<implementation>(url)} {}
-
-postgresql_connection::~postgresql_connection() = default;
-
-void postgresql_connection::execute(const std::string& sql) { implementation_->run(sql); }
-
-std::int64_t postgresql_connection::number(const std::string& sql) {
-  const auto rows = implementation_->run(sql);
-  if (rows.empty()) throw std::runtime_error{fmt::format("{}: no row", sql)};
-  return rows[0][0].as<std::int64_t>();
-}
-
-std::size_t postgresql_connection::change(const std::string& sql) {
-  return static_cast<std::size_t>(implementation_->run(sql).affected_rows());
+std::unique_ptr<server_connection> connect_postgresql(const std::string& url) {
+  return std::make_unique<postgresql_connection>(url);
 }
 
 }  // namespace flash_sale

@@ -2,10 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
+#include <array>
 #include <stdexcept>
 
+#ifdef ROWLOCK_WITH_MYSQL
+#include "mysql_shop.hpp"
+#include "mysql_url.hpp"
+#endif
+#include "percent_decoding.hpp"
 #ifdef ROWLOCK_WITH_POSTGRESQL
+#include "postgresql_connection.hpp"
 #include "postgresql_shop.hpp"
 #endif
 #include "sqlite_shop.hpp"
@@ -15,56 +22,7 @@ namespace {
 
 constexpr std::string_view sqlite_scheme = "sqlite:";
 
-int hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
-
-std::optional<char> decode_byte(std::string_view escape) {
-  if (escape.size() < 3) return std::nullopt;
-  const int high = hex_value(escape[1]);
-  const int low = hex_value(escape[2]);
-  if (high < 0 || low < 0 || high + low == 0) return std::nullopt;
-  return static_cast<char>(high * 16 + low);
-}
-
-std::string percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '%') {
-      decoded += text[at];
-      continue;
-    }
-    const auto byte = decode_byte(text.substr(at));
-    if (!byte) throw std::invalid_argument{fmt::format("\"{}\": '%' must be followed by two hex digits, not 00", text)};
-    decoded += *byte;
-    at += 2;
-  }
-  return decoded;
-}
-
-#ifdef ROWLOCK_WITH_POSTGRESQL
-constexpr const char* databases = "SQLite and PostgreSQL only: write --database sqlite:PATH or postgresql://...";
-#else
-constexpr const char* databases = "SQLite only: write --database sqlite:PATH";
-#endif
-
-/// Only the scheme is repeated: the rest may hold a password.
-[[noreturn]] void refuse_scheme(const std::string& url) {
-  const auto colon = url.find(':');
-  const auto instead =
-      colon == std::string::npos ? std::string{} : fmt::format(" instead of {}:", url.substr(0, colon));
-  throw std::invalid_argument{fmt::format("this build sells from {}{}", databases, instead)};
-}
-
-#ifdef ROWLOCK_WITH_POSTGRESQL
-bool is_postgresql(const std::string& url) { return url.starts_with("postgresql:") || url.starts_with("postgres:"); }
-#endif
-
 std::string sqlite_path(const std::string& url) {
-  if (!url.starts_with(sqlite_scheme)) refuse_scheme(url);
   auto path = std::string_view{url}.substr(sqlite_scheme.size());
   if (path.starts_with("///")) path.remove_prefix(2);
   if (path.starts_with("//")) throw std::invalid_argument{"an sqlite: URL names no host: write --database sqlite:PATH"};
@@ -73,29 +31,80 @@ std::string sqlite_path(const std::string& url) {
     throw std::invalid_argument{"several processes cannot share a database in memory: write --database sqlite:PATH"};
   if (path.find_first_of("?#") != std::string_view::npos)
     throw std::invalid_argument{fmt::format("\"{}\": percent-encode '?' and '#' in a path", path)};
-  return percent_decoded(path);
+  const auto decoded = percent_decoded(path);
+  if (!decoded)
+    throw std::invalid_argument{fmt::format("\"{}\": '%' must be followed by two hex digits, not 00", path)};
+  return *decoded;
+}
+
+/// One kind of database.
+struct backend {
+  std::string_view scheme;
+  std::string_view other_scheme;
+  std::string_view form;
+  database (*parse)(const std::string& url);
+  std::unique_ptr<shop> (*open)(const std::string& url);
+
+  bool is_for(std::string_view url) const {
+    const auto given = url.substr(0, url.find(':') + 1);
+    return given == scheme || given == other_scheme;
+  }
+};
+
+constexpr std::array backends{
+    backend{sqlite_scheme, sqlite_scheme, "sqlite:PATH",
+            [](const std::string& url) -> database {
+              (void)sqlite_path(url);
+              // A write transaction of the application would hold up every renewal in the same file.
+              return {url, url + "-locks"};
+            },
+            [](const std::string& url) -> std::unique_ptr<shop> {
+              return std::make_unique<sqlite_shop>(sqlite_path(url));
+            }},
+#ifdef ROWLOCK_WITH_POSTGRESQL
+    backend{"postgresql:", "postgres:", "postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
+            [](const std::string& url) -> database {
+              check_postgresql_url(url);
+              return {url, url};
+            },
+            open_postgresql_shop},
+#endif
+#ifdef ROWLOCK_WITH_MYSQL
+    backend{"mysql:", "mariadb:", "mysql://USER:PASSWORD@HOST:PORT/DATABASE",
+            [](const std::string& url) -> database {
+              (void)parse_mysql_url(url);
+              return {url, url};
+            },
+            open_mysql_shop},
+#endif
+};
+
+/// Only the scheme is repeated: the rest may hold a password.
+[[noreturn]] void refuse_scheme(const std::string& url) {
+  const auto colon = url.find(':');
+  throw std::invalid_argument{fmt::format("{} is no database that this build sells from; write --database {}",
+                                          colon == std::string::npos ? "that" : url.substr(0, colon + 1),
+                                          database_forms())};
+}
+
+const backend& backend_for(const std::string& url) {
+  const auto* const found =
+      std::find_if(backends.begin(), backends.end(), [&](const auto& each) { return each.is_for(url); });
+  if (found == backends.end()) refuse_scheme(url);
+  return *found;
 }
 
 }  // namespace
 
-database parse_database(const std::string& url) {
-#ifdef ROWLOCK_WITH_POSTGRESQL
-  if (is_postgresql(url)) {
-    check_postgresql_url(url);
-    return {url, url};
-  }
-#endif
-  (void)sqlite_path(url);
-  // A write transaction of the application would hold up every renewal in the same file.
-  return {url, url + "-locks"};
+std::string database_forms() {
+  std::string all;
+  for (const auto& each : backends) all.append(all.empty() ? "" : "|").append(each.form);
+  return all;
 }
 
-std::unique_ptr<shop> open_shop(const std::string& url) {
-#ifdef ROWLOCK_WITH_POSTGRESQL
-  if (is_postgresql(url)) return std::make_unique<postgresql_shop>(url);
-#endif
-  return std::make_unique<sqlite_shop>(sqlite_path(url));
-}
+database parse_database(const std::string& url) { return backend_for(url).parse(url); }
+
+std::unique_ptr<shop> open_shop(const std::string& url) { return backend_for(url).open(url); }
 
 std::string sqlite_url(std::string_view path) {
   std::string url{sqlite_scheme};

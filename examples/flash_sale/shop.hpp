@@ -38,6 +38,9 @@ struct database {
   std::string locks_url;
 };
 
+/// What a URL may look like in this build, for people: "sqlite:PATH|...".
+std::string database_forms();
+
 /// Throws std::invalid_argument with a sentence where this build cannot open such a URL.
 database parse_database(const std::string& url);
 

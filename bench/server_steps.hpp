@@ -4,12 +4,13 @@
 #include <memory>
 #include <string>
 
+#include "server.hpp"
 #include "subject.hpp"
 
 namespace bench {
 
 /// The steps of `unique_index` on a session, below everything that a client does around them: 32 names, `at_once` of
 /// them in each batch that is acquired and then released.
-std::unique_ptr<subject> make_postgresql_steps(const std::string& url, const std::string& prefix, std::size_t at_once);
+std::unique_ptr<subject> make_steps(const server& at, const std::string& prefix, std::size_t at_once);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-#include "postgresql_tables.hpp"
+#include "server_tables.hpp"
 
 #include <rowlock/rowlock.hpp>
 
@@ -7,24 +7,20 @@
 #include <cstdio>
 #include <exception>
 #include <random>
-#include <utility>
-
-#include "postgresql_connection.hpp"
 
 namespace bench {
 namespace {
 
 class tables {
  public:
-  explicit tables(std::string url) : url_{std::move(url)} {
-    rowlock::client::connect(url_, {.application = postgresql_connection::application, .table_prefix = prefix_})
-        .migrate();
+  explicit tables(const server& at) : server_{at} {
+    rowlock::client::connect(at.url, {.application = application, .table_prefix = prefix_}).migrate();
   }
   tables(const tables&) = delete;
   tables& operator=(const tables&) = delete;
   ~tables() {
     try {
-      postgresql_connection{url_}.execute(fmt::format("DROP TABLE {0}lock, {0}migration", prefix_));
+      server_.connect()->execute(fmt::format("DROP TABLE {0}lock, {0}migration", prefix_));
     } catch (const std::exception& e) {
       fmt::print(stderr, "rowlock_bench: the tables {}* stay behind: {}\n", prefix_, e.what());
     }
@@ -33,15 +29,14 @@ class tables {
   const std::string& prefix() const noexcept { return prefix_; }
 
  private:
-  std::string url_;
+  const server& server_;
   std::string prefix_ = fmt::format("rowlock_bench_{:08x}_", std::random_device{}());
 };
 
 class subject_in_tables final : public subject {
  public:
-  subject_in_tables(const std::string& url,
-                    const std::function<std::unique_ptr<subject>(const std::string& prefix)>& make)
-      : tables_{url}, subject_{make(tables_.prefix())} {}
+  subject_in_tables(const server& at, const std::function<std::unique_ptr<subject>(const std::string& prefix)>& make)
+      : tables_{at}, subject_{make(tables_.prefix())} {}
 
   std::unique_ptr<lane> open_lane(std::size_t number) override { return subject_->open_lane(number); }
 
@@ -52,9 +47,9 @@ class subject_in_tables final : public subject {
 
 }  // namespace
 
-std::unique_ptr<subject> in_own_tables(const std::string& url,
+std::unique_ptr<subject> in_own_tables(const server& at,
                                        const std::function<std::unique_ptr<subject>(const std::string& prefix)>& make) {
-  return std::make_unique<subject_in_tables>(url, make);
+  return std::make_unique<subject_in_tables>(at, make);
 }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-#include "postgresql_batches.hpp"
+#include "server_steps.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 #include "core/url.hpp"
 #include "driver/backend.hpp"
 #include "driver/boot_clock.hpp"
-#include "postgresql_connection.hpp"
 #include "strategy/unique_index.hpp"
 
 namespace bench {
@@ -70,12 +69,12 @@ class steps_lane final : public lane {
   std::uint64_t next_ = 0;
 };
 
-class postgresql_steps final : public subject {
+class steps final : public subject {
  public:
-  postgresql_steps(const std::string& url, const std::string& prefix, std::size_t at_once)
-      : backend_{driver::backend_for(rowlock::core::cut_url(url).scheme)},
+  steps(const server& at, const std::string& prefix, std::size_t at_once)
+      : backend_{driver::backend_for(rowlock::core::cut_url(at.url).scheme)},
         sql_{backend_.dialect(prefix, options_)},
-        database_{backend_.open(rowlock::core::cut_url(url), options_)},
+        database_{backend_.open(rowlock::core::cut_url(at.url), options_)},
         at_once_{at_once} {}
 
   std::unique_ptr<lane> open_lane(std::size_t number) override {
@@ -83,8 +82,7 @@ class postgresql_steps final : public subject {
   }
 
  private:
-  driver::open_options options_{.application_name =
-                                    fmt::format("{} steps:{}", postgresql_connection::application, ::getpid())};
+  driver::open_options options_{.application_name = fmt::format("{} steps:{}", application, ::getpid())};
   const driver::backend& backend_;
   rowlock::dialect::table sql_;
   std::unique_ptr<driver::database> database_;
@@ -93,8 +91,8 @@ class postgresql_steps final : public subject {
 
 }  // namespace
 
-std::unique_ptr<subject> make_postgresql_steps(const std::string& url, const std::string& prefix, std::size_t at_once) {
-  return std::make_unique<postgresql_steps>(url, prefix, at_once);
+std::unique_ptr<subject> make_steps(const server& at, const std::string& prefix, std::size_t at_once) {
+  return std::make_unique<steps>(at, prefix, at_once);
 }
 
 }  // namespace bench

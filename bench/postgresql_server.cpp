@@ -1,0 +1,83 @@
+#include "postgresql_server.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "postgresql_connection.hpp"
+
+namespace bench {
+namespace {
+
+// {clock} is microseconds since 1970.
+constexpr const char* upsert = R"(
+INSERT INTO {prefix}lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+VALUES ($1, {clock}, $2, $3, $4, clock_timestamp(), clock_timestamp() + $5::bigint * interval '1 microsecond', $6)
+ON CONFLICT (name) DO UPDATE SET version = greatest(l.version + 1, {clock}), owner = excluded.owner,
+  thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at,
+  expires_at = excluded.expires_at, note = excluded.note
+WHERE l.owner IS NULL OR l.expires_at <= clock_timestamp()
+RETURNING version)";
+constexpr const char* vacate = R"(
+UPDATE {prefix}lock SET version = greatest(version + 1, {clock}), owner = NULL, thread = NULL, note = NULL,
+  expires_at = clock_timestamp()
+WHERE name = $1 AND acquisition = $2{relaxed}
+RETURNING version)";
+constexpr const char* clock = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+constexpr const char* relaxed = " AND set_config('synchronous_commit', 'off', true) IS NOT NULL";
+
+/// Leaves {prefix} as it is.
+std::string text(const char* of, const char* also = "") {
+  using fmt::arg;
+  return fmt::format(fmt::runtime(of), arg("prefix", "{prefix}"), arg("clock", clock), arg("relaxed", also));
+}
+
+/// By the server's statistics, which count transactions, each of them one statement here, of a whole database.
+class statistics final : public observer {
+ public:
+  explicit statistics(std::string url) : url_{std::move(url)} {}
+
+  std::size_t connections() override {
+    return static_cast<std::size_t>(connect_postgresql(url_)->execute("SELECT count(*) " + others()));
+  }
+
+  /// A session that ends tells the statistics what it did before it vanishes from the list of sessions.
+  long long statements() override {
+    const auto server = connect_postgresql(url_);
+    server->execute(fmt::format(
+        "DO $$BEGIN WHILE EXISTS (SELECT {}) LOOP PERFORM pg_sleep(0.002), pg_stat_clear_snapshot(); END LOOP; END$$",
+        others()));
+    return server->execute(
+        "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()");
+  }
+
+ private:
+  /// The sessions of this process but the one that asks.
+  static std::string others() {
+    return fmt::format(
+        "FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '{}%:{}' "
+        "AND pid <> pg_backend_pid()",
+        application, ::getpid());
+  }
+
+  std::string url_;
+};
+
+}  // namespace
+
+server postgresql_server(const std::string& url) {
+  return {.url = url,
+          .database = "postgresql",
+          .connect = [url] { return connect_postgresql(url); },
+          .observe = [url] { return std::make_unique<statistics>(url); },
+          .upsert = text(upsert),
+          .vacate = text(vacate),
+          .relaxed_vacate = text(vacate, relaxed),
+          .session_lock = {.name = "pg_advisory_lock",
+                           .lock = "SELECT pg_advisory_lock($1::bigint)",
+                           .unlock = "SELECT pg_advisory_unlock($1::bigint)"}};
+}
+
+}  // namespace bench

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "shop.hpp"
+
+namespace flash_sale {
+
+std::unique_ptr<shop> open_mysql_shop(const std::string& url);
+
+}  // namespace flash_sale
