@@ -10,7 +10,8 @@ exec </dev/null
 
 need_packages "${build_packages[@]}" "${test_packages[@]}"
 
-cmake --preset release -DROWLOCK_WERROR=ON -DROWLOCK_WITH_SQLITE=ON -DROWLOCK_WITH_POSTGRESQL=ON
+cmake --preset release -DROWLOCK_WERROR=ON -DROWLOCK_WITH_SQLITE=ON -DROWLOCK_WITH_POSTGRESQL=ON \
+    -DROWLOCK_WITH_MYSQL=ON
 cmake --build --preset release --parallel "$jobs"
 
-with_servers postgresql pgbouncer -- ctest --preset release
+with_servers postgresql pgbouncer mariadb -- ctest --preset release

@@ -2,7 +2,8 @@
 
 build_packages=(g++ cmake ninja-build libsqlite3-dev libpqxx-dev libpq-dev libmysqlcppconn-dev libcli11-dev libfmt-dev
     nlohmann-json3-dev)
-test_packages=(libgtest-dev libgmock-dev sqlite3 postgresql pgbouncer pkg-config dpkg-dev file)
+test_packages=(libgtest-dev libgmock-dev sqlite3 postgresql pgbouncer mariadb-server-core mariadb-client-core
+    libmariadb-dev pkg-config dpkg-dev file)
 
 missing_packages() {
     local package status

@@ -1,11 +1,13 @@
 # To be sourced. with_servers <server>... -- <command>...: runs the command with throw-away servers (postgresql,
-# pgbouncer) on free loopback ports, their files in one temporary folder. In the environment of the command are
+# pgbouncer, mariadb) on free loopback ports, their files in one temporary folder. In the environment of the command are
 #
 #   ROWLOCK_TEST_POSTGRESQL_URL    a database, by a role that may do everything. Where this is set already, that database is
 #                                  used, no server is started, and none of the following is set.
 #   ROWLOCK_TEST_POSTGRESQL_BIN    the folder of its programs: psql, pg_ctl
 #   ROWLOCK_TEST_PGBOUNCER_URL     the same database through PgBouncer in transaction mode; any role and database of the
 #                                  server may stand in the URL
+#   ROWLOCK_TEST_MYSQL_URL         a database of MariaDB, by a role that may do everything. Where this is set already, that
+#                                  database is used, of MariaDB or MySQL, and no such server is started.
 #
 # Servers and command end when this shell ends, in whatever way. The shell must not have traps of its own.
 
@@ -14,6 +16,7 @@ servers_variables=()
 postgresql_pid=
 postgresql_port=
 pgbouncer_pid=
+mariadb_pid=
 command_pid=
 
 with_servers() {
@@ -53,6 +56,7 @@ stop_everything() {
     stop_command
     stop_pgbouncer
     stop_postgresql
+    stop_mariadb
     [[ ${#servers_variables[@]} -eq 0 ]] || unset "${servers_variables[@]}"
     servers_variables=()
     [[ -z $servers_folder ]] || rm -rf "$servers_folder"
@@ -115,7 +119,7 @@ start_server() {
 # who does.
 become_user() {
     become=()
-    [[ $(id -u) -ne 0 ]] || become=(--reuid "$1" --regid "$1" --init-groups)
+    [[ $(id -u) -ne 0 ]] || become=(--reuid "$1" --regid "$(id -gn "$1")" --init-groups)
 }
 
 # make_server_folder <name> <user>: its path in $folder.
@@ -136,12 +140,14 @@ export_for_command() {
     servers_variables+=("$1")
 }
 
-# could_start <pid> <log> <url>: 0 as soon as it answers a query, 1 when it has ended or does not answer.
+# could_start <pid> <log> <query>...: 0 as soon as that command, a query, succeeds; 1 when the server has ended or does
+# not answer.
 could_start() {
-    local pid=$1 log=$2 url=$3 i
+    local pid=$1 log=$2 i
+    shift 2
     for ((i = 0; i < 600; ++i)); do
         is_running "$pid" || return 1
-        if PGCONNECT_TIMEOUT=2 "$postgresql_bin/psql" --no-psqlrc --command 'SELECT 1' "$url" >"$log.probe" 2>&1; then
+        if "$@" >"$log.probe" 2>&1 </dev/null; then
             return 0
         fi
         sleep 0.05
@@ -189,6 +195,10 @@ start_postgresql() {
 
 postgresql_url() { printf 'postgresql://rowlock:%s@127.0.0.1:%s/postgres' "$postgresql_password" "$1"; }
 
+query_postgresql() {
+    PGCONNECT_TIMEOUT=2 "$postgresql_bin/psql" --no-psqlrc --command 'SELECT 1' "$(postgresql_url "$1")"
+}
+
 make_postgresql_cluster() {
     printf '%s\n' "$postgresql_password" >"$folder/password"
     if ! (cd "$folder" && exec setpriv "${become[@]}" "$postgresql_bin/initdb" --pgdata=data --no-sync --encoding=UTF8 \
@@ -211,7 +221,7 @@ run_postgresql() {
     echo "port = $1" >>"$folder/data/postgresql.conf"
     start_server "$folder" "$folder.log" "$postgresql_bin/postgres" -D data
     postgresql_pid=$!
-    could_start "$postgresql_pid" "$folder.log" "$(postgresql_url "$1")" && postgresql_port=$1
+    could_start "$postgresql_pid" "$folder.log" query_postgresql "$1" && postgresql_port=$1
 }
 
 stop_postgresql() {
@@ -247,11 +257,59 @@ auth_user = rowlock
 SETTINGS
     start_server "$folder" "$folder.log" pgbouncer pgbouncer.ini
     pgbouncer_pid=$!
-    could_start "$pgbouncer_pid" "$folder.log" "$(postgresql_url "$1")" || return 1
+    could_start "$pgbouncer_pid" "$folder.log" query_postgresql "$1" || return 1
     export_for_command ROWLOCK_TEST_PGBOUNCER_URL "$(postgresql_url "$1")"
 }
 
 stop_pgbouncer() {
     [[ -z $pgbouncer_pid ]] || end_process "$pgbouncer_pid" TERM
     pgbouncer_pid=
+}
+
+# --- MariaDB ----------------------------------------------------------------------------------------------------------
+
+# As nobody, because the packages without the service make no user.
+start_mariadb() {
+    [[ -z ${ROWLOCK_TEST_MYSQL_URL-} ]] || return 0
+    local folder become
+    become_user nobody && make_server_folder mariadb nobody || return 1
+    mariadb_password=$(</proc/sys/kernel/random/uuid)
+    make_mariadb_files && start_on_free_port "$folder.log" run_mariadb || return 1
+}
+
+make_mariadb_files() {
+    # Of the roles named root, the one that is left is that of the socket.
+    cat >"$folder/init" <<SETTINGS
+DROP USER IF EXISTS root@'127.0.0.1', root@'::1';
+CREATE DATABASE IF NOT EXISTS rowlock;
+CREATE OR REPLACE USER rowlock IDENTIFIED BY '$mariadb_password';
+GRANT ALL ON *.* TO rowlock WITH GRANT OPTION;
+SETTINGS
+    if ! (cd "$folder" && exec setpriv "${become[@]}" mariadb-install-db --no-defaults --datadir="$folder/data" \
+        --tmpdir="$folder" --auth-root-authentication-method=normal --skip-test-db) >"$folder.log" 2>&1 </dev/null; then
+        echo "MariaDB's mariadb-install-db failed:" >&2
+        cat "$folder.log" >&2
+        return 1
+    fi
+}
+
+# run_mariadb <port>. The path of the socket counts from the data folder: the whole of it may be too long. Temporary files
+# are removed by any server that starts in the same folder.
+run_mariadb() {
+    PATH=$PATH:/usr/sbin start_server "$folder" "$folder.log" mariadbd --no-defaults --datadir="$folder/data" \
+        --tmpdir="$folder" --init-file="$folder/init" --socket=socket --pid-file=pid --bind-address=127.0.0.1 --port="$1" \
+        --skip-name-resolve --max-connections=300
+    mariadb_pid=$!
+    could_start "$mariadb_pid" "$folder.log" query_mariadb "$1" || return 1
+    export_for_command ROWLOCK_TEST_MYSQL_URL "mysql://rowlock:$mariadb_password@127.0.0.1:$1/rowlock"
+}
+
+query_mariadb() {
+    MYSQL_PWD=$mariadb_password mariadb --no-defaults --protocol=tcp --host=127.0.0.1 --port="$1" --user=rowlock \
+        --connect-timeout=2 --execute='SELECT 1' rowlock
+}
+
+stop_mariadb() {
+    [[ -z $mariadb_pid ]] || end_process "$mariadb_pid" TERM
+    mariadb_pid=
 }

@@ -41,7 +41,9 @@ struct step {
   std::string told{};
   std::string many{};
   std::string many_told{};
-  bool counts = false;               ///< as many rows changed as there are requests: all were carried out
+  /// The number of rows changed tells, and many_told the requests that it leaves open.
+  bool counts = false;
+  bool always_changes = false;       ///< no row was changed: nothing was carried out
   bool locks_where_refused = false;  ///< for as long as it takes: after a refusal it is better to look first
 };
 

@@ -99,10 +99,11 @@ UPDATE (SELECT l.name FROM {wanted(name, acquisition)} w
 SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
   l.expires_at = SYSDATE(6))";
 
+// Somebody else may have taken a row that was released, and then it is not found.
 constexpr std::string_view released_many = R"(
-SELECT w.acquisition FROM {wanted(name, acquisition)} w
+SELECT w.acquisition, l.owner IS NOT NULL FROM {wanted(name, acquisition)} w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-WHERE l.acquisition = w.acquisition AND l.owner IS NULL)";
+WHERE l.acquisition = w.acquisition)";
 
 constexpr std::string_view inspection = R"(
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
@@ -176,7 +177,8 @@ table mysql(std::string_view prefix) {
     return step{.verb = what,
                 .key = 1,
                 .many = replaced(prolong, "{end}", end),
-                .many_told = replaced(prolonged, "{changed}", changed)};
+                .many_told = replaced(prolonged, "{changed}", changed),
+                .always_changes = what == verb::extend};
   };
   step steps[] = {
       {.verb = verb::acquire,

@@ -17,7 +17,7 @@ boot_timer::boot_timer() : descriptor_{timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXE
 
 boot_timer::~boot_timer() { close(descriptor_); }
 
-void boot_timer::set(core::instant t) noexcept {
+void boot_timer::set(core::instant t) const noexcept {
   // A time of zero would disarm; anything in the past fires at once.
   const auto since = std::max<duration>(t.time_since_epoch(), duration{1});
   const auto seconds = std::chrono::floor<std::chrono::seconds>(since);

@@ -17,7 +17,7 @@ class ROWLOCK_EXPORT boot_timer {
   ~boot_timer();
 
   /// What lies in the past fires at once.
-  void set(core::instant t) noexcept;
+  void set(core::instant t) const noexcept;
   /// Returns when it has fired since the last wait.
   void wait() const noexcept;
 

@@ -20,6 +20,10 @@ using std::chrono::seconds;
 
 seconds whole(duration d) { return std::max(std::chrono::ceil<seconds>(d), seconds{1}); }
 
+std::string name_of(const mysql_address& to) {
+  return to.socket.empty() ? to.host + ":" + std::to_string(to.port) : to.socket;
+}
+
 error failed(errc code, const std::string& sentence) {
   return detail::error_access::make(code, sentence,
                                     {.retryable = code == errc::connection_failed, .connection_unusable = true});
@@ -78,7 +82,7 @@ std::unique_ptr<connector_connection> mysql_connecting::connect(const limits& un
     if (!what) throw;
     throw mysql_error(
         {.code = what->code, .sqlstate = what->sqlstate, .message = what->message, .connection_lost = true}, "MySQL",
-        "connecting");
+        "connecting to " + name_of(to_));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 #include <random>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -68,10 +69,12 @@ server_version read_version(std::string_view text) {
 std::string settings(mysql_kind kind, duration call_timeout) {
   const auto limit = std::chrono::ceil<std::chrono::seconds>(call_timeout).count() + 1;
   return "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION time_zone = "
-         "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_select_limit = DEFAULT, SESSION "
-         "sql_big_selects = 1, SESSION lock_wait_timeout = " +
+         "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, "
+         "SESSION lock_wait_timeout = " +
          std::to_string(limit) + ", SESSION innodb_lock_wait_timeout = " + (kind == mysql_kind::mariadb ? "0" : "1");
 }
+// Before anything that answers with more than one row.
+constexpr const char* all_rows = "SET SESSION sql_select_limit = 18446744073709551615";
 constexpr const char* isolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
 // SYSDATE() has to go on while a statement waits, which an option of the server's can forbid.
@@ -94,6 +97,7 @@ mysql_session::mysql_session(mysql_connecting& to, mysql_options options, line_c
 }
 
 void mysql_session::set_up(const limits& until) {
+  simple(all_rows, {setting_up}, until);
   learn_server(until);
   if (must_be_encrypted_) require_encryption(until);
   simple(settings(kind_, options_.call_timeout), {setting_up}, until);
@@ -219,10 +223,30 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   if (is_one && !what.look.empty()) execute(what.look, values, why, until, to);
   if (act.empty() || answered() == batch.size()) return;
   const auto changed = execute_or_skip(act, values, why, until, to);
-  if (what.counts && changed >= batch.size()) {
-    for (const request& r : batch) to.push_back({std::string{std::get<std::string_view>(r.at(what.key))}});
-  } else if (!told.empty() && answered() < batch.size()) {
-    execute(told, values, why, until, to);  // writing: what act has done is not known without it
+  // writing, both times: what act has done is not known without it
+  if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
+  if (what.always_changes && changed == 0) return;
+  if (!told.empty() && answered() < batch.size()) execute(told, values, why, until, to);
+}
+
+// Of a batch that was not carried out as a whole, `told` answers, for each request that its row still knows of, whether
+// it could be carried out yet. If those that could are all that miss, the others were carried out, whoever has their
+// rows by now.
+void mysql_session::tell_counted(const dialect::step& what, std::span<const request> batch, std::uint64_t changed,
+                                 const std::string& told, const request& values, const purpose& why,
+                                 const limits& until, std::vector<row>& to) {
+  const auto key_of = [&](const request& r) { return std::string{std::get<std::string_view>(r.at(what.key))}; };
+  std::vector<row> rows;
+  if (changed < batch.size() && !told.empty()) execute(told, values, why, until, rows);
+  std::set<std::string> open;
+  for (const row& r : rows)
+    if (integer(r.at(1)) != 0) open.insert(text(r.at(0)));
+  if (changed + open.size() >= batch.size()) {
+    for (const request& r : batch)
+      if (!open.contains(key_of(r))) to.push_back({key_of(r)});
+  } else {
+    for (const row& r : rows)
+      if (!open.contains(text(r.at(0)))) to.push_back({text(r.at(0))});
   }
 }
 

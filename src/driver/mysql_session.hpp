@@ -65,6 +65,10 @@ class mysql_session final : public session {
   std::uint64_t execute_or_skip(const std::string& text, const request& values, const purpose& why, const limits& until,
                                 std::vector<row>& to);
 
+  void tell_counted(const dialect::step& what, std::span<const request> batch, std::uint64_t changed,
+                    const std::string& told, const request& values, const purpose& why, const limits& until,
+                    std::vector<row>& to);
+
   [[noreturn]] void fail(const std::exception& e, const purpose& why);
 
   mysql_options options_;

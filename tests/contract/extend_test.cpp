@@ -113,9 +113,9 @@ TEST_P(extend, never_what_has_expired) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", with({.lease = 100ms, .renew = false}));
   ASSERT_TRUE(eventually([&] { return db().now() > end_of("orders/42"); }));
-  const auto end = end_of("orders/42");
   EXPECT_TRUE(throws(errc::lock_lost, [&] { held.extend(1h); }));
-  EXPECT_EQ(end_of("orders/42"), end);
+  const auto end = end_of("orders/42");
+  EXPECT_LE(end, db().now()) << "at most it was let go of";
   EXPECT_TRUE(can_have(locks, "orders/42"));
 }
 

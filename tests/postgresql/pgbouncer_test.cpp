@@ -3,14 +3,14 @@
 #include <thread>
 #include <vector>
 
-#include "postgresql/server_test.hpp"
-#include "support/pq_connection.hpp"
+#include "server/server_test.hpp"
+#include "support/postgresql_database.hpp"
 
 namespace rowlock::test {
 namespace {
 
 /// Through PgBouncer in transaction mode: what two transactions of a client meet may be two of the server's sessions.
-class pgbouncer : public server_test {
+class pgbouncer : public only_on<postgresql_database> {
  protected:
   void SetUp() override {
     if (std::getenv("ROWLOCK_TEST_PGBOUNCER_URL") == nullptr)
@@ -69,7 +69,7 @@ TEST_F(pgbouncer, carries_a_wait) {
 TEST_F(pgbouncer, carries_many_threads) {
   for (const auto* isolation : {"read committed", "serializable"}) {
     set_default("default_transaction_isolation = '" + std::string{isolation} + "'");
-    db().terminate_backends();  // so that the pooler opens new sessions
+    db().terminate_sessions();  // so that the pooler opens new sessions
     auto locks = connect_pooled();
     int counter = 0;
     {
@@ -89,7 +89,7 @@ TEST_F(pgbouncer, carries_many_threads) {
 TEST_F(pgbouncer, carries_a_lock_through_the_end_of_its_sessions) {
   auto locks = connect_pooled();
   const auto held = locks.acquire("orders/42", {.lease = 3s});
-  db().terminate_backends();
+  db().terminate_sessions();
   EXPECT_TRUE(is_renewed("orders/42"));
   EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
 }

@@ -1,5 +1,8 @@
 #include "support/databases.hpp"
 
+#ifdef ROWLOCK_WITH_MYSQL
+#include "support/mysql_database.hpp"
+#endif
 #ifdef ROWLOCK_WITH_POSTGRESQL
 #include "support/postgresql_database.hpp"
 #endif
@@ -20,6 +23,9 @@ std::unique_ptr<database> open() {
 
 const std::vector<database_kind>& databases() {
   static const std::vector<database_kind> all{
+#ifdef ROWLOCK_WITH_MYSQL
+      {.name = "mysql", .open = open<mysql_database>},
+#endif
 #ifdef ROWLOCK_WITH_POSTGRESQL
       {.name = "postgresql", .open = open<postgresql_database>},
 #endif

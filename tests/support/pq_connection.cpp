@@ -27,7 +27,7 @@ std::optional<std::int64_t> pq_result::number(int row, int column) const {
 }
 
 pq_connection::pq_connection(const std::string& url) : connection_{PQconnectdb(url.c_str()), PQfinish} {
-  if (!is_alive()) throw std::runtime_error{std::string{"PostgreSQL: "} + PQerrorMessage(raw())};
+  if (PQstatus(raw()) != CONNECTION_OK) throw std::runtime_error{std::string{"PostgreSQL: "} + PQerrorMessage(raw())};
   PQsetNoticeProcessor(
       raw(), [](void*, const char*) {}, nullptr);
 }

@@ -33,7 +33,8 @@ class pq_connection {
   explicit pq_connection(const std::string& url);
 
   PGconn* raw() const noexcept { return connection_.get(); }
-  bool is_alive() const { return PQstatus(raw()) == CONNECTION_OK; }
+  /// By asking: a server's last words hide that there are no more.
+  bool is_alive() const { return PQresultStatus(pq_result{PQexec(raw(), "")}.raw()) == PGRES_EMPTY_QUERY; }
 
   /// One statement; its arguments are text, each converted by the server.
   pq_result run(const std::string& sql, std::initializer_list<std::string_view> arguments = {}) const;

@@ -44,6 +44,11 @@ bool recorder::failed(std::string_view name, errc cause) const {
                      [&](const auto& e) { return e.name.view() == name && e.cause.code() == cause; });
 }
 
+bool recorder::warned(std::string_view text) const {
+  const auto all = record_->all<events::warning>();
+  return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.sentence.find(text) != std::string::npos; });
+}
+
 std::function<void(const event&)> silent() {
   return [](const event&) {};
 }

@@ -23,6 +23,8 @@ class recorder {
   /// Whether a loss of that name, or a failed release of it with that code, has been reported.
   bool lost(std::string_view name) const;
   bool failed(std::string_view name, errc cause) const;
+  /// Whether a warning said this.
+  bool warned(std::string_view text) const;
 
  private:
   struct record;

@@ -171,6 +171,7 @@ class tcp_proxy::loop {
   bool black_hole = false;
   std::chrono::milliseconds delay{0};
   bytes_test is_request;
+  std::pair<std::string, std::string> replaced;
   bytes_test is_complete;
   action what = action::cut_before;
 
@@ -261,6 +262,8 @@ class tcp_proxy::loop {
     if (c.server_spoke_last) c.request.clear();
     c.server_spoke_last = false;
     c.request += bytes;
+    const auto& [word, by] = replaced;
+    if (const auto at = bytes.find(word); !word.empty() && at != std::string::npos) bytes.replace(at, word.size(), by);
     if (!is_request || !is_request(c.request)) return push(c.up, std::move(bytes));
     is_request = nullptr;
     act(c, std::move(bytes));
@@ -400,6 +403,10 @@ void tcp_proxy::on_request(bytes_test request, action what, bytes_test answer_is
   });
 }
 
+void tcp_proxy::replace(std::string word, std::string by) {
+  loop_->on_thread([&] { loop_->replaced = {std::move(word), std::move(by)}; });
+}
+
 bool tcp_proxy::has_acted() const noexcept { return loop_->has_acted; }
 
 void tcp_proxy::let_go() {
@@ -427,6 +434,27 @@ tcp_proxy::bytes_test tcp_proxy::contains(std::string first, std::string second)
 bool tcp_proxy::ends_with_ready_for_query(std::string_view answer) {
   using namespace std::string_view_literals;
   return answer.size() >= 6 && answer.substr(answer.size() - 6, 5) == "Z\0\0\0\5"sv;
+}
+
+// Its packets begin with three bytes of length and a number. An answer is one that says that it went well or did not;
+// or a count of columns, and rows up to a mark, before which another may stand behind the columns. The newer form of
+// the mark is longer, and there is but one.
+bool tcp_proxy::ends_as_mysql_answers(std::string_view answer) {
+  constexpr std::size_t header = 4;
+  constexpr std::size_t size_of_mark = 5;
+  constexpr std::size_t size_of_no_row = 255;
+  int marks = 0;
+  for (bool is_first = true; answer.size() > header; is_first = false) {
+    const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(answer[i])}; };
+    const auto size = byte(0) | byte(1) << 8U | byte(2) << 16U;
+    if (answer.size() < header + size) return false;
+    const auto kind = byte(header);
+    answer.remove_prefix(header + size);
+    if (kind == 0xFF || (is_first && kind == 0)) return answer.empty();
+    if (kind != 0xFE || size >= size_of_no_row) continue;
+    if (++marks == 2 || size > size_of_mark) return answer.empty();
+  }
+  return false;
 }
 
 }  // namespace rowlock::test

@@ -43,7 +43,9 @@ class tcp_proxy {
   /// Does that to the first request for which the test is true. A request is what a client has sent since the server's
   /// last word to it. Only the last one that was asked for counts, and it happens once.
   void on_request(bytes_test request, action what, bytes_test answer_is_complete = ends_with_ready_for_query);
-  /// Whether that has happened; with cut_after, whether the server has answered.
+  /// From now on the server reads one word for another of the same length.
+  void replace(std::string word, std::string by);
+  /// Whether what on_request asked for has happened; with cut_after, whether the server has answered.
   bool has_acted() const noexcept;
   /// Passes on what is held, also where the client has gone meanwhile; then the server learns of that.
   void let_go();
@@ -60,6 +62,8 @@ class tcp_proxy {
   static bytes_test contains(std::string first, std::string second = {});
   /// Where an answer of PostgreSQL ends, and a statement of its own has been committed.
   static bool ends_with_ready_for_query(std::string_view answer);
+  /// Where one of MySQL or MariaDB does, to a statement that is not being prepared.
+  static bool ends_as_mysql_answers(std::string_view answer);
 
  private:
   class loop;

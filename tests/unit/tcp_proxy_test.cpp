@@ -298,6 +298,14 @@ TEST_F(proxied, opens_a_black_hole_after_a_request) {
   EXPECT_EQ(server_.heard(), "a secret");
 }
 
+TEST_F(proxied, replaces_a_word) {
+  const talker one{proxy_.port()};
+  proxy_.replace("hello", "howdy");
+  EXPECT_EQ(one.ask("hello you "), "howdy you ");
+  EXPECT_EQ(one.ask("hello again"), "howdy again");
+  EXPECT_EQ(server_.heard(), "howdy you howdy again");
+}
+
 TEST_F(proxied, holds_a_request_until_it_may_go) {
   const talker one{proxy_.port()};
   on("secret", action::hold);
@@ -328,6 +336,28 @@ TEST(ready_for_query, ends_an_answer) {
   EXPECT_TRUE(tcp_proxy::ends_with_ready_for_query("Z\0\0\0\5T"s));
   EXPECT_FALSE(tcp_proxy::ends_with_ready_for_query("C...Z\0\0\0\5"s));
   EXPECT_FALSE(tcp_proxy::ends_with_ready_for_query(""s));
+}
+
+TEST(mysql_answer, ends_with_one_word_or_behind_its_rows) {
+  using namespace std::string_literals;
+  const auto ends = [](const std::string& answer) { return tcp_proxy::ends_as_mysql_answers(answer); };
+  const auto done = "\7\0\0\1\0\1\0\2\0\0\0"s;
+  EXPECT_TRUE(ends(done));
+  EXPECT_TRUE(ends("\3\0\0\1\xFF\xB5\4"s));
+  EXPECT_FALSE(ends(done.substr(0, 10)));
+  EXPECT_FALSE(ends(""));
+  const auto column = "\1\0\0\1\1\4\0\0\2\3def"s;
+  const auto mark = "\5\0\0\3\xFE\0\0\2\0"s;
+  const auto row = "\2\0\0\4\0\xFE"s;
+  EXPECT_FALSE(ends(column));
+  EXPECT_FALSE(ends(column + mark));
+  EXPECT_FALSE(ends(column + mark + row));
+  EXPECT_TRUE(ends(column + mark + row + mark));
+  EXPECT_TRUE(ends(column + mark + mark));
+  EXPECT_TRUE(ends(column + mark + row + "\3\0\0\5\xFF\xB5\4"s));
+  const auto newer_mark = "\7\0\0\5\xFE\0\0\2\0\0\0"s;
+  EXPECT_FALSE(ends(column + row));
+  EXPECT_TRUE(ends(column + row + newer_mark));
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/lease.hpp"
-#include "postgresql/ledger.hpp"
-#include "postgresql/server_test.hpp"
-#include "postgresql/steps.hpp"
+#include "server/ledger.hpp"
+#include "server/server_test.hpp"
+#include "server/steps.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -132,7 +132,7 @@ class contender {
   std::vector<choice> granted_;
 };
 
-class contending_batches : public server_test {
+class contending_batches : public on_each_server {
  protected:
   /// Until that many requests for locks were made.
   void contend(int requests) {
@@ -170,7 +170,7 @@ class contending_batches : public server_test {
  private:
   template <class Generation>
   void lock_rows(const std::stop_token& stop, Generation generation) {
-    postgresql_database& from = db();
+    server_database& from = db();
     for (std::size_t i = 0; !stop.stop_requested(); ++i) {
       const auto name = "name/" + std::to_string(generation() * names_at_once + i % names_at_once);
       const auto in_the_way = from.row_locked(name);
@@ -180,21 +180,19 @@ class contending_batches : public server_test {
   }
   void sweep(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      swept_ += db().number(
-          "WITH gone AS (DELETE FROM rowlock_lock WHERE name IN (SELECT name FROM rowlock_lock "
-          "WHERE owner IS NULL AND expires_at < clock_timestamp() - interval '1 second' FOR UPDATE SKIP LOCKED) "
-          "RETURNING 1) SELECT count(*) FROM gone");
+      swept_ += db().sweep();
       let_pass(20ms);
     }
   }
 };
+ROWLOCK_SUITE_ON_EACH_SERVER(contending_batches);
 
-TEST_F(contending_batches, have_one_holder_a_name_and_tokens_in_order) {
+TEST_P(contending_batches, have_one_holder_a_name_and_tokens_in_order) {
   contend(10'000);
   expect_order();
 }
 
-TEST_F(contending_batches, have_them_for_a_long_time_and_while_rows_are_swept) {
+TEST_P(contending_batches, have_them_for_a_long_time_and_while_rows_are_swept) {
   contend(300'000);
   expect_order();
   EXPECT_GT(swept_, 0) << "nothing was swept";

@@ -1,4 +1,4 @@
-#include "postgresql/server_test.hpp"
+#include "server/server_test.hpp"
 
 #include <utility>
 
@@ -37,6 +37,10 @@ bool server_test::is_renewed(std::string_view name) {
     last = expiry(name);
   }
   return true;
+}
+
+void proxy_test::on_request(tcp_proxy::bytes_test request, tcp_proxy::action what) {
+  proxy_.on_request(std::move(request), what, [&](std::string_view answer) { return db().is_complete(answer); });
 }
 
 client proxy_test::connect_through_proxy(client_options options) {

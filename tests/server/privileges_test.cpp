@@ -1,21 +1,27 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 
-#include "postgresql/server_test.hpp"
+#include "server/server_test.hpp"
 
 namespace rowlock::test {
 namespace {
 
-class privileges : public server_test {
+class guest_test : public server_test {
  protected:
+  explicit guest_test(std::unique_ptr<server_database> place) : server_test{std::move(place)} {}
+
   client connect_guest(const std::string& granted) {
     connect().close();
     return connect_to(db().url_of_guest(granted));
   }
 };
 
-TEST_F(privileges, of_four_kinds_are_enough_for_everything_but_migrating) {
+using privileges = on_each<guest_test>;
+ROWLOCK_SUITE_ON_EACH_SERVER(privileges);
+
+TEST_P(privileges, of_four_kinds_are_enough_for_everything_but_migrating) {
   auto locks = connect_guest("SELECT, INSERT, UPDATE, DELETE");
   EXPECT_NO_THROW(locks.check());
   auto held = locks.acquire("orders/42", {.lease = 2s});
@@ -37,48 +43,60 @@ struct lack {
 
 std::ostream& operator<<(std::ostream& out, const lack& l) { return out << l.name; }
 
-class privileges_without : public privileges, public testing::WithParamInterface<lack> {};
-INSTANTIATE_TEST_SUITE_P(lacking, privileges_without,
-                         testing::Values(lack{"select", "INSERT, UPDATE, DELETE", true},
-                                         lack{"insert", "SELECT, UPDATE, DELETE", true},
-                                         lack{"update", "SELECT, INSERT, DELETE", true},
-                                         lack{"delete", "SELECT, INSERT, UPDATE", false}),
-                         [](const auto& l) { return l.param.name; });
+constexpr lack lacks[] = {{"select", "INSERT, UPDATE, DELETE", true},
+                          {"insert", "SELECT, UPDATE, DELETE", true},
+                          {"update", "SELECT, INSERT, DELETE", true},
+                          {"delete", "SELECT, INSERT, UPDATE", false},
+                          {"all_but_select", "SELECT", true}};
+
+class privileges_without : public on_each_with<guest_test, lack> {};
+ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(privileges_without, lacks);
 
 TEST_P(privileges_without, are_noticed_by_check) {
-  auto locks = connect_guest(GetParam().granted);
+  auto locks = connect_guest(what().granted);
   EXPECT_TRUE(throws(errc::permission_denied, [&] { locks.check(); }));
 }
 
 TEST_P(privileges_without, are_told_by_acquiring_where_they_are_needed) {
-  auto locks = connect_guest(GetParam().granted);
+  auto locks = connect_guest(what().granted);
   const auto e = error_of([&] { return locks.try_acquire("orders/42").has_value(); });
-  EXPECT_EQ(e.has_value(), GetParam().is_needed_to_acquire);
+  EXPECT_EQ(e.has_value(), what().is_needed_to_acquire);
   if (!e) return;
   EXPECT_EQ(e->code(), errc::permission_denied) << e->what();
+  EXPECT_FALSE(e->is_retryable());
   EXPECT_FALSE(e->outcome_is_unknown());
   EXPECT_FALSE(e->connection_is_unusable());
   EXPECT_TRUE(throws(errc::permission_denied, [&] { static_cast<void>(locks.acquire("orders/42")); }))
       << "a wait does not go on";
 }
 
-TEST_F(privileges, that_were_taken_away_do_not_keep_a_lock) {
+TEST_P(privileges, that_were_taken_away_do_not_keep_a_lock) {
   auto locks = connect_guest("SELECT, INSERT, UPDATE, DELETE");
   const auto held = locks.acquire("orders/42", {.lease = 2s});
-  db().execute("REVOKE UPDATE ON rowlock_lock FROM " + db().name() + "_guest");
+  db().execute("REVOKE UPDATE ON rowlock_lock FROM " + db().guest());
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
   EXPECT_NE(held.why_lost(), loss_reason::none);
 }
 
 /// Where there is no lock to be had: what connecting says. The role's password is not its name here.
-class bad_address : public server_test {
+class bad_address : public on_each_server {
  protected:
   static constexpr const char* password = "hunter2-is-secret";
 
-  void SetUp() override { db().execute("ALTER ROLE " + db().name() + " PASSWORD '" + password + "'"); }
+  void SetUp() override { db().set_password(password); }
 
-  std::string url(const std::string& word, std::uint16_t port, const std::string& database) {
-    return "postgresql://" + db().name() + ":" + word + "@" + db().host() + ":" + std::to_string(port) + "/" + database;
+  /// The place, with another password or port.
+  std::string url(const std::string& word) {
+    auto out = db().address();
+    out.password = word;
+    return out.url();
+  }
+  std::string url(std::uint16_t port) {
+    auto out = db().address();
+    out.host = "127.0.0.1";
+    out.password = password;
+    out.port = port;
+    return out.url();
   }
   static std::optional<error> failure(const std::string& at, client_options options = {}) {
     auto e = error_of([&] {
@@ -90,59 +108,61 @@ class bad_address : public server_test {
     return e;
   }
 };
+ROWLOCK_SUITE_ON_EACH_SERVER(bad_address);
 
-TEST_F(bad_address, is_none_where_everything_is_right) {
-  EXPECT_FALSE(failure(url(password, db().port(), "postgres")).has_value());
-}
+TEST_P(bad_address, is_none_where_everything_is_right) { EXPECT_FALSE(failure(url(password)).has_value()); }
 
-TEST_F(bad_address, with_a_wrong_password) {
-  const auto e = failure(url("wrong-word", db().port(), "postgres"));
+TEST_P(bad_address, with_a_wrong_password) {
+  const auto e = failure(url("wrong-word"));
   ASSERT_TRUE(e.has_value());
   EXPECT_EQ(e->code(), errc::permission_denied);
   EXPECT_FALSE(e->is_retryable());
-  EXPECT_EQ(e->sqlstate(), "28P01");
+  EXPECT_EQ(e->sqlstate(), is_on("postgresql") ? "28P01" : "28000");
   EXPECT_TRUE(mentions(e, db().name())) << e->what();
 }
 
-TEST_F(bad_address, without_a_password) {
-  const auto e =
-      failure("postgresql://" + db().name() + "@" + db().host() + ":" + std::to_string(db().port()) + "/postgres");
+TEST_P(bad_address, without_a_password) {
+  const auto e = failure(url(""));
   ASSERT_TRUE(e.has_value());
   EXPECT_FALSE(e->outcome_is_unknown());
 }
 
-TEST_F(bad_address, of_no_such_database) {
-  const auto e = failure(url(password, db().port(), "no_such_database"));
+TEST_P(bad_address, of_no_such_database) {
+  auto nowhere = db().administrator();
+  nowhere.database = "no_such_database";
+  const auto e = failure(nowhere.url());
   ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::connection_failed);
-  EXPECT_EQ(e->sqlstate(), "3D000");
+  EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
+  EXPECT_FALSE(e->is_retryable());
+  EXPECT_FALSE(mentions(e, nowhere.password)) << e->what();
+  EXPECT_EQ(e->sqlstate(), is_on("postgresql") ? "3D000" : "42000");
   EXPECT_TRUE(mentions(e, "no_such_database")) << e->what();
 }
 
-TEST_F(bad_address, where_nobody_listens) {
+TEST_P(bad_address, where_nobody_listens) {
   std::uint16_t unused = 0;
   {
     const tcp_proxy gone{db().host(), db().port()};
     unused = gone.port();
   }
-  const auto e = failure(url(password, unused, "postgres"));
+  const auto e = failure(url(unused));
   ASSERT_TRUE(e.has_value());
   EXPECT_EQ(e->code(), errc::connection_failed);
   EXPECT_TRUE(e->is_retryable());
   EXPECT_TRUE(mentions(e, std::to_string(unused))) << e->what();
 }
 
-TEST_F(bad_address, of_a_host_that_does_not_exist) {
-  const auto e = failure("postgresql://u:" + std::string{password} + "@rowlock.invalid/postgres");
+TEST_P(bad_address, of_a_host_that_does_not_exist) {
+  const auto e = failure(db().address().scheme + "://u:" + password + "@rowlock.invalid/some");
   ASSERT_TRUE(e.has_value());
   EXPECT_EQ(e->code(), errc::connection_failed);
 }
 
-TEST_F(bad_address, that_never_answers_is_given_up_in_time) {
+TEST_P(bad_address, that_never_answers_is_given_up_in_time) {
   tcp_proxy silent{db().host(), db().port()};
   silent.black_hole(true);
   const stopwatch watch;
-  const auto e = failure(url(password, silent.port(), "postgres"), {.connect_timeout = 300ms});
+  const auto e = failure(url(silent.port()), {.connect_timeout = 300ms});
   EXPECT_GE(watch.elapsed(), 300ms);
   EXPECT_LT(watch.elapsed(), 2s);
   ASSERT_TRUE(e.has_value());
@@ -151,19 +171,18 @@ TEST_F(bad_address, that_never_answers_is_given_up_in_time) {
   EXPECT_FALSE(e->outcome_is_unknown()) << "nothing was asked for yet";
 }
 
-TEST_F(bad_address, that_closes_every_connection) {
+TEST_P(bad_address, that_closes_every_connection) {
   tcp_proxy closing{db().host(), db().port()};
   closing.refuse(true);
-  const auto e = failure(url(password, closing.port(), "postgres"));
+  const auto e = failure(url(closing.port()));
   ASSERT_TRUE(e.has_value());
   EXPECT_EQ(e->code(), errc::connection_failed);
   EXPECT_TRUE(e->is_retryable());
 }
 
-TEST_F(bad_address, of_a_schema_where_nothing_may_be_made) {
-  db().execute("REVOKE CREATE ON SCHEMA " + db().name() + " FROM " + db().name() + "; ALTER SCHEMA " + db().name() +
-               " OWNER TO CURRENT_USER; GRANT USAGE ON SCHEMA " + db().name() + " TO " + db().name());
-  auto locks = connect_to(url(password, db().port(), "postgres"));
+TEST_P(bad_address, of_a_schema_where_nothing_may_be_made) {
+  db().forbid_making_tables();
+  auto locks = connect_to(url(password));
   const auto e = error_of([&] {
     locks.migrate();
     return true;
@@ -173,9 +192,9 @@ TEST_F(bad_address, of_a_schema_where_nothing_may_be_made) {
   EXPECT_FALSE(db().has_table("rowlock_lock"));
 }
 
-TEST_F(bad_address, that_cannot_be_read) {
+TEST_P(bad_address, that_cannot_be_read) {
   for (const auto* tail : {"@[::1/db", "@host:port/db", "@host/db?nonsense=1", "%zz@host/db"}) {
-    const auto e = failure("postgresql://user:" + std::string{password} + tail);
+    const auto e = failure(db().address().scheme + "://user:" + password + tail);
     ASSERT_TRUE(e.has_value()) << tail;
     EXPECT_EQ(e->code(), errc::invalid_url) << e->what();
   }

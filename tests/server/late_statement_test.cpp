@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "postgresql/server_test.hpp"
+#include "server/server_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -12,17 +12,19 @@ constexpr auto long_lease = 60s;
 constexpr auto soon = 10s;
 
 /// The network keeps a request until its client has given up, and then delivers it.
-class late_statement : public proxy_test {
+class late_statement : public on_each_server_by_proxy {
  protected:
   /// The server is asked to end sessions whose reply was lost. With `transaction_pooling` it cannot be: then what was
-  /// sent over them arrives.
+  /// sent over them arrives. Where there is no such option, the request becomes another, which does nothing.
   client connect_where_sessions_stay() {
-    return connect_through_proxy({.connections = 2, .transaction_pooling = true});
+    if (is_on("postgresql")) return connect_through_proxy({.connections = 2, .transaction_pooling = true});
+    proxy().replace("KILL ", "DO   ");
+    return connect_through_proxy({.connections = 2});
   }
 
   void hold(tcp_proxy::bytes_test request) {
-    before_ = db().backends();
-    proxy().on_request(std::move(request), tcp_proxy::action::hold);
+    before_ = db().sessions();
+    on_request(std::move(request), tcp_proxy::action::hold);
   }
   void give_up_a_try(client& locks) {
     const auto e = error_of([&] { return locks.try_acquire("orders/42", {.lease = long_lease}).has_value(); });
@@ -34,18 +36,21 @@ class late_statement : public proxy_test {
   /// Returns when the server has done what was held, and has noticed that its client is gone.
   void deliver() {
     proxy().let_go();
-    ASSERT_TRUE(eventually([&] { return is_none_left(db().backends()); }));
+    ASSERT_TRUE(eventually([&] { return old_sessions_are_gone(); }));
+  }
+  /// Those that were there at hold().
+  bool old_sessions_are_gone() {
+    const auto now = db().sessions();
+    return std::none_of(before_.begin(), before_.end(),
+                        [&](std::int64_t session) { return std::find(now.begin(), now.end(), session) != now.end(); });
   }
 
  private:
-  bool is_none_left(const std::vector<pid_t>& now) const {
-    return std::none_of(before_.begin(), before_.end(),
-                        [&](pid_t pid) { return std::find(now.begin(), now.end(), pid) != now.end(); });
-  }
-  std::vector<pid_t> before_;
+  std::vector<std::int64_t> before_;
 };
+ROWLOCK_SUITE_ON_EACH_SERVER(late_statement);
 
-TEST_F(late_statement, that_grants_is_undone_long_before_its_lease_ends) {
+TEST_P(late_statement, that_grants_is_undone_long_before_its_lease_ends) {
   auto locks = connect_where_sessions_stay();
   hold(acquiring("orders/42"));
   give_up_a_try(locks);
@@ -56,7 +61,7 @@ TEST_F(late_statement, that_grants_is_undone_long_before_its_lease_ends) {
   EXPECT_TRUE(connect().try_acquire("orders/42").has_value());
 }
 
-TEST_F(late_statement, that_grants_after_some_time_is_undone_too) {
+TEST_P(late_statement, that_grants_after_some_time_is_undone_too) {
   auto locks = connect_where_sessions_stay();
   hold(acquiring("orders/42"));
   give_up_a_try(locks);
@@ -66,7 +71,7 @@ TEST_F(late_statement, that_grants_after_some_time_is_undone_too) {
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
-TEST_F(late_statement, that_grants_a_vacant_row_is_undone) {
+TEST_P(late_statement, that_grants_a_vacant_row_is_undone) {
   auto locks = connect_where_sessions_stay();
   const auto before = locks.acquire("orders/42").token();
   hold(acquiring("orders/42"));
@@ -76,7 +81,7 @@ TEST_F(late_statement, that_grants_a_vacant_row_is_undone) {
   EXPECT_GT(db().row("orders/42").value().version, before.value());
 }
 
-TEST_F(late_statement, that_grants_is_never_believed_in) {
+TEST_P(late_statement, that_grants_is_never_believed_in) {
   auto locks = connect_where_sessions_stay();
   hold(acquiring("orders/42"));
   give_up_a_try(locks);
@@ -89,7 +94,7 @@ TEST_F(late_statement, that_grants_is_never_believed_in) {
   EXPECT_FALSE(held->lost().stop_requested());
 }
 
-TEST_F(late_statement, that_would_grant_finds_the_name_taken) {
+TEST_P(late_statement, that_would_grant_finds_the_name_taken) {
   auto locks = connect_where_sessions_stay();
   hold(acquiring("orders/42"));
   give_up_a_try(locks);
@@ -101,23 +106,17 @@ TEST_F(late_statement, that_would_grant_finds_the_name_taken) {
   EXPECT_FALSE(theirs.lost().stop_requested());
 }
 
-TEST_F(late_statement, does_not_outlive_its_session_where_that_can_be_ended) {
+TEST_P(late_statement, does_not_outlive_its_session_where_that_can_be_ended) {
   auto locks = connect_through_proxy({.connections = 1});
   hold(acquiring("orders/42"));
-  const auto sessions = db().backends();
   give_up_a_try(locks);
-  const auto is_there = [&] {
-    const auto now = db().backends();
-    return std::any_of(sessions.begin(), sessions.end(),
-                       [&](pid_t pid) { return std::find(now.begin(), now.end(), pid) != now.end(); });
-  };
-  EXPECT_TRUE(eventually(soon, [&] { return !is_there(); })) << "the server was not asked to end it";
+  EXPECT_TRUE(eventually(soon, [&] { return old_sessions_are_gone(); })) << "the server was not asked to end it";
   proxy().let_go();
   EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
   EXPECT_TRUE(is_vacant("orders/42"));
 }
 
-TEST_F(late_statement, that_releases_does_not_touch_the_next_holder) {
+TEST_P(late_statement, that_releases_does_not_touch_the_next_holder) {
   auto locks = connect_where_sessions_stay();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   hold(about("orders/42"));
@@ -133,7 +132,7 @@ TEST_F(late_statement, that_releases_does_not_touch_the_next_holder) {
   EXPECT_TRUE(is_held_by("orders/42", *theirs));
 }
 
-TEST_F(late_statement, that_renews_does_not_touch_the_next_holder) {
+TEST_P(late_statement, that_renews_does_not_touch_the_next_holder) {
   auto locks = connect_where_sessions_stay();
   auto held = locks.acquire("orders/42", {.lease = 6s});
   hold(about("orders/42"));
@@ -149,7 +148,7 @@ TEST_F(late_statement, that_renews_does_not_touch_the_next_holder) {
   EXPECT_EQ(expiry("orders/42"), end);
 }
 
-TEST_F(late_statement, that_renews_does_not_keep_a_lock_that_was_lost) {
+TEST_P(late_statement, that_renews_does_not_keep_a_lock_that_was_lost) {
   auto locks = connect_where_sessions_stay();
   const auto held = locks.acquire("orders/42", {.lease = 1s});
   hold(about("orders/42"));

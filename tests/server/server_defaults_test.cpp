@@ -1,46 +1,79 @@
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
-#include "postgresql/server_test.hpp"
-#include "postgresql/steps.hpp"
+#include "server/server_test.hpp"
+#include "server/steps.hpp"
 
 namespace rowlock::test {
 namespace {
 
 /// What a server, a database or a role may have as a default. rowlock relies on none of it.
 struct server_default {
+  const char* server;
   const char* name;
-  const char* setting;
+  const char* variable;
+  const char* value;
 };
 
 std::ostream& operator<<(std::ostream& out, const server_default& d) { return out << d.name; }
 
-constexpr server_default server_defaults[] = {{"serializable", "default_transaction_isolation = 'serializable'"},
-                                              {"repeatable_read", "default_transaction_isolation = 'repeatable read'"},
-                                              {"read_only", "default_transaction_read_only = on"},
-                                              {"deferrable", "default_transaction_deferrable = on"},
-                                              {"time_zone_of_odd_minutes", "timezone = 'Asia/Kathmandu'"},
-                                              {"time_zone_behind", "timezone = 'America/St_Johns'"},
-                                              {"german_dates", "datestyle = 'German, DMY'"},
-                                              {"iso_intervals", "intervalstyle = 'iso_8601'"},
-                                              {"old_strings", "standard_conforming_strings = off"},
-                                              {"short_lock_timeout", "lock_timeout = 1"},
-                                              {"no_durable_commit", "synchronous_commit = off"},
-                                              {"latin_client", "client_encoding = 'LATIN1'"},
-                                              {"few_digits", "extra_float_digits = -15"}};
+constexpr const char* postgresql = "postgresql";
+constexpr const char* mysql = "mysql";
+constexpr server_default server_defaults[] = {
+    {postgresql, "serializable", "default_transaction_isolation", "'serializable'"},
+    {postgresql, "repeatable_read", "default_transaction_isolation", "'repeatable read'"},
+    {postgresql, "read_only", "default_transaction_read_only", "on"},
+    {postgresql, "deferrable", "default_transaction_deferrable", "on"},
+    {postgresql, "time_zone_of_odd_minutes", "timezone", "'Asia/Kathmandu'"},
+    {postgresql, "time_zone_behind", "timezone", "'America/St_Johns'"},
+    {postgresql, "german_dates", "datestyle", "'German, DMY'"},
+    {postgresql, "iso_intervals", "intervalstyle", "'iso_8601'"},
+    {postgresql, "old_strings", "standard_conforming_strings", "off"},
+    {postgresql, "short_lock_timeout", "lock_timeout", "1"},
+    {postgresql, "no_durable_commit", "synchronous_commit", "off"},
+    {postgresql, "latin_client", "client_encoding", "'LATIN1'"},
+    {postgresql, "few_digits", "extra_float_digits", "-15"},
+    {mysql, "serializable", "transaction_isolation", "'SERIALIZABLE'"},
+    {mysql, "read_uncommitted", "transaction_isolation", "'READ-UNCOMMITTED'"},
+    {mysql, "read_only", "transaction_read_only", "1"},
+    {mysql, "no_autocommit", "autocommit", "0"},
+    {mysql, "chained_transactions", "completion_type", "1"},
+    {mysql, "time_zone_of_odd_minutes", "time_zone", "'+05:45'"},
+    {mysql, "time_zone_behind", "time_zone", "'-09:30'"},
+    {mysql, "ansi_quotes", "sql_mode", "'ANSI,NO_BACKSLASH_ESCAPES,HIGH_NOT_PRECEDENCE,PAD_CHAR_TO_FULL_LENGTH'"},
+    {mysql, "lenient", "sql_mode", "''"},
+    {mysql, "safe_updates", "sql_safe_updates", "1"},
+    {mysql, "few_rows", "sql_select_limit", "1"},
+    {mysql, "short_lock_wait", "lock_wait_timeout", "1"},
+    {mysql, "short_idle_time", "wait_timeout", "1"},
+    {mysql, "latin_server", "character_set_server", "latin1"},
+    {mysql, "odd_start", "init_connect", "'SET autocommit = 0, NAMES latin1, sql_auto_is_null = 1'"}};
 
-class with_default : public server_test, public testing::WithParamInterface<server_default> {
+/// Those of the servers that are compiled in.
+std::vector<std::tuple<server_kind, server_default>> all_defaults() {
+  std::vector<std::tuple<server_kind, server_default>> out;
+  for (const auto& kind : servers())
+    for (const auto& one : server_defaults)
+      if (kind.name == one.server) out.emplace_back(kind, one);
+  return out;
+}
+
+class with_default : public on_each_with<server_test, server_default> {
  protected:
   void SetUp() override {
     connect().close();
-    db().execute("ALTER ROLE " + db().name() + " SET " + GetParam().setting);
+    default_ = db().set_default(what().variable, what().value);
   }
+
+ private:
+  std::unique_ptr<obstacle> default_;
 };
-INSTANTIATE_TEST_SUITE_P(a, with_default, testing::ValuesIn(server_defaults),
-                         [](const auto& d) { return d.param.name; });
+INSTANTIATE_TEST_SUITE_P(a, with_default, testing::ValuesIn(all_defaults()), server_name_and<server_default>);
 
 TEST_P(with_default, a_lock_lives_as_without) {
   auto locks = connect();
@@ -91,24 +124,10 @@ TEST_P(with_default, threads_take_turns) {
   EXPECT_EQ(counter, 80);
 }
 
-class tables : public server_test {};
+class tables : public on_each_server {};
+ROWLOCK_SUITE_ON_EACH_SERVER(tables);
 
-TEST_F(tables, are_found_and_made_by_search_path) {
-  const auto other = db().name() + "_other";
-  db().execute("CREATE SCHEMA " + other + " AUTHORIZATION " + db().name());
-  auto here = connect();
-  auto there = connect_to(db().url() + "?options=-csearch_path%3D" + other);
-  there.migrate();
-  const auto held = here.acquire("orders/42");
-  const auto held_there = there.try_acquire("orders/42");
-  EXPECT_TRUE(held_there.has_value()) << "another table, another lock";
-  EXPECT_EQ(db().number("SELECT count(*) FROM " + other + ".rowlock_lock"), 1);
-  here.close();
-  there.close();
-  db().execute("DROP SCHEMA " + other + " CASCADE");
-}
-
-TEST_F(tables, of_two_prefixes_are_two) {
+TEST_P(tables, of_two_prefixes_are_two) {
   auto one = connect();
   auto two = connect({.table_prefix = "second_"});
   const auto held = one.acquire("orders/42", {.lease = 2s});
@@ -122,7 +141,7 @@ TEST_F(tables, of_two_prefixes_are_two) {
   EXPECT_TRUE(is_held_by("orders/42", held));
 }
 
-TEST_F(tables, that_are_missing_are_named_and_can_be_made_later) {
+TEST_P(tables, that_are_missing_are_named_and_can_be_made_later) {
   auto locks = connect_to(db().url());
   const auto e = error_of([&] { return locks.try_acquire("orders/42").has_value(); });
   ASSERT_TRUE(e.has_value());

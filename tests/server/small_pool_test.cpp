@@ -3,13 +3,13 @@
 #include <thread>
 #include <vector>
 
-#include "postgresql/server_test.hpp"
+#include "server/server_test.hpp"
 
 namespace rowlock::test {
 namespace {
 
 /// Many threads share few connections.
-class small_pool : public server_test {
+class small_pool : public on_each_server {
  protected:
   static constexpr int threads = 64;
   static constexpr int connections = 2;
@@ -30,8 +30,9 @@ class small_pool : public server_test {
     return most;
   }
 };
+ROWLOCK_SUITE_ON_EACH_SERVER(small_pool);
 
-TEST_F(small_pool, gives_every_thread_its_turn) {
+TEST_P(small_pool, gives_every_thread_its_turn) {
   auto locks = connect({.connections = connections});
   constexpr int rounds = 5;
   int counter = 0;
@@ -49,7 +50,7 @@ TEST_F(small_pool, gives_every_thread_its_turn) {
   EXPECT_LE(most, connections);
 }
 
-TEST_F(small_pool, serves_as_many_names_as_threads) {
+TEST_P(small_pool, serves_as_many_names_as_threads) {
   auto locks = connect({.connections = connections});
   constexpr int rounds = 10;
   std::atomic<int> done{0};
@@ -63,7 +64,7 @@ TEST_F(small_pool, serves_as_many_names_as_threads) {
   EXPECT_LE(most, connections);
 }
 
-TEST_F(small_pool, renews_while_many_wait) {
+TEST_P(small_pool, renews_while_many_wait) {
   auto locks = connect({.connections = connections});
   auto held = std::optional{locks.acquire("counter", {.lease = 2s})};
   std::atomic<int> turns{0};

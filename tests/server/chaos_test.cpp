@@ -4,8 +4,8 @@
 #include <thread>
 #include <vector>
 
-#include "postgresql/ledger.hpp"
-#include "postgresql/server_test.hpp"
+#include "server/ledger.hpp"
+#include "server/server_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -16,7 +16,7 @@ constexpr int threads_a_client = 4;
 constexpr duration lease = 600ms;
 
 /// Clients contend for a few names, while requests and answers get lost, connections are cut, and sessions are ended.
-class chaos : public proxy_test {
+class chaos : public on_each_server_by_proxy {
  protected:
   static std::string name(std::size_t number) { return "chaos/" + std::to_string(number); }
 
@@ -63,10 +63,10 @@ class chaos : public proxy_test {
     if (any == 0) {
       proxy().cut();
     } else if (any == 1) {
-      db().terminate_backends();
+      db().terminate_sessions();
     } else {
       const auto what = name(random() % names);
-      proxy().on_request(random() % 2 == 0 ? acquiring(what) : about(what), actions.at(random() % actions.size()));
+      on_request(random() % 2 == 0 ? acquiring(what) : about(what), actions.at(random() % actions.size()));
       eventually(50ms, [&] { return proxy().has_acted(); });
       ++disturbances_;
     }
@@ -76,10 +76,12 @@ class chaos : public proxy_test {
   ledger book_{names};
   int disturbances_ = 0;
 };
+ROWLOCK_SUITE_ON_EACH_SERVER(chaos);
 
-TEST_F(chaos, gives_no_name_to_two_and_leaves_no_lock_behind) {
+TEST_P(chaos, gives_no_name_to_two_and_leaves_no_lock_behind) {
   std::vector<client> all;
-  for (int i = 0; i < clients; ++i) all.push_back(connect_through_proxy({.transaction_pooling = i == 0}));
+  for (int i = 0; i < clients; ++i)
+    all.push_back(connect_through_proxy({.transaction_pooling = i == 0 && is_on("postgresql")}));
   std::vector<std::jthread> threads;
   for (unsigned i = 0; i < clients * threads_a_client; ++i)
     threads.emplace_back([&, i](const std::stop_token& stop) { contend(stop, all.at(i % clients), i); });

@@ -2,7 +2,7 @@
 #include <ostream>
 #include <string>
 
-#include "postgresql/server_test.hpp"
+#include "server/server_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 /// What happens to one request on its way, or to its answer.
 struct fault {
   const char* name;
-  tcp_proxy::action what;
+  tcp_proxy::action how;
   bool is_adopted;  // the server has done it, and there is time to ask
 };
 
@@ -25,11 +25,11 @@ constexpr fault faults[] = {{"cut_before", tcp_proxy::action::cut_before, false}
 constexpr auto long_lease = 60s;
 constexpr auto soon = 10s;
 
-class lost_reply : public proxy_test, public testing::WithParamInterface<fault> {
+class lost_reply : public on_each_with<proxy_test, fault> {
  protected:
-  void disturb(tcp_proxy::bytes_test request) { proxy().on_request(std::move(request), GetParam().what); }
+  void disturb(tcp_proxy::bytes_test request) { on_request(std::move(request), what().how); }
 };
-INSTANTIATE_TEST_SUITE_P(with, lost_reply, testing::ValuesIn(faults), [](const auto& f) { return f.param.name; });
+ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(lost_reply, faults);
 
 TEST_P(lost_reply, of_a_try_is_adopted_or_of_unknown_outcome) {
   auto locks = connect_through_proxy();
@@ -37,8 +37,8 @@ TEST_P(lost_reply, of_a_try_is_adopted_or_of_unknown_outcome) {
   std::optional<held_lock> held;
   const auto e = error_of([&] { return (held = locks.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
   EXPECT_TRUE(proxy().has_acted());
-  EXPECT_EQ(held.has_value(), GetParam().is_adopted);
-  EXPECT_EQ(e.has_value(), !GetParam().is_adopted);
+  EXPECT_EQ(held.has_value(), what().is_adopted);
+  EXPECT_EQ(e.has_value(), !what().is_adopted);
   EXPECT_TRUE(!e || e->outcome_is_unknown()) << e->what();
   EXPECT_TRUE(!held || is_held_by("orders/42", *held));
 }
@@ -60,7 +60,7 @@ TEST_P(lost_reply, of_a_try_for_a_name_that_was_had_before) {
   disturb(acquiring("orders/42"));
   std::optional<held_lock> held;
   error_of([&] { return (held = locks.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
-  EXPECT_EQ(held.has_value(), GetParam().is_adopted);
+  EXPECT_EQ(held.has_value(), what().is_adopted);
   EXPECT_TRUE(!held || held->token() > before);
   held.reset();
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
@@ -99,7 +99,7 @@ TEST_P(lost_reply, does_not_end_a_wait_behind_a_holder) {
   auto theirs = other.acquire("orders/42", {.lease = long_lease});
   background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {.lease = long_lease}, stop); }};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
-  disturb(acquiring("orders/42"));
+  disturb(about("orders/42"));  // a name that is held may only be looked at
   ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   EXPECT_TRUE(is_held_by("orders/42", theirs));
@@ -161,9 +161,10 @@ TEST_P(lost_reply, of_a_release_by_a_destructor_is_made_up_for) {
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
-class slow_network : public proxy_test {};
+class slow_network : public on_each_server_by_proxy {};
+ROWLOCK_SUITE_ON_EACH_SERVER(slow_network);
 
-TEST_F(slow_network, is_no_fault) {
+TEST_P(slow_network, is_no_fault) {
   connect().close();
   auto locks = connect_to(db().url_through(proxy().port()));
   locks.acquire("orders/42").release();  // the schema is read, statements are prepared
@@ -180,7 +181,7 @@ TEST_F(slow_network, is_no_fault) {
   EXPECT_TRUE(is_vacant("orders/42"));
 }
 
-TEST_F(slow_network, that_comes_back_within_the_lease_loses_nothing) {
+TEST_P(slow_network, that_comes_back_within_the_lease_loses_nothing) {
   auto locks = connect_through_proxy();
   const auto held = locks.acquire("orders/42", {.lease = 6s});
   proxy().black_hole(true);
@@ -190,7 +191,7 @@ TEST_F(slow_network, that_comes_back_within_the_lease_loses_nothing) {
   EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
 }
 
-TEST_F(slow_network, that_does_not_come_back_in_time_is_told_before_the_lease_ends) {
+TEST_P(slow_network, that_does_not_come_back_in_time_is_told_before_the_lease_ends) {
   auto locks = connect_through_proxy();
   const auto held = locks.acquire("orders/42", {.lease = 3s});
   proxy().black_hole(true);
@@ -202,7 +203,7 @@ TEST_F(slow_network, that_does_not_come_back_in_time_is_told_before_the_lease_en
   EXPECT_TRUE(locks.try_acquire_for("orders/42", soon).has_value()) << "the client itself goes on";
 }
 
-TEST_F(slow_network, that_refuses_connections_is_ridden_out_by_a_wait) {
+TEST_P(slow_network, that_refuses_connections_is_ridden_out_by_a_wait) {
   auto locks = connect_through_proxy();
   proxy().refuse(true);
   proxy().cut();

@@ -4,31 +4,37 @@
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
+#include "server/servers.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
-#include "support/postgresql_database.hpp"
 #include "support/recorder.hpp"
+#include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-/// What every test against the PostgreSQL server has: a schema and a role of its own, and clients there.
+/// What every test against a server has: a schema and a role of its own, and clients there.
 class server_test : public testing::Test {
  protected:
-  postgresql_database& db() { return database_; }
+  explicit server_test(std::unique_ptr<server_database> place) : database_{std::move(place)} {}
+
+  server_database& db() { return *database_; }
 
   /// A client as the schema's role, its tables made. Without an observer of its own it is silent.
   client connect(client_options options = {});
   /// The same by another URL, without migrating.
   static client connect_to(const std::string& url, client_options options = {});
 
-  /// By the row, as a superuser sees it.
+  /// By the row, as an administrator sees it.
   bool is_vacant(std::string_view name);
   bool is_held_by(std::string_view name, const held_lock& held);
   std::int64_t expiry(std::string_view name) { return db().row(name).value().expires_at.value(); }
@@ -38,7 +44,7 @@ class server_test : public testing::Test {
   bool is_renewed(std::string_view name);
 
  private:
-  postgresql_database database_;
+  std::unique_ptr<server_database> database_;
 };
 
 /// With a client whose way to the server leads through a proxy, and gives up soon.
@@ -46,7 +52,10 @@ class proxy_test : public server_test {
  protected:
   static constexpr auto short_call = 500ms;
 
+  explicit proxy_test(std::unique_ptr<server_database> place) : server_test{std::move(place)} {}
+
   tcp_proxy& proxy() { return proxy_; }
+  void on_request(tcp_proxy::bytes_test request, tcp_proxy::action what);
 
   client connect_through_proxy(client_options options = {});
 
@@ -58,6 +67,35 @@ class proxy_test : public server_test {
   static constexpr const char* application = "disturbed";
   static constexpr const char* owner = "disturbed:";  // begins so, and only acquiring sends it
   tcp_proxy proxy_{db().host(), db().port()};
+};
+
+/// A suite for ROWLOCK_SUITE_ON_EACH_SERVER.
+template <class Test>
+class on_each : public Test, public testing::WithParamInterface<server_kind> {
+ protected:
+  on_each() : Test{on_each::GetParam().open()} {}
+
+  bool is_on(std::string_view kind) const { return on_each::GetParam().name == kind; }
+};
+using on_each_server = on_each<server_test>;
+using on_each_server_by_proxy = on_each<proxy_test>;
+
+/// The same with something else for a parameter, too: ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH.
+template <class Test, class What>
+class on_each_with : public Test, public testing::WithParamInterface<std::tuple<server_kind, What>> {
+ protected:
+  on_each_with() : Test{std::get<server_kind>(on_each_with::GetParam()).open()} {}
+
+  static const What& what() { return std::get<What>(on_each_with::GetParam()); }
+};
+
+/// A suite for one kind of server.
+template <class Database>
+class only_on : public server_test {
+ protected:
+  only_on() : server_test{std::make_unique<Database>()} {}
+
+  Database& db() { return static_cast<Database&>(server_test::db()); }
 };
 
 }  // namespace rowlock::test

@@ -1,4 +1,4 @@
-#include "postgresql/steps.hpp"
+#include "server/steps.hpp"
 
 #include <chrono>
 
@@ -8,10 +8,16 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+const driver::backend& backend_of(const std::string& url) { return driver::backend_for(core::cut_url(url).scheme); }
+
+}  // namespace
+
 steps::steps(const std::string& url, const driver::open_options& with)
-    : database_{driver::backend_for("postgresql").open(core::cut_url(url), with)},
+    : database_{backend_of(url).open(core::cut_url(url), with)},
       session_{database_->connect(limits())},
-      sql_{driver::backend_for("postgresql").dialect("rowlock_", with)} {}
+      sql_{backend_of(url).dialect("rowlock_", with)} {}
 
 std::vector<strategies::answer> steps::acquire(std::span<const strategies::attempt> batch) {
   return strategy_.acquire(*session_, batch, limits());

@@ -1,8 +1,8 @@
 #include <string>
 #include <vector>
 
-#include "postgresql/server_test.hpp"
-#include "postgresql/steps.hpp"
+#include "server/server_test.hpp"
+#include "server/steps.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -55,9 +55,10 @@ const std::vector<std::string> odd_names = {"orders",
                                             "\u202Ea",
                                             "а"};
 
-class odd_names_test : public server_test {};
+class odd_names_test : public on_each_server {};
+ROWLOCK_SUITE_ON_EACH_SERVER(odd_names_test);
 
-TEST_F(odd_names_test, are_different_locks) {
+TEST_P(odd_names_test, are_different_locks) {
   auto locks = connect();
   std::vector<held_lock> held;
   for (const auto& name : odd_names) {
@@ -74,26 +75,35 @@ TEST_F(odd_names_test, are_different_locks) {
   EXPECT_EQ(locks.list("%").size(), 2U);
 }
 
-TEST_F(odd_names_test, are_different_locks_in_a_batch) {
+TEST_P(odd_names_test, are_different_locks_in_a_batch) {
   connect().close();
   steps all{db().url()};
+  std::vector<std::string> ids;
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < odd_names.size(); ++i) {
+    ids.push_back("id/" + std::to_string(i));
+    others.push_back("other/" + std::to_string(i));
+  }
   std::vector<strategies::attempt> attempts;
   std::vector<strategies::held> held;
-  for (const auto& name : odd_names) {
-    attempts.push_back({.name = name, .owner = name, .thread = name, .acquisition = name, .note = name, .lease = 1min});
-    held.push_back({.name = name, .acquisition = name, .lease = 1min});
+  for (std::size_t i = 0; i < odd_names.size(); ++i) {
+    const auto& name = odd_names[i];
+    attempts.push_back(
+        {.name = name, .owner = name, .thread = name, .acquisition = ids[i], .note = name, .lease = 1min});
+    held.push_back({.name = name, .acquisition = ids[i], .lease = 1min});
   }
   for (const auto& answer : all.acquire(attempts)) EXPECT_EQ(answer.what, strategies::verdict::granted);
   for (const auto& name : odd_names) {
     EXPECT_EQ(db().row(name).value().owner, name);
     EXPECT_EQ(db().row(name).value().note, name);
   }
+  for (std::size_t i = 0; i < odd_names.size(); ++i) attempts[i].acquisition = others[i];
   for (const auto& answer : all.acquire(attempts)) EXPECT_EQ(answer.what, strategies::verdict::busy);
   for (const auto& answer : all.renew(held)) EXPECT_EQ(answer.what, strategies::standing::kept);
   for (const auto outcome : all.release(held)) EXPECT_EQ(outcome, strategies::letting_go::released);
 }
 
-TEST_F(odd_names_test, are_refused_where_they_are_no_utf8) {
+TEST_P(odd_names_test, are_refused_where_they_are_no_utf8) {
   auto locks = connect();
   EXPECT_TRUE(throws(errc::invalid_name, [&] { static_cast<void>(locks.try_acquire("\xFF")); }));
   EXPECT_TRUE(throws(errc::invalid_name, [&] { static_cast<void>(locks.try_acquire(std::string{"a\0b", 3})); }));

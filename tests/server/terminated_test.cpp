@@ -1,7 +1,7 @@
 #include <optional>
 #include <vector>
 
-#include "postgresql/server_test.hpp"
+#include "server/server_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -10,11 +10,11 @@ constexpr auto long_lease = 60s;
 constexpr auto soon = 10s;
 
 /// An administrator, or a failing server, ends the client's sessions: each row says in which state of a lock.
-class terminated_sessions : public server_test {
+class terminated_sessions : public on_each_server {
  protected:
   /// A process closes its connection a little after it has left the list.
   void terminate() {
-    ASSERT_GT(db().terminate_backends(), 0);
+    ASSERT_GT(db().terminate_sessions(), 0);
     let_pass(a_moment);
   }
 
@@ -35,14 +35,15 @@ class terminated_sessions : public server_test {
     return failures;
   }
 };
+ROWLOCK_SUITE_ON_EACH_SERVER(terminated_sessions);
 
-TEST_F(terminated_sessions, while_idle_disturb_no_call) {
+TEST_P(terminated_sessions, while_idle_disturb_no_call) {
   auto locks = connect();
   terminate();
   EXPECT_EQ(failures_of([&] { EXPECT_TRUE(locks.try_acquire("orders/42").has_value()); }), 0);
 }
 
-TEST_F(terminated_sessions, while_several_are_idle_disturb_no_call) {
+TEST_P(terminated_sessions, while_several_are_idle_disturb_no_call) {
   auto locks = connect();
   {
     std::vector<held_lock> held;
@@ -57,7 +58,7 @@ TEST_F(terminated_sessions, while_several_are_idle_disturb_no_call) {
   EXPECT_EQ(failures_of([&] { EXPECT_TRUE(locks.try_acquire("orders/42").has_value()); }), 0);
 }
 
-TEST_F(terminated_sessions, while_idle_are_not_noticed_by_a_wait) {
+TEST_P(terminated_sessions, while_idle_are_not_noticed_by_a_wait) {
   auto locks = connect();
   terminate();
   EXPECT_NO_THROW(EXPECT_TRUE(locks.try_acquire_for("orders/42", soon).has_value()));
@@ -65,7 +66,7 @@ TEST_F(terminated_sessions, while_idle_are_not_noticed_by_a_wait) {
   EXPECT_NO_THROW(locks.acquire("orders/42").release());
 }
 
-TEST_F(terminated_sessions, while_a_lock_is_held_do_not_lose_it) {
+TEST_P(terminated_sessions, while_a_lock_is_held_do_not_lose_it) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", {.lease = 4s});
   terminate();
@@ -74,27 +75,27 @@ TEST_F(terminated_sessions, while_a_lock_is_held_do_not_lose_it) {
   EXPECT_TRUE(is_held_by("orders/42", held));
 }
 
-TEST_F(terminated_sessions, again_and_again_do_not_lose_a_lock) {
+TEST_P(terminated_sessions, again_and_again_do_not_lose_a_lock) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", {.lease = 2s});
   const stopwatch watch;
   ASSERT_TRUE(eventually([&] {
     let_pass(100ms);
-    db().terminate_backends();
+    db().terminate_sessions();
     return watch.elapsed() > 6s;
   }));
   EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
   EXPECT_TRUE(is_renewed("orders/42"));
 }
 
-TEST_F(terminated_sessions, while_waiting_are_ridden_out) {
+TEST_P(terminated_sessions, while_waiting_are_ridden_out) {
   auto locks = connect();
   auto other = connect();
   auto theirs = other.acquire("orders/42", {.lease = long_lease});
   background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
   for (int i = 0; i < 5; ++i) {
     EXPECT_FALSE(waiter.is_done_within(a_moment));
-    db().terminate_backends();
+    db().terminate_sessions();
   }
   EXPECT_TRUE(is_held_by("orders/42", theirs));
   error_of([&] {
@@ -105,7 +106,7 @@ TEST_F(terminated_sessions, while_waiting_are_ridden_out) {
   EXPECT_TRUE(is_held_by("orders/42", held));
 }
 
-TEST_F(terminated_sessions, before_a_release_leave_no_lock_behind) {
+TEST_P(terminated_sessions, before_a_release_leave_no_lock_behind) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   const auto lost = held.lost();
@@ -119,7 +120,7 @@ TEST_F(terminated_sessions, before_a_release_leave_no_lock_behind) {
   EXPECT_FALSE(lost.stop_requested());
 }
 
-TEST_F(terminated_sessions, before_a_destructor_leave_no_lock_behind) {
+TEST_P(terminated_sessions, before_a_destructor_leave_no_lock_behind) {
   auto locks = connect();
   {
     const auto held = locks.acquire("orders/42", {.lease = long_lease});
@@ -128,7 +129,7 @@ TEST_F(terminated_sessions, before_a_destructor_leave_no_lock_behind) {
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
-TEST_F(terminated_sessions, before_an_extend_do_not_disturb_it) {
+TEST_P(terminated_sessions, before_an_extend_do_not_disturb_it) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   terminate();
@@ -137,7 +138,7 @@ TEST_F(terminated_sessions, before_an_extend_do_not_disturb_it) {
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
-TEST_F(terminated_sessions, before_closing_leave_no_lock_behind) {
+TEST_P(terminated_sessions, before_closing_leave_no_lock_behind) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", {.lease = long_lease});
   terminate();
@@ -145,10 +146,10 @@ TEST_F(terminated_sessions, before_closing_leave_no_lock_behind) {
   EXPECT_TRUE(is_vacant("orders/42"));
 }
 
-TEST_F(terminated_sessions, in_the_middle_of_a_call_leave_no_lock_behind) {
+TEST_P(terminated_sessions, in_the_middle_of_a_call_leave_no_lock_behind) {
   auto locks = connect();
   locks.acquire("orders/42").release();
-  auto in_the_way = db().transaction("LOCK TABLE rowlock_lock IN ACCESS EXCLUSIVE MODE");
+  auto in_the_way = db().sealed();
   background call{[&](std::stop_token) {
     return error_of([&] { return locks.try_acquire("orders/42", {.lease = long_lease}).has_value(); });
   }};

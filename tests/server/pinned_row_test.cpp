@@ -1,25 +1,27 @@
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
-#include "postgresql/server_test.hpp"
-#include "postgresql/steps.hpp"
+#include "server/server_test.hpp"
 
 namespace rowlock::test {
 namespace {
 
 constexpr auto long_lease = 60s;
 constexpr auto soon = 10s;
+constexpr const char* no_weak_lock = "here no lock of a row lets others change what is no key";
 
 /// Somebody's transaction has a row locked: as a foreign key to it would, or for good.
-class pinned_row : public server_test {
+class pinned_row : public on_each_server {
  protected:
-  [[nodiscard]] std::unique_ptr<obstacle> pin() {
-    return db().transaction("SELECT FROM rowlock_lock WHERE name = 'orders/42' FOR KEY SHARE");
-  }
+  [[nodiscard]] std::unique_ptr<obstacle> pin() { return db().row_pinned("orders/42"); }
 };
+ROWLOCK_SUITE_ON_EACH_SERVER(pinned_row);
 
-TEST_F(pinned_row, is_released_when_the_pin_is_gone) {
+TEST_P(pinned_row, is_released_when_the_pin_is_gone) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   auto held = locks.acquire("orders/42", {.lease = long_lease});
@@ -33,7 +35,7 @@ TEST_F(pinned_row, is_released_when_the_pin_is_gone) {
   EXPECT_TRUE(told.failures().empty());
 }
 
-TEST_F(pinned_row, is_released_by_a_destructor_when_the_pin_is_gone) {
+TEST_P(pinned_row, is_released_by_a_destructor_when_the_pin_is_gone) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   std::unique_ptr<obstacle> in_the_way;
@@ -47,7 +49,7 @@ TEST_F(pinned_row, is_released_by_a_destructor_when_the_pin_is_gone) {
   EXPECT_TRUE(told.failures().empty());
 }
 
-TEST_F(pinned_row, is_released_by_closing_when_the_pin_is_gone) {
+TEST_P(pinned_row, is_released_by_closing_when_the_pin_is_gone) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   auto in_the_way = pin();
@@ -58,7 +60,7 @@ TEST_F(pinned_row, is_released_by_closing_when_the_pin_is_gone) {
   EXPECT_TRUE(is_vacant("orders/42"));
 }
 
-TEST_F(pinned_row, of_a_released_lock_is_given_to_no_one_before) {
+TEST_P(pinned_row, of_a_released_lock_is_given_to_no_one_before) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   auto in_the_way = pin();
@@ -69,7 +71,8 @@ TEST_F(pinned_row, of_a_released_lock_is_given_to_no_one_before) {
   EXPECT_GT(waiter.get(), fencing_token{});
 }
 
-TEST_F(pinned_row, is_renewed) {
+TEST_P(pinned_row, is_renewed) {
+  if (!db().pins_let_renew()) GTEST_SKIP() << no_weak_lock;
   auto locks = connect();
   const auto held = locks.acquire("orders/42", {.lease = 3s});
   const auto in_the_way = pin();
@@ -77,14 +80,15 @@ TEST_F(pinned_row, is_renewed) {
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
-TEST_F(pinned_row, is_extended) {
+TEST_P(pinned_row, is_extended) {
+  if (!db().pins_let_renew()) GTEST_SKIP() << no_weak_lock;
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   const auto in_the_way = pin();
   EXPECT_NO_THROW(held.extend(2 * long_lease));
 }
 
-TEST_F(pinned_row, that_is_vacant_is_busy_until_the_pin_is_gone) {
+TEST_P(pinned_row, that_is_vacant_is_busy_until_the_pin_is_gone) {
   auto locks = connect();
   locks.acquire("orders/42").release();
   auto in_the_way = pin();
@@ -97,16 +101,17 @@ TEST_F(pinned_row, that_is_vacant_is_busy_until_the_pin_is_gone) {
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
-TEST_F(pinned_row, does_not_delay_other_names) {
+TEST_P(pinned_row, does_not_delay_other_names) {
   auto locks = connect();
   locks.acquire("orders/42").release();
   const auto in_the_way = db().row_locked("orders/42");
   EXPECT_TRUE(locks.try_acquire("orders/43").has_value());
 }
 
-class locked_row : public server_test {};
+class locked_row : public on_each_server {};
+ROWLOCK_SUITE_ON_EACH_SERVER(locked_row);
 
-TEST_F(locked_row, is_renewed_when_it_is_free_within_the_lease) {
+TEST_P(locked_row, is_renewed_when_it_is_free_within_the_lease) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", {.lease = 5s});
   auto in_the_way = db().row_locked("orders/42");
@@ -116,7 +121,7 @@ TEST_F(locked_row, is_renewed_when_it_is_free_within_the_lease) {
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
-TEST_F(locked_row, does_not_delay_the_renewal_of_others) {
+TEST_P(locked_row, does_not_delay_the_renewal_of_others) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", {.lease = 3s});
   const auto beside = locks.acquire("orders/43", {.lease = 3s});
@@ -126,16 +131,16 @@ TEST_F(locked_row, does_not_delay_the_renewal_of_others) {
   EXPECT_FALSE(beside.lost().stop_requested());
 }
 
-TEST_F(locked_row, cannot_be_extended_and_is_still_held) {
+TEST_P(locked_row, cannot_be_extended_and_is_still_held) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   auto in_the_way = db().row_locked("orders/42");
-  EXPECT_TRUE(throws(errc::call_timed_out, [&] { held.extend(long_lease); }));
+  EXPECT_TRUE(throws(errc::call_timed_out, [&] { held.extend(2 * long_lease); }));
   in_the_way.reset();
   EXPECT_NO_THROW(held.extend(long_lease));
 }
 
-TEST_F(locked_row, is_released_when_it_is_free) {
+TEST_P(locked_row, is_released_when_it_is_free) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   auto in_the_way = db().row_locked("orders/42");
@@ -144,51 +149,27 @@ TEST_F(locked_row, is_released_when_it_is_free) {
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
-/// A try that was refused, in a transaction that is still open.
-class refused_try : public server_test {
- protected:
-  template <class Look>
-  void while_it_is_open(Look look) {
-    steps other{db().url()};
-    const strategies::attempt one{.name = "orders/42",
-                                  .owner = "other:1:1:1",
-                                  .thread = "1",
-                                  .acquisition = "other",
-                                  .note = {},
-                                  .lease = long_lease};
-    other.session().exclusively(
-        [&] {
-          EXPECT_EQ(other.acquire({&one, 1}).at(0).what, strategies::verdict::busy);
-          look();
-        },
-        steps::limits());
-  }
-};
+/// Tries that are refused, all the time.
+class refused_tries : public on_each_server {};
+ROWLOCK_SUITE_ON_EACH_SERVER(refused_tries);
 
-TEST_F(refused_try, does_not_delay_a_renewal) {
+TEST_P(refused_tries, do_not_keep_a_lock_from_being_renewed_and_released) {
   auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 2s});
-  while_it_is_open([&] { EXPECT_TRUE(is_renewed("orders/42")); });
-  EXPECT_FALSE(held.lost().stop_requested());
-}
-
-TEST_F(refused_try, does_not_delay_a_release) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
-  while_it_is_open([&] {
-    held.release();
-    EXPECT_TRUE(is_vacant("orders/42"));
-  });
-}
-
-TEST_F(refused_try, writes_nothing) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = long_lease});
-  while_it_is_open([&] {
-    const auto with_a_number =
-        "SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND usename = '" + db().name() + "'";
-    EXPECT_EQ(db().number(with_a_number), 0) << "a transaction that locks or changes a row has a number";
-  });
+  auto held = locks.acquire("orders/42", {.lease = 2s});
+  std::atomic<int> refusals{0};
+  std::atomic<int> grants{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&](const std::stop_token& stop) {
+      auto other = connect();
+      while (!stop.stop_requested()) ++(other.try_acquire("orders/42") ? grants : refusals);
+    });
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
+  EXPECT_GT(refusals, 100);
+  EXPECT_EQ(grants, 0);
+  EXPECT_NO_THROW(held.release());
+  EXPECT_TRUE(eventually(soon, [&] { return grants > 0; }));
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+#include "server/private_server.hpp"
+
+#include <pwd.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "support/child.hpp"
+#include "support/eventually.hpp"
+#include "support/program.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const passwd& entry_of(const std::string& user) {
+  const auto* const found = ::getpwnam(user.c_str());
+  if (found == nullptr) throw std::runtime_error{"there is no user " + user};
+  return *found;
+}
+
+class frozen : public obstacle {
+ public:
+  explicit frozen(std::vector<pid_t> pids) : pids_{std::move(pids)} {}
+  ~frozen() override {
+    for (const auto pid : pids_) ::kill(pid, SIGCONT);
+  }
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
+}  // namespace
+
+private_server::private_server(const char* user, int stop_signal, int crash_signal)
+    : user_{user}, stop_signal_{stop_signal}, crash_signal_{crash_signal} {
+  if (::geteuid() != 0) return;
+  const auto& entry = entry_of(user_);
+  if (::chown(folder().c_str(), entry.pw_uid, entry.pw_gid) != 0)
+    throw std::runtime_error{"a folder cannot be given to the user " + user_};
+}
+
+void private_server::start() {
+  pid_ = spawn(command());
+  bool is_over = false;
+  if (!eventually([&] { return (is_over = has_ended()) || answers(); }) || is_over)
+    throw std::runtime_error{"the server does not start: " + contents_of(folder() / "log")};
+}
+
+std::unique_ptr<obstacle> private_server::freeze() {
+  ::kill(pid_, SIGSTOP);  // first, so that it starts no others
+  ::waitpid(pid_, nullptr, WUNTRACED);
+  const auto all = processes();
+  for (const auto pid : all) ::kill(pid, SIGSTOP);
+  return std::make_unique<frozen>(all);
+}
+
+void private_server::run(const words& command) const {
+  int status = 0;
+  const auto pid = spawn(command);
+  if (::waitpid(pid, &status, 0) != pid || status != 0)
+    throw std::runtime_error{command.front() + " failed: " + contents_of(folder() / "log")};
+}
+
+// In the folder, with what it says in the file "log" there; it is ended when this process ends.
+pid_t private_server::spawn(const words& command) const {
+  words all{"setpriv", "--pdeathsig", "QUIT"};
+  if (::geteuid() == 0)
+    all.insert(all.end(), {"--reuid", user_, "--regid", std::to_string(entry_of(user_).pw_gid), "--init-groups"});
+  all.insert(all.end(),
+             {"sh", "-c", R"(cd "$0" && PATH=$PATH:/usr/sbin && exec "$@" >>log 2>&1 </dev/null)", folder().string()});
+  all.insert(all.end(), command.begin(), command.end());
+  std::vector<char*> argv;
+  for (auto& word : all) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t pid = -1;
+  if (::posix_spawnp(&pid, "setpriv", nullptr, nullptr, argv.data(), environ) != 0)
+    throw std::runtime_error{"setpriv cannot be started"};
+  return pid;
+}
+
+void private_server::end(int signal) {
+  if (pid_ < 0) return;
+  ::kill(pid_, signal);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+bool private_server::has_ended() {
+  if (::waitpid(pid_, nullptr, WNOHANG) != pid_) return false;
+  pid_ = -1;
+  return true;
+}
+
+std::vector<pid_t> private_server::processes() const {
+  std::vector<pid_t> out{pid_};
+  for (const auto& entry : fs::directory_iterator{"/proc"}) {
+    const auto pid = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+    if (pid > 0 && parent_of(pid) == pid_) out.push_back(pid);
+  }
+  return out;
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/database.hpp"
+#include "support/server_database.hpp"
+#include "support/temp_folder.hpp"
+
+namespace rowlock::test {
+
+/// A server that one test has to itself, in a temporary folder: it may be stopped, crashed and frozen. It ends with
+/// this object, or with this process.
+class private_server {
+ public:
+  private_server(const private_server&) = delete;
+  private_server& operator=(const private_server&) = delete;
+  virtual ~private_server() { crash(); }
+
+  /// As an administrator.
+  virtual server_address address() const = 0;
+  /// A place there.
+  virtual std::unique_ptr<server_database> open() const = 0;
+
+  /// Returns when it answers.
+  void start();
+  /// Its sessions are ended, and everything is written to disk.
+  void stop() { end(stop_signal_); }
+  /// Its processes end at once, and write nothing.
+  void crash() { end(crash_signal_); }
+  /// While the obstacle is there, all its processes are stopped.
+  [[nodiscard]] std::unique_ptr<obstacle> freeze();
+
+ protected:
+  using words = std::vector<std::string>;
+
+  /// Root must not run servers: for root that user does.
+  private_server(const char* user, int stop_signal, int crash_signal);
+
+  std::filesystem::path folder() const { return folder_.path(); }
+  /// Runs a program to its end, in the folder.
+  void run(const words& command) const;
+
+ private:
+  virtual words command() const = 0;
+  virtual bool answers() const = 0;
+
+  pid_t spawn(const words& command) const;
+  void end(int signal);
+  bool has_ended();
+  std::vector<pid_t> processes() const;
+
+  temp_folder folder_;
+  std::string user_;
+  int stop_signal_;
+  int crash_signal_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace rowlock::test

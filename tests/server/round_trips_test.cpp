@@ -1,0 +1,152 @@
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/server_test.hpp"
+#include "server/steps.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto long_lease = 60s;
+
+/// What a step takes once it is prepared.
+struct costs {
+  int extend;
+  int acquiring_batch;
+  int renewing_batch;
+  int releasing_batch;
+};
+constexpr costs of_postgresql{.extend = 1, .acquiring_batch = 1, .renewing_batch = 1, .releasing_batch = 1};
+// There an update does not tell which rows it has changed.
+constexpr costs of_mysql{.extend = 2, .acquiring_batch = 2, .renewing_batch = 2, .releasing_batch = 1};
+
+class round_trips : public on_each_server_by_proxy {
+ protected:
+  template <class Call>
+  int of(Call call) {
+    const auto before = proxy().round_trips();
+    call();
+    return proxy().round_trips() - before;
+  }
+  const costs& cost() const { return is_on("postgresql") ? of_postgresql : of_mysql; }
+  /// Everything has been prepared, and two sessions are there.
+  client connect_warm(client_options options = {}) {
+    auto locks = connect_through_proxy(std::move(options));
+    for (int i = 0; i < 2; ++i) {
+      auto held = locks.acquire("warm");
+      held.extend(long_lease);
+      EXPECT_FALSE(locks.try_acquire("warm").has_value());
+    }
+    return locks;
+  }
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(round_trips);
+
+TEST_P(round_trips, of_acquiring_a_new_name_are_one) {
+  auto locks = connect_warm();
+  std::optional<held_lock> held;
+  EXPECT_EQ(of([&] { held = locks.try_acquire("orders/42"); }), 1);
+}
+
+TEST_P(round_trips, of_acquiring_a_vacant_name_are_one) {
+  auto locks = connect_warm();
+  locks.acquire("orders/42").release();
+  std::optional<held_lock> held;
+  EXPECT_EQ(of([&] { held = locks.try_acquire("orders/42"); }), 1);
+}
+
+TEST_P(round_trips, of_being_refused_are_one) {
+  auto locks = connect_warm();
+  const auto held = locks.acquire("orders/42");
+  EXPECT_EQ(of([&] { EXPECT_FALSE(locks.try_acquire("orders/42").has_value()); }), 1);
+}
+
+TEST_P(round_trips, of_a_release_are_one) {
+  auto locks = connect_warm();
+  auto held = locks.acquire("orders/42");
+  EXPECT_EQ(of([&] { held.release(); }), 1);
+}
+
+TEST_P(round_trips, of_an_extend_are_few) {
+  auto locks = connect_warm();
+  auto held = locks.acquire("orders/42");
+  EXPECT_EQ(of([&] { held.extend(long_lease); }), cost().extend);
+}
+
+TEST_P(round_trips, of_a_cycle_are_two_with_transaction_pooling_too) {
+  if (!is_on("postgresql")) GTEST_SKIP() << "there is no such option";
+  auto locks = connect_warm({.transaction_pooling = true});
+  EXPECT_EQ(of([&] { locks.acquire("orders/42").release(); }), 2);
+}
+
+/// Many names at once.
+class batch : public round_trips {
+ protected:
+  static constexpr std::size_t largest = 32;
+
+  void SetUp() override {
+    connect().close();
+    for (std::size_t i = 0; i < largest; ++i) texts_.push_back("orders/" + std::to_string(i));
+    for (const auto& text : texts_) {
+      attempts_.push_back(
+          {.name = text, .owner = "app:1:1:1", .thread = "1", .acquisition = text, .note = {}, .lease = long_lease});
+      refused_.push_back(attempts_.back());
+      refused_.back().acquisition = others_.emplace_back("other " + text);
+      held_.push_back({.name = text, .acquisition = text, .lease = long_lease});
+    }
+    all_.emplace(db().url_through(proxy().port()));
+  }
+  void acquire(std::size_t size) {
+    for (const auto& a : all_->acquire(std::span{attempts_}.first(size)))
+      EXPECT_EQ(a.what, strategies::verdict::granted);
+  }
+  void be_refused(std::size_t size) {
+    for (const auto& a : all_->acquire(std::span{refused_}.first(size))) EXPECT_EQ(a.what, strategies::verdict::busy);
+  }
+  void renew(std::size_t size) {
+    for (const auto& r : all_->renew(std::span{held_}.first(size))) EXPECT_EQ(r.what, strategies::standing::kept);
+  }
+  void release(std::size_t size) {
+    for (const auto r : all_->release(std::span{held_}.first(size))) EXPECT_EQ(r, strategies::letting_go::released);
+  }
+
+ private:
+  std::vector<std::string> texts_;
+  std::deque<std::string> others_;
+  std::vector<strategies::attempt> attempts_;
+  std::vector<strategies::attempt> refused_;
+  std::vector<strategies::held> held_;
+  std::optional<steps> all_;
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(batch);
+
+TEST_P(batch, needs_as_many_round_trips_whatever_its_size) {
+  acquire(2);
+  renew(2);
+  release(2);
+  for (const std::size_t size : {std::size_t{2}, largest}) {
+    EXPECT_EQ(of([&] { acquire(size); }), cost().acquiring_batch) << size;
+    EXPECT_EQ(of([&] { renew(size); }), cost().renewing_batch) << size;
+    EXPECT_EQ(of([&] { release(size); }), cost().releasing_batch) << size;
+  }
+}
+
+TEST_P(batch, of_held_names_is_refused_in_one_round_trip) {
+  acquire(largest);
+  be_refused(largest);  // from then on they may be looked at first
+  be_refused(largest);
+  for (const std::size_t size : {std::size_t{2}, largest}) EXPECT_EQ(of([&] { be_refused(size); }), 1) << size;
+}
+
+TEST_P(batch, needs_one_round_trip_more_for_each_statement_when_it_is_prepared) {
+  EXPECT_EQ(of([&] { acquire(largest); }), 2 * cost().acquiring_batch);
+  EXPECT_EQ(of([&] { renew(largest); }), 2 * cost().renewing_batch);
+  EXPECT_EQ(of([&] { release(largest); }), 2 * cost().releasing_batch);
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "server/private_server.hpp"
+#include "support/server_database.hpp"
+
+namespace rowlock::test {
+
+/// A kind of server that is compiled in.
+struct server_kind {
+  std::string_view name;
+  std::unique_ptr<server_database> (*open)();      // on the server that was started for the tests
+  std::unique_ptr<private_server> (*start_one)();  // for one test alone
+};
+
+std::ostream& operator<<(std::ostream& out, const server_kind& kind);
+
+/// All there are. To add one is to add a line in servers.cpp.
+const std::vector<server_kind>& servers();
+
+std::string server_name(const testing::TestParamInfo<server_kind>& info);
+
+/// For suites that have something else with a name for a parameter, too.
+template <class What>
+std::string server_name_and(const testing::TestParamInfo<std::tuple<server_kind, What>>& info) {
+  return std::string{std::get<server_kind>(info.param).name} + "_" + std::get<What>(info.param).name;
+}
+
+#define ROWLOCK_SUITE_ON_EACH_SERVER(suite) \
+  INSTANTIATE_TEST_SUITE_P(on, suite, testing::ValuesIn(servers()), server_name)
+#define ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(suite, values)                                                    \
+  INSTANTIATE_TEST_SUITE_P(on, suite, testing::Combine(testing::ValuesIn(servers()), testing::ValuesIn(values)), \
+                           server_name_and<std::remove_cvref_t<decltype(values[0])>>)
+
+}  // namespace rowlock::test

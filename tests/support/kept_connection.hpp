@@ -1,0 +1,48 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace rowlock::test {
+
+/// A connection for any thread, one at a time. It is made again where it was lost, and a forked child makes its own.
+template <class Connection>
+class kept_connection {
+ public:
+  explicit kept_connection(std::function<std::unique_ptr<Connection>()> connect) : connect_{std::move(connect)} {}
+  kept_connection(const kept_connection&) = delete;
+  kept_connection& operator=(const kept_connection&) = delete;
+  ~kept_connection() {
+    if (!is_of_this_process() && connection_) connection_->abandon();
+  }
+
+  bool is_of_this_process() const { return ::getpid() == owner_; }
+
+  /// Calls with a connection; once more where the first was lost.
+  template <class Look>
+  auto with(Look look) {
+    const std::lock_guard lock{mutex_};
+    if (!is_of_this_process()) return look(*connect_());
+    if (!connection_) connection_ = connect_();
+    try {
+      return look(*connection_);
+    } catch (const std::exception&) {
+      if (connection_->is_alive()) throw;
+    }
+    connection_ = connect_();
+    return look(*connection_);
+  }
+
+ private:
+  std::function<std::unique_ptr<Connection>()> connect_;
+  std::mutex mutex_;
+  std::unique_ptr<Connection> connection_;
+  pid_t owner_ = ::getpid();
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,205 @@
+#include "support/mysql_database.hpp"
+
+#include <exception>
+#include <iostream>
+#include <utility>
+
+#include "support/tcp_proxy.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+constexpr const char* server_variable = "ROWLOCK_TEST_MYSQL_URL";
+constexpr const char* row_columns =
+    "version, owner, thread, acquisition, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at), "
+    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), note";
+
+/// Ends what it began when the obstacle goes.
+class open_work : public obstacle {
+ public:
+  open_work(std::unique_ptr<my_connection> connection, const std::string& begin, std::string end)
+      : connection_{std::move(connection)}, end_{std::move(end)} {
+    connection_->run_script(begin);
+  }
+  ~open_work() override {
+    try {
+      connection_->run_script(end_);  // closing would not wait for it
+    } catch (const std::exception& e) {
+      std::cerr << "something that was in the way: " << e.what() << '\n';
+    }
+  }
+
+ private:
+  std::unique_ptr<my_connection> connection_;
+  std::string end_;
+};
+
+lock_row row_of(const my_result& found) {
+  return {.version = found.number(0, 0).value(),
+          .owner = found.text(0, 1),
+          .thread = found.text(0, 2),
+          .acquisition = found.text(0, 3),
+          .acquired_at = found.number(0, 4),
+          .expires_at = found.number(0, 5),
+          .note = found.text(0, 6)};
+}
+
+}  // namespace
+
+mysql_database::mysql_database() : mysql_database{address_in(server_variable)} {}
+
+mysql_database::mysql_database(server_address server)
+    : server_database{std::move(server), 3306}, connection_{[this] { return connect(); }} {
+  name_database();
+  my_connection{administrator()}.run_script("CREATE DATABASE " + name() + "; CREATE USER " + name() +
+                                            " IDENTIFIED BY '" + name() + "'; GRANT ALL ON " + name() + ".* TO " +
+                                            name());
+}
+
+mysql_database::~mysql_database() {
+  if (!connection_.is_of_this_process()) return;
+  try {
+    terminate_sessions();
+    execute("DROP DATABASE " + name() + "; DROP USER IF EXISTS " + guest() + "; DROP USER " + name());
+  } catch (const std::exception& e) {
+    std::cerr << "a database was left behind: " << e.what() << '\n';
+  }
+}
+
+bool mysql_database::is_mariadb() { return text("SELECT VERSION()").find("MariaDB") != std::string::npos; }
+
+std::string mysql_database::shell() const {
+  return "MYSQL_PWD='" + address().password + "' mariadb --no-defaults --protocol=tcp --host='" + host() +
+         "' --port=" + std::to_string(port()) + " --user=" + name() + " " + name();
+}
+
+std::string mysql_database::url_of_guest(std::string_view privileges) {
+  execute("CREATE USER " + guest() + " IDENTIFIED BY '" + guest() + "'");
+  const auto tables = connection_.with([&](my_connection& c) { return c.run("SHOW TABLES"); });
+  for (std::uint64_t i = 0; i < tables.rows(); ++i)
+    execute("GRANT " + std::string{privileges} + " ON " + tables.text(i, 0).value() + " TO " + guest());
+  return address_as(guest()).url();
+}
+
+void mysql_database::set_password(const std::string& word) {
+  execute("ALTER USER " + name() + " IDENTIFIED BY " + quoted(word));
+}
+
+void mysql_database::forbid_making_tables() { execute("REVOKE CREATE ON " + name() + ".* FROM " + name()); }
+
+std::int64_t mysql_database::now() { return number("SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))"); }
+
+std::optional<lock_row> mysql_database::row(std::string_view name) {
+  return connection_.with([&](my_connection& c) -> std::optional<lock_row> {
+    const auto found =
+        c.run(std::string{"SELECT "} + row_columns + " FROM rowlock_lock WHERE name = " + c.quoted(name));
+    if (found.rows() == 0) return std::nullopt;
+    return row_of(found);
+  });
+}
+
+bool mysql_database::has_table(std::string_view table) {
+  return number("SELECT count(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '" + name() +
+                "' AND TABLE_NAME = " + quoted(table)) == 1;
+}
+
+// Reads go on, as they do beside a writer of SQLite.
+std::unique_ptr<obstacle> mysql_database::stall() {
+  return std::make_unique<open_work>(connect(), "LOCK TABLES rowlock_lock READ", "UNLOCK TABLES");
+}
+
+void mysql_database::execute(const std::string& sql) {
+  connection_.with([&](my_connection& c) { c.run_script(sql); });
+}
+
+std::int64_t mysql_database::number(const std::string& sql) {
+  return connection_.with([&](my_connection& c) { return c.run(sql).number(0, 0).value(); });
+}
+
+std::string mysql_database::text(const std::string& sql) {
+  return connection_.with([&](my_connection& c) { return c.run(sql).text(0, 0).value(); });
+}
+
+std::string mysql_database::quoted(std::string_view text) {
+  return connection_.with([&](my_connection& c) { return c.quoted(text); });
+}
+
+std::unique_ptr<obstacle> mysql_database::transaction(const std::string& sql) {
+  return std::make_unique<open_work>(connect(), "START TRANSACTION; " + sql, "ROLLBACK");
+}
+
+std::unique_ptr<obstacle> mysql_database::row_pinned(std::string_view name) {
+  return transaction("SELECT 1 FROM rowlock_lock WHERE name = " + quoted(name) + " LOCK IN SHARE MODE");
+}
+
+std::unique_ptr<obstacle> mysql_database::sealed() {
+  return std::make_unique<open_work>(connect(), "LOCK TABLES rowlock_lock WRITE", "UNLOCK TABLES");
+}
+
+// By names that are locked already, or it would wait for others.
+std::int64_t mysql_database::sweep() {
+  return connection_.with([&](my_connection& c) {
+    c.run("START TRANSACTION");
+    const auto old = c.run(
+        "SELECT name FROM rowlock_lock WHERE owner IS NULL AND expires_at < SYSDATE(6) - INTERVAL 1 SECOND "
+        "FOR UPDATE SKIP LOCKED");
+    for (std::uint64_t i = 0; i < old.rows(); ++i)
+      c.run("DELETE FROM rowlock_lock WHERE name = " + c.quoted(old.text(i, 0).value()));
+    c.run("COMMIT");
+    return static_cast<std::int64_t>(old.rows());
+  });
+}
+
+std::unique_ptr<obstacle> mysql_database::set_default(const std::string& variable, const std::string& value) {
+  const auto connection = connect();
+  const auto is_known = [&](const std::string& one) {
+    return connection->run("SHOW GLOBAL VARIABLES LIKE '" + one + "'").rows() == 1;
+  };
+  // Before MariaDB 11.1 some have other names.
+  constexpr std::string_view newer = "transaction_";
+  const auto name = is_known(variable) ? variable : "tx_" + variable.substr(newer.size());
+  const auto before = text("SELECT @@GLOBAL." + name);
+  const auto set = "SET GLOBAL " + name + " = ";
+  const bool is_number = !before.empty() && before.find_first_not_of("0123456789") == std::string::npos;
+  return std::make_unique<open_work>(connect(), set + value, set + (is_number ? before : quoted(before)));
+}
+
+std::vector<std::int64_t> mysql_database::sessions() {
+  return connection_.with([&](my_connection& c) {
+    const auto found =
+        c.run("SELECT ID FROM information_schema.PROCESSLIST WHERE USER IN ('" + name() + "', '" + guest() + "')");
+    std::vector<std::int64_t> out;
+    for (std::uint64_t i = 0; i < found.rows(); ++i) out.push_back(found.number(i, 0).value());
+    return out;
+  });
+}
+
+void mysql_database::terminate(std::int64_t session) {
+  try {
+    execute("KILL " + std::to_string(session));
+  } catch (const std::exception& e) {
+    if (std::string_view{e.what()}.find("Unknown thread id") == std::string_view::npos) throw;
+  }
+}
+
+bool mysql_database::is_complete(std::string_view answer) const { return tcp_proxy::ends_as_mysql_answers(answer); }
+
+std::string mysql_database::clock() const { return "SYSDATE(6)"; }
+
+std::string mysql_database::clock_and_an_hour() const { return "SYSDATE(6) + INTERVAL 1 HOUR"; }
+
+std::string mysql_database::random_id() const { return "REPLACE(UUID(), '-', '')"; }
+
+// Nothing is locked that is not there, as in PostgreSQL.
+std::unique_ptr<my_connection> mysql_database::connect() const {
+  auto to = administrator();
+  to.database = name();
+  auto out = std::make_unique<my_connection>(to);
+  out->run_script(
+      "SET time_zone = '+00:00', sql_mode = 'TRADITIONAL', autocommit = 1, innodb_lock_wait_timeout = 30, "
+      "lock_wait_timeout = 30; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+  return out;
+}
+
+}  // namespace rowlock::test

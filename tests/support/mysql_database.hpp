@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/kept_connection.hpp"
+#include "support/my_connection.hpp"
+#include "support/server_database.hpp"
+
+namespace rowlock::test {
+
+/// On the server of ROWLOCK_TEST_MYSQL_URL, or on another: MySQL or MariaDB. A schema is a database there. Whoever is
+/// still connected as the role when the object goes is thrown out.
+class mysql_database : public server_database {
+ public:
+  mysql_database();
+  explicit mysql_database(server_address server);
+  ~mysql_database() override;
+
+  bool is_mariadb();
+
+  std::string shell() const override;
+  std::string url_of_guest(std::string_view privileges) override;
+  void set_password(const std::string& word) override;
+  void forbid_making_tables() override;
+  std::int64_t now() override;
+  std::optional<lock_row> row(std::string_view name) override;
+  bool has_table(std::string_view table) override;
+  [[nodiscard]] std::unique_ptr<obstacle> stall() override;
+  void execute(const std::string& sql) override;
+  std::int64_t number(const std::string& sql) override;
+  std::string text(const std::string& sql) override;
+  std::string quoted(std::string_view text) override;
+  [[nodiscard]] std::unique_ptr<obstacle> transaction(const std::string& sql) override;
+  [[nodiscard]] std::unique_ptr<obstacle> row_pinned(std::string_view name) override;
+  bool pins_let_renew() const override { return false; }
+  [[nodiscard]] std::unique_ptr<obstacle> sealed() override;
+  std::int64_t sweep() override;
+  [[nodiscard]] std::unique_ptr<obstacle> set_default(const std::string& variable, const std::string& value) override;
+  std::vector<std::int64_t> sessions() override;
+  bool is_complete(std::string_view answer) const override;
+
+ private:
+  std::string clock() const override;
+  std::string clock_and_an_hour() const override;
+  std::string random_id() const override;
+  void terminate(std::int64_t session) override;
+  std::unique_ptr<my_connection> connect() const;
+
+  kept_connection<my_connection> connection_;
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,106 @@
+#include "support/server_database.hpp"
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "support/eventually.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+// Names of roles end at 32 characters in MySQL, with what guest() adds.
+std::string random_name() {
+  std::random_device random;
+  std::ostringstream out;
+  out << "rowlocktest" << std::hex << random() << random();
+  return out.str();
+}
+
+}  // namespace
+
+server_database::server_database(server_address server, std::uint16_t usual_port)
+    : name_{random_name()}, server_{std::move(server)}, address_{server_}, usual_port_{usual_port} {
+  address_.user = address_.password = name_;
+}
+
+server_address server_database::address_as(const std::string& role) const {
+  auto out = address_;
+  out.user = out.password = role;
+  return out;
+}
+
+std::string server_database::url_through(std::uint16_t port) const {
+  auto out = address_;
+  out.host = "127.0.0.1";
+  out.port = port;
+  return out.url();
+}
+
+void server_database::vacate(std::string_view name) {
+  change(name, "owner = NULL, thread = NULL, version = version + 1, expires_at = " + clock());
+}
+
+void server_database::steal(std::string_view name) {
+  change(name, "owner = 'thief:elsewhere:1:1', thread = 'thief', version = version + 1, acquisition = " + random_id() +
+                   ", acquired_at = " + clock() + ", expires_at = " + clock_and_an_hour());
+}
+
+void server_database::erase(std::string_view name) { execute("DELETE FROM rowlock_lock WHERE name = " + quoted(name)); }
+
+void server_database::expire(std::string_view name) { change(name, "expires_at = " + clock()); }
+
+void server_database::set_version(std::string_view name, std::int64_t version) {
+  change(name, "version = " + std::to_string(version));
+}
+
+void server_database::drop_tables() {
+  execute("DROP TABLE rowlock_lock, rowlock_migration; DROP TABLE IF EXISTS rowlock_waiter");
+}
+
+int server_database::newest_migration() {
+  return static_cast<int>(number("SELECT max(version) FROM rowlock_migration"));
+}
+
+void server_database::record_migration(int version, int serves_from) {
+  execute("INSERT INTO rowlock_migration (version, serves_from, applied_at) VALUES (" + std::to_string(version) + ", " +
+          std::to_string(serves_from) + ", " + clock() + ")");
+}
+
+void server_database::forget_migration(int version) {
+  execute("DELETE FROM rowlock_migration WHERE version = " + std::to_string(version));
+}
+
+void server_database::forget_checksums() { execute("UPDATE rowlock_migration SET checksum = NULL"); }
+
+int server_database::missing_checksums() {
+  return static_cast<int>(number("SELECT count(*) FROM rowlock_migration WHERE checksum IS NULL"));
+}
+
+std::unique_ptr<obstacle> server_database::reader() { return transaction("SELECT count(*) FROM rowlock_lock"); }
+
+std::unique_ptr<obstacle> server_database::row_locked(std::string_view name) {
+  return transaction("SELECT 1 FROM rowlock_lock WHERE name = " + quoted(name) + " FOR UPDATE");
+}
+
+// New ones are not counted, or clients that connect again would never let it end.
+int server_database::terminate_sessions() {
+  const auto all = sessions();
+  for (const auto session : all) terminate(session);
+  const auto are_gone = [&] {
+    const auto now = sessions();
+    return std::none_of(all.begin(), all.end(),
+                        [&](std::int64_t id) { return std::find(now.begin(), now.end(), id) != now.end(); });
+  };
+  if (!eventually(are_gone)) throw std::runtime_error{"a session of the server does not end"};
+  return static_cast<int>(all.size());
+}
+
+void server_database::change(std::string_view name, const std::string& assignments) {
+  execute("UPDATE rowlock_lock SET " + assignments + " WHERE name = " + quoted(name));
+}
+
+}  // namespace rowlock::test

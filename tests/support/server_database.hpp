@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/database.hpp"
+#include "support/server_address.hpp"
+
+namespace rowlock::test {
+
+/// A place on a server: a schema of its own, and a role that may do everything there and nothing elsewhere. The name of
+/// both is the role's password too. The look from outside is an administrator's, by a connection that a forked child
+/// does not use. Any thread may look.
+class server_database : public database {
+ public:
+  /// Of the schema and of the role.
+  const std::string& name() const noexcept { return name_; }
+  /// Of a second role, that is there from url_of_guest() on.
+  std::string guest() const { return name_ + "guest"; }
+
+  std::string host() const { return address_.host; }
+  std::uint16_t port() const { return address_.port.value_or(usual_port_); }
+  /// As the role.
+  const server_address& address() const noexcept { return address_; }
+  std::string url() const override { return address_.url(); }
+  /// The same by way of something that listens on that port of this host, as a proxy does.
+  std::string url_through(std::uint16_t port) const;
+  /// As a second role, that has these privileges on all tables which are in the schema now: "SELECT, INSERT".
+  virtual std::string url_of_guest(std::string_view privileges) = 0;
+  /// An administrator of the server.
+  const server_address& administrator() const noexcept { return server_; }
+  virtual void set_password(const std::string& word) = 0;
+  virtual void forbid_making_tables() = 0;
+
+  bool serves_forked_children() const override { return true; }
+  void vacate(std::string_view name) override;
+  void steal(std::string_view name) override;
+  void erase(std::string_view name) override;
+  void expire(std::string_view name) override;
+  void set_version(std::string_view name, std::int64_t version) override;
+  void drop_tables() override;
+  int newest_migration() override;
+  void record_migration(int version, int serves_from) override;
+  void forget_migration(int version) override;
+  void forget_checksums() override;
+  int missing_checksums() override;
+  [[nodiscard]] std::unique_ptr<obstacle> reader() override;
+
+  /// As an administrator, in the schema: any number of statements, or one that answers one value.
+  virtual void execute(const std::string& sql) = 0;
+  virtual std::int64_t number(const std::string& sql) = 0;
+  virtual std::string text(const std::string& sql) = 0;
+  /// The text as a literal of SQL.
+  virtual std::string quoted(std::string_view text) = 0;
+
+  /// A transaction that has done this, and is rolled back when the obstacle goes.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> transaction(const std::string& sql) = 0;
+  /// One that has the row locked FOR UPDATE.
+  [[nodiscard]] std::unique_ptr<obstacle> row_locked(std::string_view name);
+  /// One that only sees to it that the row stays as it is, by the weakest lock there is for that.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> row_pinned(std::string_view name) = 0;
+  /// Whether a lease can be renewed beside it.
+  virtual bool pins_let_renew() const = 0;
+  /// While it is there, the lock table can be neither read nor written.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> sealed() = 0;
+
+  /// Deletes the rows that have been vacant for a second and that nobody has locked. How many there were.
+  virtual std::int64_t sweep() = 0;
+
+  /// From now on sessions of the role begin with that: "time_zone" = "'+05:00'". On a server that has no such thing for
+  /// each role, it is everybody's until the obstacle goes.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> set_default(const std::string& variable,
+                                                              const std::string& value) = 0;
+
+  /// The numbers of the server's sessions with the two roles.
+  virtual std::vector<std::int64_t> sessions() = 0;
+  int connections() { return static_cast<int>(sessions().size()); }
+  /// Ends them, and waits until they are gone. How many there were.
+  int terminate_sessions();
+
+  /// Whether an answer of the server is complete; what it did alone is then committed.
+  virtual bool is_complete(std::string_view answer) const = 0;
+
+ protected:
+  server_database(server_address server, std::uint16_t usual_port);
+
+  server_address address_as(const std::string& role) const;
+  /// Where a schema is a database.
+  void name_database() { address_.database = name_; }
+  /// What SQL calls the clock, at this very moment.
+  virtual std::string clock() const = 0;
+  virtual std::string clock_and_an_hour() const = 0;
+  virtual std::string random_id() const = 0;
+  virtual void terminate(std::int64_t session) = 0;
+
+ private:
+  void change(std::string_view name, const std::string& assignments);
+
+  std::string name_;
+  server_address server_;
+  server_address address_;
+  std::uint16_t usual_port_;
+};
+
+}  // namespace rowlock::test
