@@ -17,31 +17,32 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "driver/new_socket.hpp"
-
-// 1.1 calls its own version that of the "driver manager".
-#ifdef MYCPPCONN_DM_MAJOR_VERSION
-#define ROWLOCK_CONNECTOR_MAJOR MYCPPCONN_DM_MAJOR_VERSION
-#else
-#define ROWLOCK_CONNECTOR_MAJOR MYCPPCONN_MAJOR_VERSION
-#endif
 
 namespace rowlock::inline v1::driver {
 
 namespace {
 
-/// The first time in each thread; the connector wants to know when it ends, too.
+/// Announces each thread to the connector the first time, and its end.
 sql::Driver& driver_in_this_thread() {
   static sql::Driver& the = *sql::mysql::get_driver_instance();
-  struct visit {
-    visit() { the.threadInit(); }
-    visit(const visit&) = delete;
-    visit& operator=(const visit&) = delete;
-    ~visit() { the.threadEnd(); }
+  // Without a destructor, so that it can be asked in calls that come even later, when the program ends.
+  static thread_local bool is_announced = false;
+  struct farewell {
+    farewell() = default;
+    farewell(const farewell&) = delete;
+    farewell& operator=(const farewell&) = delete;
+    ~farewell() {
+      if (std::exchange(is_announced, false)) the.threadEnd();
+    }
   };
-  static thread_local const visit announced;
-  (void)announced;
+  if (!std::exchange(is_announced, true)) {
+    static thread_local const farewell later;
+    (void)later;
+    the.threadInit();
+  }
   return the;
 }
 
@@ -106,7 +107,7 @@ std::string host_of(const mysql_address& to) {
   return "tcp://" + (is_v6 ? "[" + to.host + "]" : to.host) + ":" + std::to_string(to.port);
 }
 
-#if ROWLOCK_CONNECTOR_MAJOR < 8
+#if MYCPPCONN_DM_MAJOR_VERSION < 8
 // Of its options for encryption, 1.1 ignores that for the mode, and fails only where one of these was given.
 void ask_for_encryption(sql::ConnectOptionsMap& options, const mysql_address& to) {
   if (to.must_be_encrypted()) options["sslEnforce"] = true;

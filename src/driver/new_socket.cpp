@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <vector>
 
 namespace rowlock::inline v1::driver {
@@ -28,14 +29,19 @@ struct open_socket {
 
 std::vector<open_socket> sockets() {
   std::vector<open_socket> out;
-  for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"}) {
-    const std::string name = entry.path().filename();
+  std::error_code failure;
+  for (std::filesystem::directory_iterator at{"/proc/self/fd", failure}, end; !failure && at != end;
+       at.increment(failure)) {
+    const std::string name = at->path().filename();
     int number = -1;
     std::from_chars(name.data(), name.data() + name.size(), number);
     struct stat about {};
     if (number >= 0 && fstat(number, &about) == 0 && S_ISSOCK(about.st_mode))
       out.push_back({.number = number, .inode = about.st_ino});
   }
+  if (failure)
+    throw error{errc::connection_failed,
+                "/proc/self/fd, where a connection's socket is found, cannot be read: " + failure.message()};
   return out;
 }
 
