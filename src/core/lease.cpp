@@ -1,6 +1,7 @@
 #include "core/lease.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace rowlock::inline v1::core {
 
@@ -16,8 +17,9 @@ instant renewal_due(instant sent, duration lease) noexcept { return later(sent, 
 
 bool joins_renewal(instant due, instant now, duration lease) noexcept { return due <= later(now, lease / 6); }
 
-instant renewal_retry(instant now, duration lease) noexcept {
-  return later(now, std::clamp<duration>(lease / 20, 10ms, 1s));
+instant renewal_retry(instant now, duration lease, double jitter) noexcept {
+  const auto usual = std::clamp<duration>(lease / 20, 10ms, 1s);
+  return later(now, usual / 2 + std::chrono::duration_cast<duration>(usual / 2 * jitter));
 }
 
 duration undo_pause(int attempt) noexcept { return std::min<duration>(50ms * (1 << std::clamp(attempt, 0, 6)), 2s); }

@@ -20,8 +20,9 @@ instant renewal_due(instant sent, duration lease) noexcept;
 /// Whether a lease is renewed now, together with others: it is due, or will be within a sixth of its length.
 bool joins_renewal(instant due, instant now, duration lease) noexcept;
 
-/// When to try again after a renewal that failed or told nothing.
-instant renewal_retry(instant now, duration lease) noexcept;
+/// When to try again after a renewal that failed or told nothing. `jitter` in [0, 1) keeps it out of step with what
+/// disturbs it at regular times.
+instant renewal_retry(instant now, duration lease, double jitter) noexcept;
 
 /// A failed release is repeated: soon at first, then slower.
 duration undo_pause(int attempt) noexcept;

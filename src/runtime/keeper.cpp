@@ -8,6 +8,7 @@
 
 #include "core/lease.hpp"
 #include "driver/boot_clock.hpp"
+#include "runtime/jitter.hpp"
 
 namespace rowlock::inline v1::runtime {
 
@@ -86,7 +87,7 @@ std::vector<acquisition_ptr> keeper::due(core::instant now) {
   keep_first_of_each_name(out);
   std::erase_if(out, [&](const acquisition_ptr& a) {
     if (a->claim()) return false;
-    a->set_renewal_due(core::renewal_retry(now, a->lease()));  // an extend is under way
+    a->set_renewal_due(core::renewal_retry(now, a->lease(), jitter()));  // an extend is under way
     return true;
   });
   return out;
@@ -110,7 +111,7 @@ void keeper::ask_for_renewal(std::span<const acquisition_ptr> some, const std::s
   } catch (const std::exception&) {  // tried again; why_lost() says "unreachable" if it does not get better in time
     for (const auto& a : some) {
       a->is_unreachable = true;
-      a->set_renewal_due(core::renewal_retry(driver::now(), a->lease()));
+      a->set_renewal_due(core::renewal_retry(driver::now(), a->lease(), jitter()));
     }
   }
 }
@@ -123,7 +124,7 @@ void keeper::take_answer(const acquisition_ptr& a, const strategies::renewal& an
       a->set_renewal_due(core::renewal_due(sent, a->lease()));
       break;
     case strategies::standing::inconclusive:
-      a->set_renewal_due(core::renewal_retry(driver::now(), a->lease()));
+      a->set_renewal_due(core::renewal_retry(driver::now(), a->lease(), jitter()));
       break;
     case strategies::standing::lost:
       doing_.lost(a, answer.why);
