@@ -30,11 +30,14 @@ class failing_writes : public only_on<mysql_database>, public testing::WithParam
     connect().close();
     db().execute("CREATE TABLE fault (times INT) ENGINE = MyISAM");  // what it counts is not rolled back
     db().execute("INSERT INTO fault VALUES (0)");
-    for (const std::string verb : {"INSERT", "UPDATE"})
-      db().execute("CREATE TRIGGER fail_" + verb + " BEFORE " + verb +
-                   " ON rowlock_lock FOR EACH ROW BEGIN UPDATE fault SET times = times - 1 WHERE times > 0; "
-                   "IF ROW_COUNT() > 0 THEN SIGNAL " +
-                   GetParam().signal + "; END IF; END");
+    for (const std::string verb : {"INSERT", "UPDATE"}) {
+      std::string sql{"CREATE TRIGGER fail_"};
+      sql.append(verb).append(" BEFORE ").append(verb);
+      sql.append(
+          " ON rowlock_lock FOR EACH ROW BEGIN UPDATE fault SET times = times - 1 WHERE times > 0; "
+          "IF ROW_COUNT() > 0 THEN SIGNAL ");
+      db().execute(sql.append(GetParam().signal).append("; END IF; END"));
+    }
   }
   /// The next so many.
   void fail(int times) { db().execute("UPDATE fault SET times = " + std::to_string(times)); }

@@ -38,6 +38,6 @@ std::string server_name_and(const testing::TestParamInfo<std::tuple<server_kind,
   INSTANTIATE_TEST_SUITE_P(on, suite, testing::ValuesIn(servers()), server_name)
 #define ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(suite, values)                                                    \
   INSTANTIATE_TEST_SUITE_P(on, suite, testing::Combine(testing::ValuesIn(servers()), testing::ValuesIn(values)), \
-                           server_name_and<std::remove_cvref_t<decltype(values[0])>>)
+                           server_name_and<std::remove_cvref_t<decltype((values)[0])>>)
 
 }  // namespace rowlock::test

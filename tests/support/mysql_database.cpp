@@ -61,7 +61,7 @@ mysql_database::~mysql_database() {
   if (!connection_.is_of_this_process()) return;
   try {
     terminate_sessions();
-    execute("DROP DATABASE " + name() + "; DROP USER IF EXISTS " + guest() + "; DROP USER " + name());
+    mysql_database::execute("DROP DATABASE " + name() + "; DROP USER IF EXISTS " + guest() + "; DROP USER " + name());
   } catch (const std::exception& e) {
     std::cerr << "a database was left behind: " << e.what() << '\n';
   }

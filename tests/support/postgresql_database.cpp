@@ -59,7 +59,8 @@ postgresql_database::~postgresql_database() {
   if (!connection_.is_of_this_process()) return;
   try {
     terminate_sessions();
-    execute("DROP SCHEMA " + name() + " CASCADE; DROP ROLE IF EXISTS " + guest() + "; DROP ROLE " + name());
+    postgresql_database::execute("DROP SCHEMA " + name() + " CASCADE; DROP ROLE IF EXISTS " + guest() + "; DROP ROLE " +
+                                 name());
   } catch (const std::exception& e) {
     std::cerr << "a schema was left behind: " << e.what() << '\n';
   }
