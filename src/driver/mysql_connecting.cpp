@@ -7,8 +7,8 @@
 #include <exception>
 #include <utility>
 
-#include "core/error_detail.hpp"
 #include "driver/boot_clock.hpp"
+#include "driver/failure_meaning.hpp"
 #include "driver/mysql_errors.hpp"
 #include "driver/waits.hpp"
 
@@ -22,11 +22,6 @@ seconds whole(duration d) { return std::max(std::chrono::ceil<seconds>(d), secon
 
 std::string name_of(const mysql_address& to) {
   return to.socket.empty() ? to.host + ":" + std::to_string(to.port) : to.socket;
-}
-
-error failed(errc code, const std::string& sentence) {
-  return detail::error_access::make(code, sentence,
-                                    {.retryable = code == errc::connection_failed, .connection_unusable = true});
 }
 
 }  // namespace
@@ -52,7 +47,7 @@ struct mysql_connecting::attempt {
 
 std::unique_ptr<connector_connection> mysql_connecting::connect(const limits& until) {
   const auto left = std::min<duration>(until.deadline - now(), std::chrono::hours{1});
-  if (left <= duration::zero()) throw failed(errc::connection_failed, "no time was left for connecting");
+  if (left <= duration::zero()) throw not_connected(errc::connection_failed, "no time was left for connecting");
   // What comes too late is dropped with the attempt, by whoever has it last.
   const auto made = std::make_shared<attempt>();
   std::jthread thread{[made, to = to_, connecting = whole(left),
@@ -69,8 +64,8 @@ std::unique_ptr<connector_connection> mysql_connecting::connect(const limits& un
       lock.unlock();
       thread.request_stop();
       leave_behind({made, std::move(thread)});
-      if (until.stop.stop_requested()) throw failed(errc::cancelled, "stopped while connecting to MySQL");
-      throw failed(errc::connection_failed, "MySQL, while connecting: no answer within the time limit");
+      if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to MySQL");
+      throw not_connected(errc::connection_failed, "MySQL, while connecting: no answer within the time limit");
     }
   }
   thread.join();

@@ -4,19 +4,11 @@
 #include <iterator>
 #include <utility>
 
-#include "core/error_detail.hpp"
+#include "driver/failure_meaning.hpp"
 
 namespace rowlock::inline v1::driver {
 
 namespace {
-
-using answers = detail::error_access::answers;
-
-struct meaning {
-  errc code = errc::database_error;
-  answers says{};
-  const char* advice = "";
-};
 
 constexpr int lock_wait_timeout = 1205;
 constexpr int deadlock = 1213;
@@ -27,15 +19,7 @@ bool is_one_of(int code, Codes... codes) {
   return ((code == codes) || ...);
 }
 
-meaning retryable(errc code) { return {.code = code, .says = {.retryable = true}}; }
 meaning denied(const char* advice = "") { return {.code = errc::permission_denied, .advice = advice}; }
-
-// A server that ends a session in the middle of a statement has usually undone it. But between the commit and the
-// answer lies an instant in which it has not, and nobody can tell from here.
-meaning lost(bool writing) {
-  return {.code = errc::connection_failed,
-          .says = {.retryable = true, .connection_unusable = true, .outcome_unknown = writing}};
-}
 
 // Another connection may reach the server that took over.
 meaning elsewhere(const char* advice = "") {
@@ -84,11 +68,7 @@ bool is_about_mysql_connection(int code) {
 
 error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing) {
   meaning m = meaning_of(what.code, what.writing);
-  if (what.connection_lost) {
-    m.says.connection_unusable = true;
-    m.says.outcome_unknown = what.writing;
-    if (m.code == errc::database_error) m = lost(what.writing);
-  }
+  if (what.connection_lost) m = with_lost_connection(std::move(m), what.writing);
   m.says.native_code = what.code;
   m.says.sqlstate = what.sqlstate;
   return detail::error_access::make(m.code, server + ", while " + doing + ": " + what.message + m.advice,

@@ -12,8 +12,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/error_detail.hpp"
 #include "driver/boot_clock.hpp"
+#include "driver/failure_meaning.hpp"
 #include "driver/postgresql_errors.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -97,20 +97,15 @@ bool readable_or_writable(int descriptor, bool writing, duration longest) {
   return ::poll(&one, 1, static_cast<int>(milliseconds)) > 0;
 }
 
-error failed(errc code, const std::string& sentence) {
-  return detail::error_access::make(code, sentence,
-                                    {.retryable = code == errc::connection_failed, .connection_unusable = true});
-}
-
 // In short waits: the time line of deadlines goes on while the machine is suspended, poll(2)'s does not, and it does
 // not hear of a stop.
 void wait_for(int descriptor, bool writing, const limits& until) {
   const duration longest = until.stop.stop_possible() ? duration{20ms} : duration{1s};
   for (;;) {
-    if (until.stop.stop_requested()) throw failed(errc::cancelled, "stopped while connecting to PostgreSQL");
+    if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to PostgreSQL");
     const auto at = now();
     if (at >= until.deadline)
-      throw failed(errc::connection_failed, "PostgreSQL, while connecting: no answer within the time limit");
+      throw not_connected(errc::connection_failed, "PostgreSQL, while connecting: no answer within the time limit");
     if (readable_or_writable(descriptor, writing, std::min<duration>(longest, until.deadline - at))) return;
   }
 }

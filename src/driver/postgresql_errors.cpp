@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error_detail.hpp"
+#include "driver/failure_meaning.hpp"
 
 namespace rowlock::inline v1::driver {
 
 namespace {
-
-using answers = detail::error_access::answers;
-
-struct meaning {
-  errc code = errc::database_error;
-  answers says{};
-};
 
 constexpr std::size_t sqlstate_length = 5;
 
@@ -23,14 +16,7 @@ bool is_sqlstate(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); });
 }
 
-meaning retryable(errc code) { return {code, {.retryable = true}}; }
-meaning unusable(errc code) { return {code, {.connection_unusable = true}}; }
-
-// A server that ends a session in the middle of a statement has usually undone it. But between the commit and the
-// answer lies an instant in which it has not, and nobody can tell from here.
-meaning lost(bool writing) {
-  return {errc::connection_failed, {.retryable = true, .connection_unusable = true, .outcome_unknown = writing}};
-}
+meaning unusable(errc code) { return {.code = code, .says = {.connection_unusable = true}}; }
 
 meaning meaning_of_class(std::string_view state, bool writing) {
   const auto kind = state.substr(0, 2);
@@ -44,16 +30,17 @@ meaning meaning_of(std::string_view state, bool writing) {
   const auto is_one_of = [&](auto... states) { return ((state == states) || ...); };
   if (state == "40001") return retryable(errc::serialization_failure);
   if (state == "40P01") return retryable(errc::deadlock);
-  if (state == "40003") return {errc::outcome_unknown, {.outcome_unknown = true}};
+  if (state == "40003") return {.code = errc::outcome_unknown, .says = {.outcome_unknown = true}};
   if (is_one_of("55P03", "57014")) return retryable(errc::call_timed_out);
-  if (is_one_of("42P01", "3F000")) return {errc::schema_missing};
-  if (state == "42703") return {errc::schema_older};
-  if (state == "42501") return {errc::permission_denied};
+  if (is_one_of("42P01", "3F000")) return {.code = errc::schema_missing};
+  if (state == "42703") return {.code = errc::schema_older};
+  if (state == "42501") return {.code = errc::permission_denied};
   if (state == "3D000") return unusable(errc::connection_failed);
   // Ended by an administrator, a crash, a dropped database or a limit on idling; or not started yet.
   if (is_one_of("57P01", "57P02", "57P03", "57P04", "57P05", "25P03")) return lost(writing);
   // Another connection may reach the server that took over.
-  if (state == "25006") return {errc::connection_failed, {.retryable = true, .connection_unusable = true}};
+  if (state == "25006")
+    return {.code = errc::connection_failed, .says = {.retryable = true, .connection_unusable = true}};
   // Plans made for tables that were changed since, and statements that somebody else's session has: a new one helps.
   if (is_one_of("0A000", "26000", "42P05")) return unusable(errc::database_error);
   return meaning_of_class(state, writing);
@@ -108,11 +95,7 @@ bool tells_of_lost_standby(std::string_view notice) {
 error postgresql_error(const postgresql_failure& what, const std::string& doing) {
   const auto state = what.sqlstate.empty() ? sqlstate_in(what.message) : what.sqlstate;
   meaning m = meaning_of(state, what.writing);
-  if (what.connection_lost) {
-    m.says.connection_unusable = true;
-    m.says.outcome_unknown = what.writing;
-    if (m.code == errc::database_error) m = lost(what.writing);
-  }
+  if (what.connection_lost) m = with_lost_connection(std::move(m), what.writing);
   m.says.sqlstate = state;
   return detail::error_access::make(
       m.code, "PostgreSQL, while " + doing + ": " + plain_words(what.message) + std::string{advice(state)},
