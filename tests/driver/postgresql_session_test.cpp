@@ -427,7 +427,7 @@ class with_defaults : public postgresql_session_test {
  protected:
   void SetUp() override {
     const auto on = open();
-    on->script("DROP DATABASE IF EXISTS driver_defaults");
+    on->script("DROP DATABASE IF EXISTS driver_defaults WITH (FORCE)");
     on->script("CREATE DATABASE driver_defaults");
     for (const char* setting :
          {"default_transaction_isolation = 'serializable'", "default_transaction_read_only = on",
@@ -436,7 +436,7 @@ class with_defaults : public postgresql_session_test {
           "standard_conforming_strings = off", "jit = on", "idle_session_timeout = 77777"})
       on->script("ALTER DATABASE driver_defaults SET " + std::string{setting});
   }
-  void TearDown() override { open()->script("DROP DATABASE IF EXISTS driver_defaults"); }
+  void TearDown() override { open()->script("DROP DATABASE IF EXISTS driver_defaults WITH (FORCE)"); }
   static std::string url() {
     auto to = server();
     to.database = "driver_defaults";
