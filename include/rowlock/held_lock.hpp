@@ -47,7 +47,7 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   fencing_token token() const;
   rowlock::strategy strategy() const;
   /// What is left of the lease by the client's own, cautious reckoning; zero where it is lost; nullopt where the lock
-  /// has no lease.
+  /// has no lease (for_update).
   std::optional<duration> expires_in() const;
 
   /// Fires when the lock is lost, before anybody else can have it (as far as clocks run evenly): stop work then.
@@ -60,8 +60,9 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   loss_reason why_lost() const noexcept;
 
   /// Makes the lease end `lease` from now, sooner or later than it would have; renewals keep to the new length. The one
-  /// call that can shorten a lease. Throws lock_lost, not_held, invalid_option (100 ms to 30 days), or what the
-  /// database said; the lock is then held at least as long as the shorter of both leases.
+  /// call that can shorten a lease. Throws lock_lost, not_held, invalid_option (100 ms to 30 days), unsupported where
+  /// the lock has no lease (for_update), or what the database said; the lock is then held at least as long as the
+  /// shorter of both leases.
   void extend(duration lease);
 
   /// Lets go. Throws where the destructor would report: not_held (also the second time), lock_lost, or a failure of

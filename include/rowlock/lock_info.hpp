@@ -12,11 +12,14 @@ namespace rowlock::inline v1 {
 /// A lock as the database has it; times are the database's.
 struct lock_info {
   lock_name name;
-  fencing_token token{};
-  std::string owner{};   ///< the client: application:host:pid:id
-  std::string thread{};  ///< the holder inside it
+  fencing_token token{};  ///< 0: not known, because a transaction has it and has committed nothing
+  /// The client: application:host:pid:id. Of a transaction, as far as the server tells: how its session calls itself.
+  std::string owner{};
+  /// The holder inside the client. Of a transaction, as far as the server tells: "session" and its number there.
+  std::string thread{};
   std::optional<duration> held_for{};
   std::optional<duration> expires_in{};  ///< absent: held without a lease
+  /// By for_update, or by a transaction of the caller's. On a server, a lock that is just being acquired looks so too.
   bool held_by_transaction = false;
   std::string note{};
 };

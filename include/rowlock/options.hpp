@@ -6,9 +6,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <rowlock/duration.hpp>
 #include <rowlock/events.hpp>
+#include <rowlock/export.hpp>
 #include <rowlock/holder.hpp>
 
 namespace rowlock::inline v1 {
@@ -17,13 +19,25 @@ namespace rowlock::inline v1 {
 enum class strategy : std::uint8_t {
   /// A lease: an INSERT decided by the unique index on the name, or the conditional takeover of a vacant or expired
   /// row. Holds no connection. Let go by release, or when the lease expires.
-  unique_index
+  unique_index,
+  /// A transaction that stays open and keeps the row locked (SELECT … FOR UPDATE). Holds one connection. Let go by
+  /// release, or as soon as the connection or the process ends. For short holds: an open transaction keeps PostgreSQL
+  /// from cleaning up. In an SQLite file, where rows cannot be locked, the row names a file that the operating system
+  /// keeps locked while the client lives.
+  for_update,
+  /// A lease, taken by reading the row's version and changing the row only if it has that version still: optimistic
+  /// concurrency control. Never waits for a row lock; of many who try at once more than one may have to try again.
+  version_cas
 };
+
+/// The name of the enumerator, as commands take it.
+ROWLOCK_EXPORT std::string_view to_string(strategy s) noexcept;
 
 /// How one lock is taken and kept. The order of the members is part of the interface: designators follow it.
 struct lock_options {
   rowlock::strategy strategy = rowlock::strategy::unique_index;
-  /// How long the lock outlives a holder that cannot renew it: 100 ms to 30 days. Renewed every third of it.
+  /// How long the lock outlives a holder that cannot renew it: 100 ms to 30 days. Renewed every third of it. With
+  /// for_update there is no lease: the options that are about one are refused where they differ from their defaults.
   duration lease = std::chrono::seconds{30};
   /// false: the lock is lost when the lease ends, unless held_lock::extend is called before.
   bool renew = true;
@@ -40,10 +54,16 @@ struct client_options {
   /// At most this many connections for statements, opened when needed; at least 1. SQLite opens one more while calls
   /// wait.
   std::size_t connections = 8;
+  /// At most this many more for locks by for_update, each of which keeps one: at least 1. Whoever finds none free
+  /// within call_timeout gets pool_exhausted. SQLite needs none.
+  std::size_t held_transactions = 4;
   /// The longest that opening a connection may take: 1 ms to 1 h.
   duration connect_timeout = std::chrono::seconds{5};
   /// The longest that any one call to the database, and so any destructor, may take: 1 ms to 1 h.
   duration call_timeout = std::chrono::seconds{5};
+  /// for_update: the server ends a connection that holds a lock and says nothing for so long: 1 s to 1 h. The client
+  /// speaks up every third of it.
+  duration transaction_limit = std::chrono::seconds{10};
   /// PostgreSQL: true where PgBouncer stands in between in transaction mode, so that nothing may be kept in the
   /// session. Statements are then not prepared, and each brings its settings along.
   bool transaction_pooling = false;

@@ -62,6 +62,7 @@ rowlock::strategy held_lock::strategy() const { return checked(acquisition_).str
 
 std::optional<duration> held_lock::expires_in() const {
   const auto& a = checked(acquisition_);
+  if (!a.has_lease) return std::nullopt;
   if (why_lost() != loss_reason::none) return duration::zero();
   return std::max(a.deadline() - driver::now(), duration::zero());
 }

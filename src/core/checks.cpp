@@ -35,9 +35,9 @@ bool is_prefix(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return small(c) || (c >= '0' && c <= '9'); });
 }
 
-void check_limit(std::string_view option, duration value) {
-  require(value >= 1ms && value <= 1h,
-          std::string{option} + " is " + in_milliseconds(value) + "; it must be between 1 ms and 1 h");
+void check_limit(std::string_view option, duration value, duration least) {
+  require(value >= least && value <= 1h, std::string{option} + " is " + in_milliseconds(value) +
+                                             "; it must be between " + (least == 1s ? "1 s" : "1 ms") + " and 1 h");
 }
 
 }  // namespace
@@ -45,13 +45,20 @@ void check_limit(std::string_view option, duration value) {
 void check(const client_options& options) {
   require(is_application(options.application), "application must be 1 to 60 bytes of printable ASCII without ':'");
   require(options.connections >= 1, "connections is 0; a client needs at least 1");
-  check_limit("connect_timeout", options.connect_timeout);
-  check_limit("call_timeout", options.call_timeout);
+  require(options.held_transactions >= 1, "held_transactions is 0; for_update needs at least 1");
+  check_limit("connect_timeout", options.connect_timeout, 1ms);
+  check_limit("call_timeout", options.call_timeout, 1ms);
+  check_limit("transaction_limit", options.transaction_limit, 1s);
   require(is_prefix(options.table_prefix), "table_prefix must match [a-z_][a-z0-9_]{0,31}");
 }
 
 void check(const lock_options& options) {
   check_lease(options.lease);
+  if (options.strategy == strategy::for_update) {
+    constexpr const char* why = " is for locks by lease; one by for_update lasts as long as its transaction";
+    require(options.lease == lock_options{}.lease, std::string{"lease"} + why);
+    require(options.renew == lock_options{}.renew, std::string{"renew"} + why);
+  }
   require(options.note.size() <= 1000,
           "note has " + std::to_string(options.note.size()) + " bytes; at most 1000 are kept");
   require(is_plain_text(options.note), "note must be UTF-8 without NUL");

@@ -12,7 +12,14 @@ table::table(std::span<const step> steps, std::string_view prefix) {
 const char* doing(verb v) noexcept {
   switch (v) {
     case verb::acquire:
+    case verb::compare_and_set:
+    case verb::hold:
+    case verb::hold_while_alive:
+    case verb::make:
       return "acquiring";
+    case verb::names_liveness:
+    case verb::vacate_dead:
+      return "tidying up after clients that are gone";
     case verb::renew:
       return "renewing";
     case verb::extend:
@@ -21,7 +28,11 @@ const char* doing(verb v) noexcept {
       return "releasing";
     case verb::inspect:
     case verb::list:
+    case verb::find_held:
+    case verb::list_held:
       return "listing locks";
+    case verb::beat:
+      return "keeping the transaction open";
     case verb::schema:
       return "reading the schema's version";
     case verb::probe:

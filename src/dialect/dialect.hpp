@@ -14,16 +14,25 @@ namespace rowlock::inline v1::dialect {
 /// What can be asked of a database. docs/protocol.md says for each what it sends, locks and promises.
 /// Behind each: the arguments (?1, ?2, …) -> the columns of a row.
 enum class verb : std::uint8_t {
-  acquire,   // name, owner, thread, acquisition, lease, note -> acquisition, version (NULL: busy), left
-  renew,     // name, acquisition, lease -> acquisition, left
-  extend,    // as renew
-  release,   // name, acquisition -> acquisition
-  inspect,   // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
-  list,      // prefix, end of prefix -> as inspect
-  schema,    // -> version, serves_from, installation, applied_at, clock
-  probe,     // -> nothing; fails where locks could not be taken
-  applied,   // -> version, checksum
-  applying,  // version, checksum -> nothing
+  acquire,           // name, owner, thread, acquisition, lease, note -> acquisition, version (NULL: busy), left
+  compare_and_set,   // as acquire, and the version that was seen -> as acquire, granted or nothing
+  hold,              // name -> name, version, or nothing; in a transaction. Needed where rows have locks, as is:
+  find_held,         // name -> as inspect, where some transaction has changed the row and is under way
+  list_held,         // prefix, end of prefix -> as inspect, of such rows
+  beat,              // -> anything
+  hold_while_alive,  // as acquire, and the client's liveness -> as acquire. Needed where rows have no locks, as is:
+  names_liveness,    // liveness -> something where a row names it
+  vacate_dead,       // liveness -> something where there were rows that named it
+  make,              // name -> nothing; a vacant row where there is none
+  renew,             // name, acquisition, lease -> acquisition, left
+  extend,            // as renew
+  release,           // name, acquisition -> acquisition
+  inspect,           // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
+  list,              // prefix, end of prefix -> as inspect
+  schema,            // -> version, serves_from, installation, applied_at, clock
+  probe,             // -> nothing; fails where locks could not be taken
+  applied,           // -> version, checksum
+  applying,          // version, checksum -> nothing
   count_of_verbs
 };
 
@@ -45,6 +54,7 @@ struct step {
   bool counts = false;
   bool always_changes = false;       ///< no row was changed: nothing was carried out
   bool locks_where_refused = false;  ///< for as long as it takes: after a refusal it is better to look first
+  bool uncommitted = false;  ///< the answer is what a transaction that is still open has changed in the rows of `look`
 };
 
 /// All SQL of one database, for one table prefix.
@@ -52,7 +62,8 @@ class ROWLOCK_EXPORT table {
  public:
   static constexpr std::size_t size = static_cast<std::size_t>(verb::count_of_verbs);
 
-  /// `steps` in any order; every verb is needed. In their texts "rowlock_" stands for the prefix.
+  /// `steps` in any order; every verb is needed that its comment does not say is not. In their texts "rowlock_" stands
+  /// for the prefix.
   table(std::span<const step> steps, std::string_view prefix);
 
   const step& operator[](verb v) const noexcept { return steps_[static_cast<std::size_t>(v)]; }

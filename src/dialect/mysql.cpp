@@ -17,7 +17,7 @@ namespace {
 // To whom a lease is given that is vacant or has ended.
 constexpr std::string_view granting = R"(
 ON DUPLICATE KEY UPDATE
-  acquisition = IF({own}owner IS NULL OR {own}expires_at <= SYSDATE(6), VALUES(acquisition), {own}acquisition),
+  acquisition = IF({seen}({own}owner IS NULL OR {own}expires_at <= SYSDATE(6)), VALUES(acquisition), {own}acquisition),
   version = IF({own}acquisition = VALUES(acquisition), GREATEST({own}version + 1, {token}), {own}version),
   thread = IF({own}acquisition = VALUES(acquisition), VALUES(thread), {own}thread),
   acquired_at = IF({own}acquisition = VALUES(acquisition), SYSDATE(6), {own}acquired_at),
@@ -27,6 +27,7 @@ ON DUPLICATE KEY UPDATE
 
 // MariaDB: never waits for a row (innodb_lock_wait_timeout = 0), and tells of whoever has it. MySQL: locks no row that
 // is not free, and tells nothing.
+// {seen}: what must be true of a free row, besides.
 constexpr std::string_view acquire_one = R"(
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 /*M!100600 VALUES ( */ /*!80000 SELECT */
@@ -34,7 +35,7 @@ INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at
 /*M!100600 ) */ /*!80000
 FROM (SELECT 1) one
 WHERE ?1 IN (SELECT name FROM (SELECT name FROM rowlock_lock
-    WHERE name = ?1 AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+    WHERE name = ?1 AND {seen}(owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) */
 {granting}
 /*M!100600 RETURNING ?4, IF(acquisition = ?4, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) */)";
@@ -44,6 +45,14 @@ constexpr std::string_view acquired_one = R"(
 SELECT ?2, IF(acquisition = ?2, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at)
 FROM rowlock_lock
 WHERE name = ?1 AND owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NULL OR expires_at > SYSDATE(6)))";
+
+// In a transaction that stays open.
+constexpr std::string_view hold_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = free.name */
+SET l.version = GREATEST(l.version + 1, {token})
+/*M!100600 WHERE l.name = ?1 AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) */)";
 
 constexpr std::string_view acquire_many = R"(
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
@@ -113,6 +122,13 @@ constexpr std::string_view of_prefix = R"(rowlock_lock l
 WHERE l.name >= ?1 AND (?2 IS NULL OR l.name < ?2) AND l.owner IS NOT NULL
   AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name)";
 
+// As inspection; nothing else is known of a transaction.
+constexpr std::string_view held = R"(
+SELECT l.name, l.version, NULL, NULL, NULL, NULL, NULL, NULL, TRUE FROM rowlock_lock l
+WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND )";
+
+constexpr std::string_view of_prefix_held = "l.name >= ?1 AND (?2 IS NULL OR l.name < ?2)";
+
 constexpr std::string_view of_many = R"({wanted(name)} w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY))";
 
@@ -164,8 +180,9 @@ std::string finished(std::string_view text) {
 }
 
 /// {own}: how the row that is there already is told from the one that was to be inserted.
-std::string granted(std::string_view text, std::string_view own, std::string_view lease) {
+std::string granted(std::string_view text, std::string_view own, std::string_view lease, std::string_view seen = {}) {
   auto out = replaced(text, "{granting}", granting);
+  out = replaced(out, "{seen}", seen);
   return replaced(replaced(out, "{own}", own), "{lease}", lease);
 }
 
@@ -188,6 +205,18 @@ table mysql(std::string_view prefix) {
        .many = granted(acquire_many, "rowlock_lock.", "w.lease"),
        .many_told = std::string{acquired_many},
        .locks_where_refused = true},
+      {.verb = verb::compare_and_set,
+       .key = 3,
+       .act = granted(acquire_one, "", "?5", "version = ?7 AND "),
+       .told = replaced(acquired_one, "?2", "?4")},
+      {.verb = verb::hold,
+       .act = std::string{hold_one},
+       .told = "SELECT name, version FROM rowlock_lock WHERE name = ?1",
+       .always_changes = true},
+      {.verb = verb::make,
+       .act = "INSERT INTO rowlock_lock (name, version, expires_at) SELECT ?1, {token}, SYSDATE(6) FROM (SELECT 1) one "
+              "WHERE NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) "
+              "ON DUPLICATE KEY UPDATE version = rowlock_lock.version"},
       prolonging(verb::renew, "GREATEST(l.expires_at, SYSDATE(6) + INTERVAL own.lease MICROSECOND)",
                  "remaining * 2 > lease"),
       prolonging(verb::extend, "SYSDATE(6) + INTERVAL own.lease MICROSECOND",
@@ -200,12 +229,15 @@ table mysql(std::string_view prefix) {
        .counts = true},
       {.verb = verb::inspect, .look = inspecting("rowlock_lock l WHERE l.name = ?1"), .many = inspecting(of_many)},
       {.verb = verb::list, .look = inspecting(of_prefix)},
+      {.verb = verb::find_held, .look = std::string{held} + "l.name = ?1", .uncommitted = true},
+      {.verb = verb::list_held, .look = std::string{held} + std::string{of_prefix_held}, .uncommitted = true},
+      {.verb = verb::beat, .look = "SELECT 1"},
       {.verb = verb::schema, .look = std::string{schema_state}},
       {.verb = verb::probe, .look = std::string{inserting_nothing}, .act = "DELETE FROM rowlock_lock WHERE FALSE"},
       {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,
        .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"}};
-  static_assert(std::size(steps) == table::size);
+  static_assert(std::size(steps) == table::size - 3);  // what is for rows without locks
   for (step& s : steps) {
     const std::span<const column> columns =
         s.verb == verb::acquire ? std::span<const column>{attempt_columns} : std::span<const column>{held_columns};

@@ -30,6 +30,26 @@ WHERE owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp(
 UNION ALL SELECT $4::text, version, $5::bigint FROM taken
 UNION ALL SELECT $4::text, version, $5::bigint FROM made)";
 
+// In a transaction that stays open. Of a row that it does not get it says nothing: a look afterwards does.
+constexpr std::string_view hold_one = R"(
+UPDATE rowlock_lock SET version = greatest(version + 1, {token})
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
+RETURNING name, version)";
+
+constexpr std::string_view compare_and_set_one = R"(
+UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = $2::text, thread = $3::text,
+  acquisition = $4::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND version = $7::bigint AND (owner IS NULL OR expires_at <= clock_timestamp()){durably}
+  FOR UPDATE SKIP LOCKED)
+RETURNING $4::text, version, $5::bigint)";
+
+constexpr std::string_view make_one = R"(
+INSERT INTO rowlock_lock (name, version, expires_at)
+SELECT $1::text, {token}, clock_timestamp() WHERE true{briefly} ON CONFLICT (name) DO NOTHING)";
+
 constexpr std::string_view acquire_many = R"(
 WITH wanted AS MATERIALIZED (
   SELECT w.*, l.name IS NULL AS is_new,
@@ -104,6 +124,20 @@ constexpr std::string_view of_prefix = R"(
 name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND owner IS NOT NULL
 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name)";
 
+// Whoever has changed a row and not committed stands in its xmax, and in pg_locks for as long as it is under way.
+constexpr std::string_view held_by_transactions = R"(
+WITH held AS MATERIALIZED (
+  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
+  FROM pg_locks k LEFT JOIN pg_stat_activity a ON a.pid = k.pid
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
+SELECT l.name, 0::bigint, h.application_name, 'session ' || h.pid, NULL::text,
+  us(clock_timestamp() - h.xact_start), NULL::bigint, NULL::text, true
+FROM rowlock_lock l JOIN held h ON h.transactionid = l.xmax
+WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND )";
+
+constexpr std::string_view of_prefix_held = R"(
+l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name)";
+
 constexpr std::string_view schema_state = R"(
 SELECT version, serves_from, installation, us(applied_at), us(clock_timestamp())
 FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
@@ -149,6 +183,9 @@ table postgresql(std::string_view prefix, const choices& with) {
   const auto inspecting = [](std::string_view where) { return std::string{inspection} + std::string{where}; };
   step steps[] = {
       {.verb = verb::acquire, .key = 3, .act = std::string{acquire_one}, .many = std::string{acquire_many}},
+      {.verb = verb::hold, .act = std::string{hold_one}},
+      {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
+      {.verb = verb::make, .act = std::string{make_one}},
       {.verb = verb::renew,
        .key = 1,
        .act = ending(prolong_one, "greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')"),
@@ -160,12 +197,15 @@ table postgresql(std::string_view prefix, const choices& with) {
       {.verb = verb::release, .key = 1, .act = std::string{release_one}, .many = std::string{release_many}},
       {.verb = verb::inspect, .look = inspecting("name = $1::text"), .many = inspecting("name = ANY ($1::text[])")},
       {.verb = verb::list, .look = inspecting(of_prefix)},
+      {.verb = verb::find_held, .look = std::string{held_by_transactions} + "l.name = $1::text"},
+      {.verb = verb::list_held, .look = std::string{held_by_transactions} + std::string{of_prefix_held}},
+      {.verb = verb::beat, .look = "SELECT 1"},
       {.verb = verb::schema, .look = std::string{schema_state}},
       {.verb = verb::probe, .act = std::string{writing_nothing}},
       {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,
        .act = "UPDATE rowlock_migration SET checksum = $2::text WHERE version = $1::integer AND checksum IS NULL"}};
-  static_assert(std::size(steps) == table::size);
+  static_assert(std::size(steps) == table::size - 3);  // what is for rows without locks
   for (step& s : steps) {
     s.look = finished(s.look, with);
     s.act = finished(s.act, with);

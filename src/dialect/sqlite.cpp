@@ -2,26 +2,54 @@
 
 namespace rowlock::inline v1::dialect {
 
-// Why each of these is safe: docs/protocol.md, "SQLite". The driver registers two functions. clock_us() is read once
+// Why each of these is safe: docs/protocol.md, "SQLite". The driver registers three functions. clock_us() is read once
 // for each statement, in one that writes after the file's write lock was taken. tell(n, value) is its value, and column
 // n of the answer, behind the request's key, if the statement changes a row: RETURNING would build a temporary table
-// for each statement.
+// for each statement. is_dead(expires_at, liveness) is true where there is no lease and the client that has it is gone.
 
 namespace {
+
+constexpr const char* look_for_holder =
+    "SELECT ?4, NULL, expires_at - clock_us() FROM rowlock_lock WHERE name = ?1 AND owner IS NOT NULL "
+    "AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))";
 
 const step acquire{
     .verb = verb::acquire,
     .key = 3,
-    .look =
-        "SELECT ?4, NULL, expires_at - clock_us() FROM rowlock_lock "
-        "WHERE name = ?1 AND owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_us())",
+    .look = look_for_holder,
     .act =
         "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) "
         "VALUES (?1, tell(1, clock_us()), ?2, ?3, ?4, clock_us(), clock_us() + tell(2, ?5), ?6) "
         "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
         "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
         "expires_at = excluded.expires_at, note = excluded.note, liveness = NULL "
-        "WHERE owner IS NULL OR expires_at <= clock_us()"};
+        "WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)"};
+
+const step hold_while_alive{
+    .verb = verb::hold_while_alive,
+    .key = 3,
+    .look = look_for_holder,
+    .act =
+        "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note, "
+        "liveness) VALUES (?1, tell(1, clock_us()), ?2, ?3, ?4, clock_us(), tell(2, NULL), ?6, ?7) "
+        "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
+        "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
+        "expires_at = NULL, note = excluded.note, liveness = excluded.liveness "
+        "WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)"};
+
+const step compare_and_set{
+    .verb = verb::compare_and_set,
+    .key = 3,
+    .act =
+        "UPDATE rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, "
+        "acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL "
+        "WHERE name = ?1 AND version = ?7 "
+        "AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))"};
+
+const step make{.verb = verb::make,
+                .act =
+                    "INSERT INTO rowlock_lock (name, version, expires_at) VALUES (?1, clock_us(), clock_us()) "
+                    "ON CONFLICT (name) DO NOTHING"};
 
 const step renew{.verb = verb::renew,
                  .key = 1,
@@ -44,15 +72,26 @@ const step release{.verb = verb::release,
 
 const step inspect{.verb = verb::inspect,
                    .look =
-                       "SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, "
-                       "expires_at - clock_us(), note, expires_at IS NULL FROM rowlock_lock WHERE name = ?1"};
+                       "SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, "
+                       "clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL "
+                       "FROM rowlock_lock WHERE name = ?1"};
 
 const step list{.verb = verb::list,
                 .look =
                     "SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, "
                     "expires_at - clock_us(), note, expires_at IS NULL FROM rowlock_lock "
                     "WHERE name >= ?1 AND name < coalesce(?2, x'') AND owner IS NOT NULL "
-                    "AND (expires_at IS NULL OR expires_at > clock_us()) ORDER BY name"};
+                    "AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)) "
+                    "ORDER BY name"};
+
+const step names_liveness{.verb = verb::names_liveness,
+                          .look = "SELECT 1 FROM rowlock_lock WHERE liveness = ?1 LIMIT 1"};
+
+const step vacate_dead{.verb = verb::vacate_dead,
+                       .act =
+                           "UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, "
+                           "version = max(version + 1, clock_us()), expires_at = clock_us() "
+                           "WHERE liveness = ?1 AND owner IS NOT NULL AND is_dead(expires_at, liveness)"};
 
 const step schema{.verb = verb::schema,
                   .look =
@@ -69,8 +108,10 @@ const step applying{.verb = verb::applying,
 }  // namespace
 
 table sqlite(std::string_view prefix) {
-  const step steps[] = {acquire, renew, extend, release, inspect, list, schema, probe, applied, applying};
-  static_assert(std::size(steps) == table::size);
+  const step steps[] = {acquire, compare_and_set, hold_while_alive, names_liveness, vacate_dead, make,
+                        renew,   extend,          release,          inspect,        list,        schema,
+                        probe,   applied,         applying};
+  static_assert(std::size(steps) == table::size - 4);  // what is for rows with locks
   return {steps, prefix};
 }
 

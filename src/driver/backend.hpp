@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rowlock/export.hpp>
 #include <rowlock/options.hpp>
 
 #include <chrono>
@@ -24,7 +25,7 @@ enum class foreign_news : std::uint8_t {
 };
 
 /// One database that can be connected to.
-class database {
+class ROWLOCK_EXPORT database {
  public:
   database() = default;
   database(const database&) = delete;
@@ -32,6 +33,18 @@ class database {
   virtual ~database() = default;
 
   virtual std::unique_ptr<session> connect(const limits& until) = 0;
+  /// One that is to hold locks by transactions: the server ends it where it says nothing for open_options::
+  /// transaction_limit. Only where rows have locks.
+  virtual std::unique_ptr<session> connect_to_hold(const limits& until);
+  /// Whether a transaction can keep a row locked and leave the others alone. Where it cannot, a lock without a lease
+  /// names this client's liveness.
+  virtual bool has_row_locks() const noexcept = 0;
+  /// By this others can tell that the client that opened this database lives. Empty: there are no others.
+  virtual std::string liveness() { return {}; }
+  /// Nothing of this client counts any more: others need not ask whether it lives.
+  virtual void abandon() noexcept {}
+  /// The last call on a session: tidies up what stands beside the database.
+  virtual void retire(const dialect::table& /*sql*/, session& /*on*/, const limits& /*until*/) {}
   /// More sessions than this are of no use.
   virtual std::size_t most_sessions() const noexcept = 0;
   /// Whether its sessions need what is destroyed when the program ends.
@@ -53,6 +66,8 @@ struct open_options {
   warn warning{};
   std::string application_name{};  ///< as servers list their sessions
   duration call_timeout = std::chrono::seconds{5};
+  duration transaction_limit = std::chrono::seconds{10};
+  std::string table_prefix = "rowlock_";
   bool transaction_pooling = false;  ///< two transactions of a connection may meet two of the server's sessions
   bool durable_release = false;      ///< a release waits until it is on disk
 };

@@ -1,5 +1,6 @@
 #include "driver/boot_timer.hpp"
 
+#include <poll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <system_error>
+#include <vector>
 
 namespace rowlock::inline v1::driver {
 
@@ -31,6 +33,14 @@ void boot_timer::wait() const noexcept {
   std::uint64_t times = 0;
   while (read(descriptor_, &times, sizeof times) < 0 && errno == EINTR) {
   }
+}
+
+void boot_timer::wait(std::span<const int> sockets) const {
+  std::vector<pollfd> all{{.fd = descriptor_, .events = POLLIN, .revents = 0}};
+  for (const int each : sockets) all.push_back({.fd = each, .events = POLLRDHUP, .revents = 0});
+  while (poll(all.data(), all.size(), -1) < 0 && errno == EINTR) {
+  }
+  if (all[0].revents != 0) wait();
 }
 
 }  // namespace rowlock::inline v1::driver

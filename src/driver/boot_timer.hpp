@@ -2,6 +2,8 @@
 
 #include <rowlock/export.hpp>
 
+#include <span>
+
 #include "core/time.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -20,6 +22,8 @@ class ROWLOCK_EXPORT boot_timer {
   void set(core::instant t) const noexcept;
   /// Returns when it has fired since the last wait.
   void wait() const noexcept;
+  /// The same, or when the other side of one of these sockets has hung up.
+  void wait(std::span<const int> sockets) const;
 
  private:
   int descriptor_;

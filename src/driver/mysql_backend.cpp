@@ -1,6 +1,7 @@
 #include <rowlock/error.hpp>
 
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "driver/backend.hpp"
@@ -17,15 +18,13 @@ namespace {
 class mysql_database final : public database {
  public:
   mysql_database(const core::url& url, const open_options& with)
-      : call_timeout_{with.call_timeout}, warning_{with.warning}, connecting_{read_mysql_url(url), with.call_timeout} {}
+      : with_{with}, warning_{with.warning}, connecting_{read_mysql_url(url), with.call_timeout} {}
 
-  std::unique_ptr<session> connect(const limits& until) override {
-    return std::make_unique<mysql_session>(connecting_,
-                                           mysql_options{.call_timeout = call_timeout_,
-                                                         .warning = [this](const std::string& s) { warning_(s); },
-                                                         .lost = [this](const std::string& mark) { lost_.add(mark); }},
-                                           cutter_, until);
+  std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
+  std::unique_ptr<session> connect_to_hold(const limits& until) override {
+    return connect(until, with_.transaction_limit);
   }
+  bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
   bool needs_static_objects() const noexcept override { return connector_needs_static_objects; }
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
@@ -35,7 +34,16 @@ class mysql_database final : public database {
   }
 
  private:
-  const duration call_timeout_;
+  std::unique_ptr<session> connect(const limits& until, std::optional<duration> transaction_limit) {
+    return std::make_unique<mysql_session>(connecting_,
+                                           mysql_options{.call_timeout = with_.call_timeout,
+                                                         .transaction_limit = transaction_limit,
+                                                         .warning = [this](const std::string& s) { warning_(s); },
+                                                         .lost = [this](const std::string& mark) { lost_.add(mark); }},
+                                           cutter_, until);
+  }
+
+  const open_options with_;
   warn_once warning_;
   line_cutter cutter_;
   lost_sessions<std::string> lost_;

@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr const char* setting_up = "setting up the connection";
 constexpr const char* migrating = "migrating";
+constexpr const char* beginning = "beginning a transaction";
 constexpr const char* waiting_to_migrate = "waiting for another client's migration";
 constexpr const char* migration_lock = "MD5(CONCAT('rowlock migration ', DATABASE()))";
 
@@ -66,12 +67,22 @@ server_version read_version(std::string_view text) {
 // Whatever the server's defaults are. MariaDB's lock waits can be none at all; MySQL's are a second at least, so its
 // statements lock no row that is not free. Waits for a table (somebody changes it, or has locked it) are the client's
 // to end.
-std::string settings(mysql_kind kind, duration call_timeout) {
-  const auto limit = std::chrono::ceil<std::chrono::seconds>(call_timeout).count() + 1;
-  return "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION time_zone = "
-         "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, "
-         "SESSION lock_wait_timeout = " +
-         std::to_string(limit) + ", SESSION innodb_lock_wait_timeout = " + (kind == mysql_kind::mariadb ? "0" : "1");
+std::string settings(mysql_kind kind, const mysql_options& options) {
+  const auto seconds = [](duration d) { return std::to_string(std::chrono::ceil<std::chrono::seconds>(d).count()); };
+  std::string out =
+      "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION time_zone = "
+      "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, "
+      "SESSION lock_wait_timeout = " +
+      seconds(options.call_timeout + 1s) +
+      ", SESSION innodb_lock_wait_timeout = " + (kind == mysql_kind::mariadb ? "0" : "1");
+  if (!options.transaction_limit) return out;
+  // MariaDB tells a session that is idle in a transaction from one that is idle.
+  const auto limit = seconds(*options.transaction_limit);
+  if (kind == mysql_kind::mysql) return out.append(", SESSION wait_timeout = ").append(limit);
+  out.append(", SESSION idle_transaction_timeout = ").append(limit);
+  out.append(", SESSION idle_readonly_transaction_timeout = ").append(limit);
+  out.append(", SESSION idle_write_transaction_timeout = ").append(limit);
+  return out.append(", SESSION wait_timeout = 28800");
 }
 // Before anything that answers with more than one row.
 constexpr const char* all_rows = "SET SESSION sql_select_limit = 18446744073709551615";
@@ -100,7 +111,7 @@ void mysql_session::set_up(const limits& until) {
   simple(all_rows, {setting_up}, until);
   learn_server(until);
   if (must_be_encrypted_) require_encryption(until);
-  simple(settings(kind_, options_.call_timeout), {setting_up}, until);
+  simple(settings(kind_, options_), {setting_up}, until);
   simple(isolation, {setting_up}, until);
   if (text(simple(clock_goes_on, {setting_up}, until).at(0).at(0)) != "1")
     refuse(
@@ -153,7 +164,9 @@ void mysql_session::require_encryption(const limits& until) {
 
 template <class Send>
 auto mysql_session::call(const purpose& why, const limits& until, Send send) {
-  return line_.call(why, until, send, [&](const std::exception& e) { fail(e, why); });
+  // Of a transaction that is not committed nothing becomes.
+  const purpose what{.doing = why.doing, .writing = why.writing && !is_in_transaction_};
+  return line_.call(what, until, send, [&](const std::exception& e) { fail(e, what); });
 }
 
 std::vector<row> mysql_session::simple(const std::string& sql, const purpose& why, const limits& until) {
@@ -219,6 +232,7 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   const request values = is_one ? batch[0] : request{std::string_view{json}};
   const purpose why{.doing = dialect::doing(what.verb), .writing = !what.act.empty() || what.look.empty()};
 
+  if (what.uncommitted) return append_uncommitted(what, values, until, to);
   const auto answered = [&, before = to.size()] { return to.size() - before; };
   if (is_one && !what.look.empty()) execute(what.look, values, why, until, to);
   if (act.empty() || answered() == batch.size()) return;
@@ -227,6 +241,33 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
   if (what.always_changes && changed == 0) return;
   if (!told.empty() && answered() < batch.size()) execute(told, values, why, until, to);
+}
+
+// A version that only a dirty read sees belongs to a transaction that is under way, unless it was committed, and others
+// may have been, between the reads.
+void mysql_session::append_uncommitted(const dialect::step& what, const request& values, const limits& until,
+                                       std::vector<row>& to) {
+  const purpose why{dialect::doing(what.verb)};
+  const auto read = [&] {
+    std::vector<row> rows;
+    execute(what.look, values, why, until, rows);
+    return rows;
+  };
+  const auto versions = [](const std::vector<row>& rows) {
+    std::map<std::string, std::int64_t> out;
+    for (const row& r : rows) out.emplace(text(r.at(0)), integer(r.at(1)));
+    return out;
+  };
+  const auto before = versions(read());
+  simple("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", why, until);  // the next one
+  auto dirty = read();
+  const auto after = versions(read());
+  for (row& r : dirty) {
+    const auto was = before.find(text(r.at(0)));
+    if (was == before.end() || was->second == integer(r.at(1))) continue;
+    const auto is = after.find(was->first);
+    if (is != after.end() && is->second == was->second) to.push_back(std::move(r));
+  }
 }
 
 // Of a batch that was not carried out as a whole, `told` answers, for each request that its row still knows of, whether
@@ -257,6 +298,21 @@ std::uint64_t mysql_session::execute_or_skip(const std::string& text, const requ
 } catch (const error& e) {
   if (!was_in_conflict(e.native_code()) || !why.writing) throw;
   return 0;
+}
+
+void mysql_session::begin(const limits& until) {
+  simple("START TRANSACTION", {beginning}, until);
+  is_in_transaction_ = true;
+}
+
+void mysql_session::commit(const limits& until) {
+  is_in_transaction_ = false;
+  simple("COMMIT", {.doing = "committing", .writing = true}, until);
+}
+
+void mysql_session::rollback(const limits& until) {
+  is_in_transaction_ = false;
+  simple("ROLLBACK", {"rolling back"}, until);
 }
 
 // Statements that change tables commit by themselves, so this is not all or nothing: a file of the schema can be run

@@ -20,12 +20,15 @@ namespace rowlock::inline v1::driver {
 
 struct mysql_options {
   duration call_timeout = std::chrono::seconds{5};  // the server's own limits are a little longer
+  /// For transactions that are kept open: how long their holder may say nothing.
+  std::optional<duration> transaction_limit{};
   warn warning{};
   /// Told the mark of a session whose call was cut or whose reply was lost: the server may be at it still.
   std::function<void(const std::string& mark)> lost{};
 };
 
-/// A connection to a MySQL or MariaDB server. Every statement is a transaction of its own.
+/// A connection to a MySQL or MariaDB server. Every statement is a transaction of its own, but between begin() and
+/// commit() or rollback().
 ///
 /// It marks its server session by a user-level lock with a random name, held for as long as it lives: connection ids
 /// come again with another start of the server, and mean others behind a proxy, but whoever holds that lock is the one.
@@ -35,8 +38,12 @@ class mysql_session final : public session {
 
   std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
   void exclusively(const std::function<void()>& body, const limits& until) override;
+  void begin(const limits& until) override;
+  void commit(const limits& until) override;
+  void rollback(const limits& until) override;
   void script(const std::string& sql) override;
   bool looks_alive() noexcept override { return line_.looks_alive(); }
+  int descriptor() const noexcept override { return line_.descriptor(); }
   std::int64_t change_count(const limits& until) override;
 
   /// Ends the server session that has this mark, if there is one.
@@ -62,6 +69,7 @@ class mysql_session final : public session {
   known_statement& known(const std::string& text);
 
   void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  void append_uncommitted(const dialect::step& what, const request& values, const limits& until, std::vector<row>& to);
   std::uint64_t execute_or_skip(const std::string& text, const request& values, const purpose& why, const limits& until,
                                 std::vector<row>& to);
 
@@ -77,6 +85,7 @@ class mysql_session final : public session {
   server_line line_;
   const std::string mark_;
   bool is_marked_ = false;
+  bool is_in_transaction_ = false;
   mysql_kind kind_ = mysql_kind::mysql;
   limits around_{};  // of exclusively()
   std::deque<known_statement> statements_;

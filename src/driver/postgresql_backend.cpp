@@ -1,6 +1,7 @@
 #include <rowlock/error.hpp>
 
 #include <limits>
+#include <optional>
 
 #include "driver/backend.hpp"
 #include "driver/line_cutter.hpp"
@@ -23,20 +24,13 @@ const dialect::step end_session{.verb = dialect::verb::count_of_verbs,
 class postgresql_database final : public database {
  public:
   postgresql_database(const core::url& url, const open_options& with)
-      : address_{url, with.application_name},
-        call_timeout_{with.call_timeout},
-        transaction_pooling_{with.transaction_pooling},
-        warning_{with.warning} {}
+      : address_{url, with.application_name}, with_{with}, warning_{with.warning} {}
 
-  std::unique_ptr<session> connect(const limits& until) override {
-    return std::make_unique<postgresql_session>(
-        address_,
-        postgresql_options{.call_timeout = call_timeout_,
-                           .transaction_pooling = transaction_pooling_,
-                           .warning = [this](const std::string& s) { warning_(s); },
-                           .lost = [this](const postgresql_backend_id& id) { lost_.add(id); }},
-        cutter_, until);
+  std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
+  std::unique_ptr<session> connect_to_hold(const limits& until) override {
+    return connect(until, with_.transaction_limit);
   }
+  bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
   bool needs_static_objects() const noexcept override { return libpqxx_needs_static_objects; }
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
@@ -44,9 +38,20 @@ class postgresql_database final : public database {
   void end_lost_sessions(session& on, const limits& until) override;
 
  private:
+  std::unique_ptr<session> connect(const limits& until, std::optional<duration> transaction_limit) {
+    return std::make_unique<postgresql_session>(
+        address_,
+        postgresql_options{.call_timeout = with_.call_timeout,
+                           .transaction_limit = transaction_limit,
+                           .transaction_pooling = with_.transaction_pooling,
+                           .durable_release = with_.durable_release,
+                           .warning = [this](const std::string& s) { warning_(s); },
+                           .lost = [this](const postgresql_backend_id& id) { lost_.add(id); }},
+        cutter_, until);
+  }
+
   const postgresql_address address_;
-  const duration call_timeout_;
-  const bool transaction_pooling_;
+  const open_options with_;
   warn_once warning_;
   line_cutter cutter_;
   lost_sessions<postgresql_backend_id> lost_;

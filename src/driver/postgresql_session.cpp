@@ -20,7 +20,9 @@ using namespace std::chrono_literals;
 constexpr int oldest_server = 130000;
 constexpr const char* setting_up = "setting up the connection";
 constexpr const char* migrating = "migrating";
-constexpr const char* begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE";
+constexpr const char* beginning = "beginning a transaction";
+constexpr const char* committing = "committing";
+constexpr const char* begin_transaction = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE";
 constexpr const char* migration_lock = "5705204214218813291";  // any number that nobody else uses
 
 // A wait for another's row lock ends before the server begins to look for deadlocks (deadlock_timeout, 1 s).
@@ -48,8 +50,11 @@ std::string settings(const postgresql_options& options, int version) {
       "SET client_min_messages = warning; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; "
       "SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off; ";
   out.append("SET lock_timeout = ").append(row_lock_wait).append("; SET statement_timeout = ").append(limit);
-  out.append("; SET idle_in_transaction_session_timeout = ").append(limit).append("; ");
+  out.append("; SET idle_in_transaction_session_timeout = ");
+  out.append(options.transaction_limit ? milliseconds(*options.transaction_limit) : limit).append("; ");
   if (version >= 140000) out.append("SET idle_session_timeout = 0; ");
+  if (version >= 170000) out.append("SET transaction_timeout = 0; ");
+  if (options.transaction_limit && !options.durable_release) return out.append("SET synchronous_commit = off; ");
   // Stronger than "on" is only remote_apply.
   return out.append(
       "SELECT set_config('synchronous_commit', "
@@ -199,7 +204,7 @@ bool postgresql_session::undone(const char* sql, const limits& until) noexcept {
 template <class Body>
 void postgresql_session::in_transaction(const limits& until, Body body) {
   if (is_in_transaction_) return body();
-  simple(begin, {"beginning a transaction"}, until);
+  simple(begin_transaction, {beginning}, until);
   is_in_transaction_ = true;
   struct at_the_end {
     bool& flag;
@@ -209,16 +214,16 @@ void postgresql_session::in_transaction(const limits& until, Body body) {
     const at_the_end leave{is_in_transaction_};
     or_else("ROLLBACK", until, body);
   }
-  simple("COMMIT", {.doing = "committing", .writing = true}, until);
+  simple("COMMIT", {.doing = committing, .writing = true}, until);
 }
 
 // A statement that fails ends the whole transaction, unless there is one inside it.
 template <class Body>
 void postgresql_session::in_savepoint(const limits& until, Body body) {
   if (!is_in_transaction_) return body();
-  simple("SAVEPOINT rowlock", {"beginning a transaction"}, until);
+  simple("SAVEPOINT rowlock", {beginning}, until);
   or_else("ROLLBACK TO SAVEPOINT rowlock; RELEASE SAVEPOINT rowlock", until, body);
-  simple("RELEASE SAVEPOINT rowlock", {"committing"}, until);
+  simple("RELEASE SAVEPOINT rowlock", {committing}, until);
 }
 
 // --- the session -----------------------------------------------------------------------------------------------------
@@ -228,7 +233,9 @@ std::vector<row> postgresql_session::run(const dialect::step& what, std::span<co
   std::vector<row> rows;
   if (batch.empty()) return rows;
   const auto all = [&] { carry_out(what, batch, until, rows); };
-  if (must_say_isolation_ && !is_in_transaction_) {
+  if (is_kept_open_) {
+    all();
+  } else if (must_say_isolation_ && !is_in_transaction_) {
     in_transaction(until, all);
   } else {
     in_savepoint(until, all);
@@ -248,6 +255,29 @@ void postgresql_session::carry_out(const dialect::step& what, std::span<const re
   };
   if (writing) return in_transaction(until, each);
   each();
+}
+
+// Behind PgBouncer a transaction has one of the server's sessions for itself, whose settings are somebody else's.
+void postgresql_session::begin(const limits& until) {
+  std::string sql = begin_transaction;
+  if (options_.transaction_pooling) {
+    sql.append("; SET LOCAL idle_in_transaction_session_timeout = ").append(milliseconds(*options_.transaction_limit));
+    sql.append("; SET LOCAL lock_timeout = ").append(row_lock_wait);
+    sql.append("; SET LOCAL synchronous_commit = ").append(options_.durable_release ? "on" : "off");
+    if (PQserverVersion(connection_.raw()) >= 170000) sql.append("; SET LOCAL transaction_timeout = 0");
+  }
+  simple(sql, {beginning}, until);
+  is_in_transaction_ = is_kept_open_ = true;
+}
+
+void postgresql_session::commit(const limits& until) {
+  is_in_transaction_ = is_kept_open_ = false;
+  simple("COMMIT", {.doing = committing, .writing = true}, until);
+}
+
+void postgresql_session::rollback(const limits& until) {
+  is_in_transaction_ = is_kept_open_ = false;
+  simple("ROLLBACK", {"rolling back"}, until);
 }
 
 // Waits for whoever migrates, as long as there is time, and gives up by itself before it is cut.

@@ -7,6 +7,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,10 @@ struct postgresql_backend_id {
 
 struct postgresql_options {
   duration call_timeout = std::chrono::seconds{5};  // the server's own limits are a little longer
+  /// For transactions that are kept open: how long their holder may say nothing.
+  std::optional<duration> transaction_limit{};
   bool transaction_pooling = false;
+  bool durable_release = false;
   warn warning{};
   /// Told of a session whose call was cut or whose reply was lost: the server may be at it still.
   std::function<void(const postgresql_backend_id&)> lost{};
@@ -35,6 +39,7 @@ struct postgresql_options {
 ///
 ///   usable --a call was cut, the connection broke--> dead: every call throws connection_failed and sends nothing
 ///   idle --exclusively(), a batch without a text of its own--> in a transaction --its end--> idle
+///   idle --begin()--> in a transaction that is kept open --commit(), rollback()--> idle
 ///
 /// With transaction_pooling every transaction may meet another of the server's sessions: nothing is prepared or set,
 /// and where the server's default is another isolation level, each statement says which it needs.
@@ -45,8 +50,12 @@ class postgresql_session final : public session {
 
   std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
   void exclusively(const std::function<void()>& body, const limits& until) override;
+  void begin(const limits& until) override;
+  void commit(const limits& until) override;
+  void rollback(const limits& until) override;
   void script(const std::string& sql) override;
   bool looks_alive() noexcept override { return line_.looks_alive(); }
+  int descriptor() const noexcept override { return line_.descriptor(); }
   std::int64_t change_count(const limits& until) override;
 
   const postgresql_backend_id& id() const noexcept { return id_; }
@@ -91,6 +100,7 @@ class postgresql_session final : public session {
   postgresql_backend_id id_;
   const std::string statement_names_;  // begin with this, so that no other client's are the same
   bool is_in_transaction_ = false;
+  bool is_kept_open_ = false;  // the transaction
   bool must_say_isolation_ = false;
   bool standby_was_lost_ = false;  // in the call under way
   limits around_{};                // of exclusively()

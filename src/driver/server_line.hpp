@@ -50,6 +50,7 @@ class ROWLOCK_EXPORT server_line {
   }
 
   bool looks_alive() noexcept;
+  int descriptor() const noexcept { return socket_.number(); }
   bool is_dead() const noexcept { return is_dead_; }
   /// Nothing is under way on it: closing it is enough.
   void close_later() noexcept { is_dead_ = true; }

@@ -1,5 +1,9 @@
 #include "driver/session.hpp"
 
+#include <rowlock/error.hpp>
+
+#include "driver/backend.hpp"
+
 namespace rowlock::inline v1::driver {
 
 std::int64_t integer(const cell& c) { return std::get<std::int64_t>(c); }
@@ -13,5 +17,19 @@ std::string text(const cell& c) {
   const auto* value = std::get_if<std::string>(&c);
   return value ? *value : std::string{};
 }
+
+namespace {
+
+[[noreturn]] void refuse_transactions() {
+  throw error{errc::unsupported, "in this database a transaction cannot keep a single row locked"};
+}
+
+}  // namespace
+
+void session::begin(const limits& /*until*/) { refuse_transactions(); }
+void session::commit(const limits& /*until*/) { refuse_transactions(); }
+void session::rollback(const limits& /*until*/) { refuse_transactions(); }
+
+std::unique_ptr<session> database::connect_to_hold(const limits& /*until*/) { refuse_transactions(); }
 
 }  // namespace rowlock::inline v1::driver

@@ -22,7 +22,7 @@ namespace rowlock::inline v1::driver {
 /// What goes in: text is only looked at while the call lasts.
 using argument = std::variant<std::monostate, std::int64_t, std::string_view>;
 /// One request of a batch; a step takes as many of its arguments as its text names.
-using request = std::array<argument, 6>;
+using request = std::array<argument, 7>;
 /// What comes out.
 using cell = std::variant<std::monostate, std::int64_t, std::string>;
 using row = std::vector<cell>;
@@ -39,7 +39,7 @@ struct limits {
 
 /// One connection; used by one thread at a time. Everything throws `error`, which says whether the session is still of
 /// use and whether the outcome is known.
-class session {
+class ROWLOCK_EXPORT session {
  public:
   session() = default;
   session(const session&) = delete;
@@ -53,11 +53,20 @@ class session {
   /// Runs `body` alone in the whole database; where the database can, all or nothing.
   virtual void exclusively(const std::function<void()>& body, const limits& until) = 0;
 
+  /// A transaction that stays open from one call to the next, for strategies that hold by it. What run() does until
+  /// its end is a part of it. After any failure in between the session is of no further use.
+  virtual void begin(const limits& until);
+  virtual void commit(const limits& until);
+  virtual void rollback(const limits& until);
+
   /// Runs statements that answer nothing.
   virtual void script(const std::string& sql) = 0;
 
   /// false: the other side has ended it while nobody used it. Sends nothing.
   virtual bool looks_alive() noexcept { return true; }
+
+  /// For poll(2): hangs up when the other side ends the session. -1: there is nothing to watch.
+  virtual int descriptor() const noexcept { return -1; }
 
   /// A number that changes when another connection has committed.
   virtual std::int64_t change_count(const limits& until) = 0;

@@ -1,11 +1,16 @@
 #include <rowlock/error.hpp>
 
+#include <atomic>
+#include <filesystem>
 #include <limits>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/text.hpp"
 #include "driver/backend.hpp"
+#include "driver/liveness_files.hpp"
 #include "driver/sqlite_session.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -16,12 +21,25 @@ constexpr const char* in_memory = ":memory:";
 
 class sqlite_database final : public database {
  public:
-  sqlite_database(std::string path, warn warning) : path_{std::move(path)}, warning_{std::move(warning)} {}
+  sqlite_database(std::string path, const open_options& with) : path_{std::move(path)}, warning_{with.warning} {
+    if (path_ == in_memory) return;
+    std::error_code ignored;                            // connecting says what is wrong
+    path_ = std::filesystem::absolute(path_, ignored);  // whatever the working directory is when a session is opened
+    files_.emplace(folder_beside(path_), with.table_prefix);
+  }
 
   std::unique_ptr<session> connect(const limits& until) override {
-    return std::make_unique<sqlite_session>(
-        sqlite_options{.path = path_, .warning = [this](const std::string& s) { warn_once(s); }}, until);
+    return std::make_unique<sqlite_session>(sqlite_options{.path = path_,
+                                                           .warning = [this](const std::string& s) { warn_once(s); },
+                                                           .liveness = files_ ? &*files_ : nullptr},
+                                            until);
   }
+  bool has_row_locks() const noexcept override { return false; }
+  std::string liveness() override;
+  void abandon() noexcept override {
+    if (files_) files_->abandon();
+  }
+  void retire(const dialect::table& sql, session& on, const limits& until) override;
   std::size_t most_sessions() const noexcept override {
     return path_ == in_memory ? 1 : std::numeric_limits<std::size_t>::max();
   }
@@ -36,10 +54,40 @@ class sqlite_database final : public database {
     });
   }
 
+  // The same for everybody who opens the file, under whatever name.
+  static std::filesystem::path folder_beside(const std::string& path) {
+    std::error_code ignored;
+    auto folder = std::filesystem::weakly_canonical(path, ignored);
+    if (folder.empty()) folder = path;
+    return folder += "-rowlock";
+  }
+
   std::string path_;
   warn warning_;
   std::once_flag warned_;
+  std::optional<liveness_files> files_;  // not of a database in memory
+  std::atomic<bool> has_own_file_{false};
 };
+
+std::string sqlite_database::liveness() {
+  if (!files_) return {};
+  has_own_file_ = true;
+  return files_->own();
+}
+
+// No file goes before the last row that names it: without it nobody could tell that its client is gone. And no row can
+// come to name it any more.
+void sqlite_database::retire(const dialect::table& sql, session& on, const limits& until) {
+  if (!has_own_file_) return;
+  for (const auto& dead : files_->dead()) {
+    const request one{std::string_view{dead}};
+    on.run(sql[dialect::verb::vacate_dead], {&one, 1}, until);
+    files_->remove(dead);
+  }
+  const auto own = files_->own();
+  const request one{std::string_view{own}};
+  if (on.run(sql[dialect::verb::names_liveness], {&one, 1}, until).empty()) files_->remove(own);
+}
 
 // sqlite:relative, sqlite:/absolute, sqlite:///absolute
 std::string path_in(const core::url& address) {
@@ -66,7 +114,7 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
     throw error{errc::invalid_option,
                 "durable_release is for servers; a lock in an SQLite file ends with the host anyway"};
   if (sqlite3_threadsafe() == 0) throw error{errc::unsupported, "this SQLite was built without support for threads"};
-  return std::make_unique<sqlite_database>(path_in(address), with.warning);
+  return std::make_unique<sqlite_database>(path_in(address), with);
 }
 
 dialect::table dialect_of(std::string_view prefix, const open_options& /*with*/) { return dialect::sqlite(prefix); }

@@ -55,7 +55,8 @@ void sqlite_session::refuse_inherited() {
                 "before connecting, close the clients before forking, or exec"};
 }
 
-sqlite_session::sqlite_session(const sqlite_options& options, const limits& until) : clock_{options.clock} {
+sqlite_session::sqlite_session(const sqlite_options& options, const limits& until)
+    : liveness_{options.liveness}, clock_{options.clock} {
   refuse_inherited();
   const limited scope{*this, until};
   open(options);
@@ -86,6 +87,7 @@ void sqlite_session::register_functions(const std::string& doing) {
   };
   add("clock_us", 0, clock_us);
   add("tell", 2, tell);
+  add("is_dead", 2, is_dead);
 }
 
 // Read once for each statement, when it first asks: all its times are one.
@@ -93,6 +95,14 @@ void sqlite_session::clock_us(sqlite3_context* context, int /*count*/, sqlite3_v
   auto& self = *static_cast<sqlite_session*>(sqlite3_user_data(context));
   if (!self.now_) self.now_ = self.clock_();
   sqlite3_result_int64(context, *self.now_);
+}
+
+// expires_at, liveness
+void sqlite_session::is_dead(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  const auto* const files = static_cast<sqlite_session*>(sqlite3_user_data(context))->liveness_;
+  const bool has_lease = sqlite3_value_type(values[0]) != SQLITE_NULL;
+  const auto* const name = reinterpret_cast<const char*>(sqlite3_value_text(values[1]));
+  sqlite3_result_int(context, !has_lease && files != nullptr && name != nullptr && !files->is_alive(name) ? 1 : 0);
 }
 
 void sqlite_session::tell(sqlite3_context* context, int /*count*/, sqlite3_value** values) {

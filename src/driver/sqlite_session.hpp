@@ -7,6 +7,7 @@
 #include <string>
 
 #include "driver/backend.hpp"
+#include "driver/liveness_files.hpp"
 #include "driver/sqlite_statement.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -18,6 +19,7 @@ std::int64_t host_wall_clock();
 struct sqlite_options {
   std::string path;
   warn warning{};
+  const liveness_files* liveness = nullptr;  // nullptr: who holds without a lease lives
   wall_clock clock = host_wall_clock;
 };
 
@@ -59,12 +61,14 @@ class sqlite_session final : public session {
   void in_transaction(const std::function<void()>& body);
   void register_functions(const std::string& doing);
   static int on_busy(void* self, int polls);
+  static void is_dead(sqlite3_context* context, int count, sqlite3_value** values);
   static void clock_us(sqlite3_context* context, int count, sqlite3_value** values);
   static void tell(sqlite3_context* context, int count, sqlite3_value** values);
 
   counted counted_;
   sqlite_handle db_;
   limits limits_;  // of the call that is under way
+  const liveness_files* liveness_;
   wall_clock clock_;
   std::optional<std::int64_t> now_;  // of the statement that is under way, as is:
   row told_;

@@ -26,6 +26,13 @@ struct client_impl::tried {
   std::optional<duration> left{};  ///< of the holder's lease, where it is busy
 };
 
+/// What a try got that was sent then.
+struct client_impl::got {
+  core::instant sent{};
+  strategies::answer answer{};
+  std::unique_ptr<runtime::held_transaction> transaction{};
+};
+
 /// What a wait has seen so far, and so when it tries next.
 class client_impl::patience {
  public:
@@ -39,7 +46,7 @@ class client_impl::patience {
     failure_.reset();
     failures_ = 0;
     has_answer_ = true;
-    if (news_ == driver::foreign_news::asked) {
+    if (news_ == driver::foreign_news::asked || !left) {  // nobody tells of the end of a transaction or a process
       pause(core::poll_pause(driver::now() - begin_, left, runtime::jitter()));
     } else {
       pause(core::busy_pause(left, runtime::jitter()));
@@ -124,7 +131,9 @@ std::optional<held_lock> client_impl::try_while_waiting(const wish& what, patien
   return std::move(result.held);
 } catch (const error& e) {
   const bool stopped = e.code() == errc::cancelled && stop.stop_requested();
-  if (!stopped && !e.is_retryable() && !e.outcome_is_unknown()) throw;
+  // Who has all the transactions may be waiting for this very one to give up.
+  const bool is_pool_full = e.code() == errc::pool_exhausted && holds_by_transaction(what.options.strategy);
+  if (!stopped && (is_pool_full || (!e.is_retryable() && !e.outcome_is_unknown()))) throw;
   so_far.failed(e);
   return std::nullopt;
 }
@@ -132,41 +141,87 @@ std::optional<held_lock> client_impl::try_while_waiting(const wish& what, patien
 client_impl::tried client_impl::try_once(const wish& what, const driver::limits& until) {
   for (int tries = 1;; ++tries) {
     const std::string id = ids_.next();
-    const core::instant sent = driver::now();
-    const auto answer = ask(what, id, until);
-    if (answer.what == strategies::verdict::busy) return {.left = answer.left};
-    if (answer.what == strategies::verdict::granted)
-      if (auto held = keep(what, id, sent, answer)) return {.held = std::move(held)};
+    auto result = get(what, id, until);
+    if (result.answer.what == strategies::verdict::busy) return {.left = result.answer.left};
+    if (result.answer.what == strategies::verdict::granted)
+      if (auto held = keep(what, id, std::move(result))) return {.held = std::move(held)};
     if (tries == core::inconclusive_tries) return {};
     std::this_thread::sleep_for(core::inconclusive_pause(tries));
   }
 }
 
-namespace {
-
 // To find out what became of a call that was cut, and to end its session before it comes true after all.
-driver::limits leaving_a_tenth(driver::limits until) {
+driver::limits client_impl::leaving_a_tenth(driver::limits until) {
   until.deadline -= std::max<duration>(until.deadline - driver::now(), duration::zero()) / 10;
   return until;
 }
 
-}  // namespace
+strategies::attempt client_impl::attempt_of(const wish& what, const std::string& id) const {
+  return {.name = what.name.view(),
+          .owner = owner_,
+          .thread = what.by.text(),
+          .acquisition = id,
+          .note = what.options.note,
+          .lease = what.options.lease};
+}
+
+bool client_impl::holds_by_transaction(rowlock::strategy s) const noexcept {
+  return s == strategy::for_update && database_->has_row_locks();
+}
+
+// Those that write who has the name into the row; all of them keep it and let it go alike.
+const strategies::algorithm& client_impl::algorithm_of(rowlock::strategy s) const noexcept {
+  if (s == strategy::version_cas) return version_cas_;
+  if (s == strategy::for_update) return liveness_rows_;
+  return unique_index_;
+}
+
+client_impl::got client_impl::get(const wish& what, const std::string& id, const driver::limits& until) {
+  check_usable();
+  if (holds_by_transaction(what.options.strategy)) return hold(what, id, until);
+  const core::instant sent = driver::now();
+  return {.sent = sent, .answer = ask(what, id, until)};
+}
+
+// A session is wanted for a try, and is all there is to keep or to close: nothing was committed, and so nothing is left
+// to undo. Where its end did not reach the server, the server is told by another.
+client_impl::got client_impl::hold(const wish& what, const std::string& id, const driver::limits& until) {
+  if (holdings_.has(what.name)) return {.answer = {.what = strategies::verdict::busy}};
+  attendant_.start();
+  const auto first = leaving_a_tenth(until);
+  auto session = transactions_.lend(first);
+  try {
+    require_fit_schema(**session, first);
+    got out{.sent = driver::now()};
+    out.answer = for_update_.acquire(**session, attempt_of(what, id), first);
+    if (out.answer.what == strategies::verdict::granted)
+      out.transaction = std::make_unique<runtime::held_transaction>(std::move(session));
+    return out;
+  } catch (const error& e) {
+    session->discard();
+    session.reset();
+    if (e.code() == errc::schema_missing) schema_fits_ = false;
+    if (e.connection_is_unusable()) end_lost_sessions(until);
+    throw;
+  } catch (...) {
+    if (session) session->discard();
+    throw;
+  }
+}
 
 strategies::answer client_impl::ask(const wish& what, const std::string& id, const driver::limits& until) try {
-  check_usable();
-  const strategies::attempt one{.name = what.name.view(),
-                                .owner = owner_,
-                                .thread = what.by.text(),
-                                .acquisition = id,
-                                .note = what.options.note,
-                                .lease = what.options.lease};
+  auto one = attempt_of(what, id);
+  const std::string liveness = what.options.strategy == strategy::for_update ? database_->liveness() : std::string{};
+  one.liveness = liveness;
   const auto first = leaving_a_tenth(until);
-  return on_session(first, [&](driver::session& on) { return unique_index_.acquire(on, {&one, 1}, first).at(0); });
+  const auto& by = algorithm_of(what.options.strategy);
+  return on_session(first, [&](driver::session& on) { return by.acquire(on, {&one, 1}, first).at(0); });
 } catch (const error& e) {
   if (!e.outcome_is_unknown()) throw;
   if (auto granted = adopt(what, id, until)) return *granted;
-  auto entry = to_undo(what.name, id, what.options.lease, driver::now());
-  entry.may_appear = true;
+  const bool has_lease = what.options.strategy != strategy::for_update;
+  auto entry = to_undo(what.name, id, has_lease ? what.options.lease : duration::max(), driver::now());
+  entry.may_appear = has_lease;  // what has none is in a file, where nothing comes late
   undo_later(std::move(entry));
   throw;
 }
@@ -186,24 +241,31 @@ std::optional<strategies::answer> client_impl::adopt(const wish& what, const std
   return std::nullopt;
 }
 
+std::shared_ptr<acquisition> client_impl::acquisition_of(const wish& what, const std::string& id, got granted) {
+  const bool has_lease = what.options.strategy != strategy::for_update;
+  auto a = has_lease ? std::make_shared<acquisition>(shared_from_this(), what.name, what.by, id, what.options)
+                     : std::make_shared<acquisition>(shared_from_this(), what.name, what.by, id, what.options,
+                                                     options_.transaction_limit, std::move(granted.transaction));
+  a->token = granted.answer.token;
+  a->set_left(granted.sent, granted.answer.left.value_or(a->lease()), driver::now());
+  a->set_renewal_due(core::renewal_due(granted.sent, a->lease()));
+  return a;
+}
+
 // nullopt: the answer took so long that the lease is not to be believed in.
-std::optional<held_lock> client_impl::keep(const wish& what, const std::string& id, core::instant sent,
-                                           const strategies::answer& granted) {
-  const duration lease = what.options.lease;
-  const auto a = std::make_shared<acquisition>(shared_from_this(), what.name, what.by, id, what.options);
-  a->token = granted.token;
-  a->set_left(sent, granted.left.value_or(lease), driver::now());
-  a->set_renewal_due(core::renewal_due(sent, lease));
+std::optional<held_lock> client_impl::keep(const wish& what, const std::string& id, got granted) {
+  const auto a = acquisition_of(what, id, std::move(granted));
   if (a->deadline() <= driver::now()) {
-    undo_later(to_undo(what.name, id, lease, driver::now()));
+    if (!a->transaction) undo_later(to_undo(*a));
     return std::nullopt;
   }
   if (!holdings_.add(a, what.is_reentrant)) {  // closed since
-    release_row(*a);
+    let_go(*a);
     check_usable();
   }
   watchdog_.arm(a->deadline());
   if (a->renews) keeper_.arm(a->renewal_due());
+  if (a->transaction) attendant_.attend(a);
   if (what.options.as) line_.hint_everybody(what.name);  // the same holder may wait there more than once
   return held_lock{a};
 }

@@ -12,7 +12,23 @@ acquisition::acquisition(std::shared_ptr<client_impl> of, lock_name what, holder
       id{std::move(unique_id)},
       strategy{options.strategy},
       renews{options.renew},
+      has_lease{true},
       lease_{options.lease.count()} {}
+
+// A transaction has somebody else who keeps it alive.
+acquisition::acquisition(std::shared_ptr<client_impl> of, lock_name what, holder whose, std::string unique_id,
+                         const lock_options& options, duration limit, std::unique_ptr<runtime::held_transaction> in)
+    : client{std::move(of)},
+      name{std::move(what)},
+      by{std::move(whose)},
+      id{std::move(unique_id)},
+      strategy{options.strategy},
+      renews{in == nullptr},
+      has_lease{false},
+      transaction{std::move(in)},
+      lease_{limit.count()} {
+  if (lasts()) set_deadline(core::instant::max());
+}
 
 loss_reason acquisition::why_lost() const noexcept {
   const auto now = status_.load(std::memory_order_acquire);

@@ -16,6 +16,7 @@
 #include "core/lease.hpp"
 #include "core/time.hpp"
 #include "runtime/fork_guard.hpp"
+#include "runtime/held_transaction.hpp"
 
 namespace rowlock::inline v1::detail {
 
@@ -32,6 +33,9 @@ class acquisition {
  public:
   acquisition(std::shared_ptr<client_impl> of, lock_name what, holder whose, std::string unique_id,
               const lock_options& options);
+  /// Without a lease. A transaction that says nothing for `limit` is ended by the server.
+  acquisition(std::shared_ptr<client_impl> of, lock_name what, holder whose, std::string unique_id,
+              const lock_options& options, duration limit, std::unique_ptr<runtime::held_transaction> in);
 
   const std::shared_ptr<client_impl> client;
   const lock_name name;
@@ -39,7 +43,9 @@ class acquisition {
   const std::string id;
   const rowlock::strategy strategy;
   const bool renews;
+  const bool has_lease;   // else it lasts as long as its transaction, or its client
   fencing_token token{};  // set once, before anybody else sees this object
+  const std::unique_ptr<runtime::held_transaction> transaction;  // what it says is for whoever has claimed this
 
   bool is_foreign() const noexcept { return generation_ != runtime::process_generation(); }
 
@@ -50,6 +56,8 @@ class acquisition {
 
   duration lease() const noexcept { return duration{lease_.load(std::memory_order_relaxed)}; }
   core::instant deadline() const noexcept { return at(deadline_); }
+  /// It may stand in the database for so long after nobody believes in it any more.
+  duration outlives_by() const noexcept { return has_lease ? lease() : duration::max(); }
   /// When its lease is over in the database too, as far as answers have come.
   core::instant over() const noexcept { return at(over_); }
   core::instant renewal_due() const noexcept { return at(due_); }
@@ -57,6 +65,7 @@ class acquisition {
   void set_deadline(core::instant t) noexcept { set(deadline_, t); }
   /// The answer to what was asked at `sent` has come: so much is left of the lease.
   void set_left(core::instant sent, duration left, core::instant now) noexcept {
+    if (lasts()) return;
     set(over_, core::later(now, left));
     set_deadline(core::local_deadline(sent, left, lease()));
   }
@@ -96,6 +105,9 @@ class acquisition {
     std::uint8_t expected = held;
     return status_.compare_exchange_strong(expected, to, std::memory_order_acq_rel);
   }
+
+  /// Until it is let go: neither the server nor time ends it.
+  bool lasts() const noexcept { return !has_lease && !transaction; }
 
   const std::uint64_t generation_ = runtime::process_generation();
   std::atomic<std::uint8_t> status_{held};

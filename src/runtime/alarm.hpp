@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 
 #include "core/time.hpp"
 #include "driver/boot_timer.hpp"
@@ -22,6 +23,8 @@ class alarm {
   void arm(core::instant t) noexcept;
   void disarm() noexcept;
   void wait() const noexcept { timer_.wait(); }
+  /// Also when one of these has hung up.
+  void wait(std::span<const int> lines) const { timer_.wait(lines); }
 
  private:
   guarded<core::instant> set_;

@@ -48,11 +48,14 @@ client_impl::client_impl(std::string_view url, client_options options)
       backend_{driver::backend_for(core::cut_url(url).scheme)},
       sql_{backend_.dialect(options_.table_prefix, for_database())},
       database_{backend_.open(core::cut_url(url), for_database())},
-      pool_{[this](const driver::limits& until) { return database_->connect(until); },
+      pool_{[this](const driver::limits& until) { return database_->connect(until); }, "connections",
             std::min(options_.connections, database_->most_sessions()), options_.connect_timeout},
+      transactions_{[this](const driver::limits& until) { return database_->connect_to_hold(until); },
+                    "held_transactions", options_.held_transactions, options_.connect_timeout},
       hints_{watching(), [this] { line_.hint_all(); }},
       watchdog_{holdings_, [this](const std::shared_ptr<acquisition>& a) { after_loss(*a); }},
-      keeper_{holdings_, undo_, reporter_, keepers_hands(), options_.call_timeout} {
+      keeper_{holdings_, undo_, reporter_, keepers_hands(), options_.call_timeout},
+      attendant_{attendants_hands()} {
   (void)pool_.borrow({.deadline = core::later(driver::now(), options_.connect_timeout)});
   watchdog_.start();
   keeper_.start();
@@ -64,6 +67,8 @@ driver::open_options client_impl::for_database() {
   return {.warning = [this](const std::string& sentence) { reporter_.add({events::warning{sentence}}); },
           .application_name = name_for_servers(owner_),
           .call_timeout = options_.call_timeout,
+          .transaction_limit = options_.transaction_limit,
+          .table_prefix = options_.table_prefix,
           .transaction_pooling = options_.transaction_pooling,
           .durable_release = options_.durable_release};
 }
@@ -81,6 +86,23 @@ runtime::keeper::hands client_impl::keepers_hands() {
           .undo = [this](std::vector<runtime::undo_list::entry> entries,
                          const driver::limits& until) { release_undone(std::move(entries), until); },
           .lost = [this](const std::shared_ptr<acquisition>& a, loss_reason why) { lost(a, why); }};
+}
+
+runtime::attendant::hands client_impl::attendants_hands() {
+  return {.beat = [this](driver::session& on, const driver::limits& until) { for_update_.beat(on, until); },
+          .lost = [this](const std::shared_ptr<acquisition>& a, loss_reason why) { lost(a, why); },
+          .was_cut = [this](const std::stop_token& stop) { end_lost_sessions(call_limits(stop)); }};
+}
+
+void client_impl::require_fit_schema(driver::session& on, const driver::limits& until) {
+  if (schema_fits_) return;
+  runtime::require_fit_schema(sql_, on, until);
+  schema_fits_ = true;
+}
+
+void client_impl::end_lost_sessions(const driver::limits& until) noexcept try {
+  on_session(until, [&](driver::session& on) { database_->end_lost_sessions(on, until); });
+} catch (const std::exception&) {  // then they end by the server's own limits
 }
 
 void client_impl::check_usable() const {
@@ -136,35 +158,51 @@ void client_impl::report(event e) noexcept {
 void client_impl::release_all() noexcept {
   if (is_foreign() || is_closed_) return;
   const auto until = call_limits();
-  release_undone(give_up(holdings_.all(), loss_reason::forced, until.deadline), until);
+  release_undone(give_up(holdings_.all(), loss_reason::forced, until), until);
 }
 
 void client_impl::close() noexcept {
   if (is_foreign() || is_closed_.exchange(true)) return;
   const auto until = call_limits();
   line_.close();
-  auto undone = give_up(holdings_.close(), loss_reason::client_closed, until.deadline);
+  auto undone = give_up(holdings_.close(), loss_reason::client_closed, until);
+  attendant_.stop();
   calls_.wait_for_the_last(until.deadline);
   watchdog_.stop();
   keeper_.stop();
   hints_.stop();
   for (auto& e : undo_.take_permitted(driver::now())) undone.push_back(std::move(e));
   release_undone(std::move(undone), until);
+  if (!database_->has_row_locks()) retire(until);
+  database_->abandon();
+  transactions_.close();
   pool_.close();
   reporter_.deliver();
 }
 
 // First nobody believes in them any more, then the rows are let go: never the other way round.
 std::vector<runtime::undo_list::entry> client_impl::give_up(const std::vector<std::shared_ptr<acquisition>>& all,
-                                                            loss_reason why, core::instant deadline) {
+                                                            loss_reason why, const driver::limits& until) {
   std::vector<std::shared_ptr<acquisition>> gone;
   for (const auto& a : all)
     if (a->lose(why)) gone.push_back(a);
-  watchdog_.fire_and_wait(gone, deadline);
+  watchdog_.fire_and_wait(gone, until.deadline);
   std::vector<runtime::undo_list::entry> undone;
   undone.reserve(gone.size());
-  for (const auto& a : gone) undone.push_back(to_undo(a->name, a->id, a->lease(), driver::now()));
+  for (const auto& a : gone) {
+    if (a->transaction) {
+      end_transaction(*a, until);
+    } else {
+      undone.push_back(to_undo(*a));
+    }
+  }
   return undone;
+}
+
+void client_impl::retire(const driver::limits& until) noexcept try {
+  auto loan = pool_.borrow(until);
+  database_->retire(sql_, *loan, until);
+} catch (const std::exception&) {  // somebody else will tidy up
 }
 
 }  // namespace rowlock::inline v1::detail

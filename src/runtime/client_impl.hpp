@@ -17,6 +17,7 @@
 #include "core/time.hpp"
 #include "dialect/dialect.hpp"
 #include "driver/backend.hpp"
+#include "runtime/attendant.hpp"
 #include "runtime/hint_watch.hpp"
 #include "runtime/holdings.hpp"
 #include "runtime/ids.hpp"
@@ -28,7 +29,10 @@
 #include "runtime/undo_list.hpp"
 #include "runtime/waiting_line.hpp"
 #include "runtime/watchdog.hpp"
+#include "strategy/for_update.hpp"
+#include "strategy/liveness_rows.hpp"
 #include "strategy/unique_index.hpp"
+#include "strategy/version_cas.hpp"
 
 namespace rowlock::inline v1::detail {
 
@@ -64,40 +68,55 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
  private:
   struct wish;
   struct tried;
+  struct got;
   class patience;
 
   /// Throws client_closed, used_after_fork.
   void check_usable() const;
   driver::limits call_limits(const std::stop_token& stop = {}) const;
+  static driver::limits leaving_a_tenth(driver::limits until);
   template <class Use>
   auto on_session(const driver::limits& until, Use use);
+  void require_fit_schema(driver::session& on, const driver::limits& until);
+  void end_lost_sessions(const driver::limits& until) noexcept;
 
   std::optional<held_lock> again(const wish& what);
   std::optional<held_lock> try_only_once(const wish& what, const std::stop_token& stop);
   std::optional<held_lock> wait_for(const wish& what, core::instant deadline, const std::stop_token& stop);
   std::optional<held_lock> try_while_waiting(const wish& what, patience& so_far, const std::stop_token& stop);
   tried try_once(const wish& what, const driver::limits& until);
+  got get(const wish& what, const std::string& id, const driver::limits& until);
+  got hold(const wish& what, const std::string& id, const driver::limits& until);
   strategies::answer ask(const wish& what, const std::string& id, const driver::limits& until);
+  strategies::attempt attempt_of(const wish& what, const std::string& id) const;
+  const strategies::algorithm& algorithm_of(rowlock::strategy s) const noexcept;
+  bool holds_by_transaction(rowlock::strategy s) const noexcept;
   std::optional<strategies::answer> adopt(const wish& what, const std::string& id,
                                           const driver::limits& until) noexcept;
-  std::optional<held_lock> keep(const wish& what, const std::string& id, core::instant sent,
-                                const strategies::answer& granted);
+  std::optional<held_lock> keep(const wish& what, const std::string& id, got granted);
+  std::shared_ptr<acquisition> acquisition_of(const wish& what, const std::string& id, got granted);
 
   bool try_extend(const std::shared_ptr<acquisition>& a, duration lease, const driver::limits& until);
   void believe_until(acquisition& a, core::instant deadline);
+  void let_go(acquisition& a);
   void release_row(const acquisition& a);
+  void release_transaction(acquisition& a);
+  void end_transaction(acquisition& a, const driver::limits& until) noexcept;
   strategies::letting_go try_release(const acquisition& a, const driver::limits& until);
   void lost(const std::shared_ptr<acquisition>& a, loss_reason why);
   void after_loss(acquisition& a);
   runtime::undo_list::entry to_undo(const lock_name& name, const std::string& id, duration lease,
                                     core::instant from) const;
+  runtime::undo_list::entry to_undo(const acquisition& a) const;
   void undo_later(runtime::undo_list::entry e);
   std::vector<runtime::undo_list::entry> give_up(const std::vector<std::shared_ptr<acquisition>>& all, loss_reason why,
-                                                 core::instant deadline);
+                                                 const driver::limits& until);
   void release_undone(std::vector<runtime::undo_list::entry> entries, const driver::limits& until);
   void settle(runtime::undo_list::entry e, strategies::letting_go outcome);
   runtime::keeper::hands keepers_hands();
+  runtime::attendant::hands attendants_hands();
   runtime::hint_watch::connect watching();
+  void retire(const driver::limits& until) noexcept;
   driver::open_options for_database();
 
   const std::uint64_t generation_ = runtime::process_generation();
@@ -114,7 +133,11 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   const dialect::table sql_;
   std::unique_ptr<driver::database> database_;
   runtime::pool pool_;
-  strategies::unique_index unique_index_{sql_};
+  runtime::pool transactions_;
+  const strategies::unique_index unique_index_{sql_};
+  const strategies::version_cas version_cas_{sql_};
+  const strategies::liveness_rows liveness_rows_{sql_};
+  const strategies::for_update for_update_{sql_};
   runtime::attempt_ids ids_{id_};
   runtime::holdings holdings_;
   runtime::undo_list undo_;
@@ -122,6 +145,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   runtime::hint_watch hints_;
   runtime::watchdog watchdog_;
   runtime::keeper keeper_;
+  runtime::attendant attendant_;
 };
 
 /// Runs `use(session)` on a session whose schema fits this library.
@@ -129,10 +153,7 @@ template <class Use>
 auto client_impl::on_session(const driver::limits& until, Use use) {
   auto loan = pool_.borrow(until);
   try {
-    if (!schema_fits_) {
-      runtime::require_fit_schema(sql_, *loan, until);
-      schema_fits_ = true;
-    }
+    require_fit_schema(*loan, until);
     return use(*loan);
   } catch (const error& e) {
     if (e.connection_is_unusable()) loan.discard();

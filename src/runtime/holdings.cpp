@@ -1,5 +1,6 @@
 #include "runtime/holdings.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rowlock::inline v1::runtime {
@@ -34,6 +35,12 @@ acquisition_ptr holdings::again(const lock_name& name, const holder& by, core::i
   if (!found->second->is_held() || found->second->deadline() <= now) return nullptr;
   ++found->second->handles;
   return found->second;
+}
+
+bool holdings::has(const lock_name& name) {
+  const auto state = state_.lock();
+  return std::any_of(state->listed.begin(), state->listed.end(),
+                     [&](const acquisition_ptr& a) { return a->name == name && a->is_held(); });
 }
 
 bool holdings::drop(acquisition& a) {

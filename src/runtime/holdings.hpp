@@ -22,6 +22,9 @@ class holdings {
   /// What this holder has under this name, if it is still to be believed in; there is one more handle of it then.
   acquisition_ptr again(const lock_name& name, const holder& by, core::instant now);
 
+  /// Whether anybody here has this name.
+  bool has(const lock_name& name);
+
   /// One handle less. true: it was the last, and it is not listed any more.
   bool drop(acquisition& a);
 

@@ -47,7 +47,47 @@ void client_impl::release(const std::shared_ptr<acquisition>& a) {
   const bool was_last = holdings_.drop(*a);
   const bool was_held = was_last ? a->let_go() : a->is_held();
   if (!was_held) throw lock_lost(*a, a->why_lost());
-  if (was_last) release_row(*a);
+  if (was_last) let_go(*a);
+}
+
+void client_impl::let_go(acquisition& a) { a.transaction ? release_transaction(a) : release_row(a); }
+
+// If the commit fails, the end of the connection lets go as well.
+void client_impl::release_transaction(acquisition& a) {
+  a.transaction->hurry();
+  const claimed scope{a};
+  attendant_.forget(a);
+  const auto until = call_limits();
+  if (a.transaction->was_cut_short()) return line_.hint(a.name);
+  if (a.transaction->is_over() || !a.transaction->session().looks_alive()) {
+    a.transaction->end();
+    throw lock_lost(a, loss_reason::session_ended);
+  }
+  try {
+    for_update_.release(a.transaction->session(), leaving_a_tenth(until));
+  } catch (const std::exception&) {
+    a.transaction->end();
+    end_lost_sessions(until);
+    throw;
+  }
+  a.transaction->give_back();
+  line_.hint(a.name);
+}
+
+// Of a lock that was given up.
+void client_impl::end_transaction(acquisition& a, const driver::limits& until) noexcept {
+  a.transaction->hurry();
+  const claimed scope{a};
+  attendant_.forget(a);
+  if (a.transaction->is_over()) return;
+  try {
+    for_update_.release(a.transaction->session(), leaving_a_tenth(until));
+    a.transaction->give_back();
+  } catch (const std::exception&) {
+    a.transaction->end();
+    end_lost_sessions(until);
+  }
+  line_.hint(a.name);
 }
 
 void client_impl::release_row(const acquisition& a) {
@@ -56,10 +96,10 @@ void client_impl::release_row(const acquisition& a) {
   try {
     outcome = try_release(a, until);
   } catch (const error&) {
-    undo_later(to_undo(a.name, a.id, a.lease(), driver::now()));
+    undo_later(to_undo(a));
     throw;
   }
-  if (outcome == strategies::letting_go::pinned) return undo_later(to_undo(a.name, a.id, a.lease(), driver::now()));
+  if (outcome == strategies::letting_go::pinned) return undo_later(to_undo(a));
   if (outcome == strategies::letting_go::gone) throw lock_lost(a, "had been freed or taken over by somebody else");
   line_.hint(a.name);
 }
@@ -80,6 +120,8 @@ strategies::letting_go client_impl::try_release(const acquisition& a, const driv
 void client_impl::extend(const std::shared_ptr<acquisition>& a, duration lease) {
   if (is_foreign()) throw lock_lost(*a, loss_reason::forked);
   core::check_lease(lease);
+  if (!a->has_lease)
+    throw error{errc::unsupported, "a lock by for_update has no lease that could be extended; it lasts until released"};
   const claimed scope{*a};
   const auto until = call_limits();
   for (int tries = 1; !try_extend(a, lease, until); ++tries) {
@@ -127,10 +169,11 @@ void client_impl::lost(const std::shared_ptr<acquisition>& a, loss_reason why) {
 void client_impl::after_loss(acquisition& a) {
   holdings_.remove(a);
   reporter_.add({events::lost{.name = a.name, .token = a.token, .reason = a.why_lost()}});
+  const bool is_overdue = a.why_lost() == loss_reason::expired || a.why_lost() == loss_reason::unreachable;
   // A late renewal may have prolonged it in the database. Not before the lease it had is over there: until then its
   // holder has time to stop.
-  if (a.why_lost() == loss_reason::expired || a.why_lost() == loss_reason::unreachable)
-    undo_later(to_undo(a.name, a.id, a.lease(), a.over()));
+  if (is_overdue && a.has_lease) undo_later(to_undo(a.name, a.id, a.lease(), a.over()));
+  if (a.transaction) attendant_.look();
   keeper_.arm(core::instant::min());
 }
 
@@ -139,6 +182,10 @@ runtime::undo_list::entry client_impl::to_undo(const lock_name& name, const std:
   // When the row is free anyway, and nothing that was sent can still take effect.
   const core::instant until = core::later(core::later(driver::now(), lease), options_.call_timeout);
   return {.name = name, .acquisition = id, .until = until, .from = from, .next = from};
+}
+
+runtime::undo_list::entry client_impl::to_undo(const acquisition& a) const {
+  return to_undo(a.name, a.id, a.outlives_by(), driver::now());
 }
 
 void client_impl::undo_later(runtime::undo_list::entry e) {

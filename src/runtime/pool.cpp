@@ -8,17 +8,14 @@
 
 namespace rowlock::inline v1::runtime {
 
-pool::loan pool::borrow(const driver::limits& until) {
-  auto session = take_or_reserve(until);
-  if (!session) {
-    try {
-      session = open_(opening(until));
-    } catch (...) {
-      give_back(nullptr);
-      throw;
-    }
+std::unique_ptr<driver::session> pool::take(const driver::limits& until) {
+  if (auto session = take_or_reserve(until)) return session;
+  try {
+    return open_(opening(until));
+  } catch (...) {
+    give_back(nullptr);
+    throw;
   }
-  return {*this, std::move(session)};
 }
 
 // nullptr: the place of one that is to be opened.
@@ -28,7 +25,7 @@ std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& unt
   const auto free = [&] { return !state->idle.empty() || state->open < most_; };
   if (!free() && !driver::wait_until(freed_, state.lock(), until.deadline, until.stop, free)) {
     if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
-    throw error{errc::pool_exhausted, "all " + std::to_string(most_) + " connections stayed busy"};
+    throw error{errc::pool_exhausted, "all " + std::to_string(most_) + " connections stayed busy (" + option_ + ")"};
   }
   while (!state->idle.empty()) {
     auto session = std::move(state->idle.back());  // the last one used: its caches are warm

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,9 +18,9 @@ class pool {
  public:
   using open_session = std::function<std::unique_ptr<driver::session>(const driver::limits&)>;
 
-  /// `longest` is how long opening one may take.
-  pool(open_session open, std::size_t most, duration longest)
-      : open_{std::move(open)}, most_{most}, longest_{longest} {}
+  /// `option` says who limits them to so many. `longest` is how long opening one may take.
+  pool(open_session open, std::string option, std::size_t most, duration longest)
+      : open_{std::move(open)}, option_{std::move(option)}, most_{most}, longest_{longest} {}
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
@@ -40,7 +41,9 @@ class pool {
   };
 
   /// Throws pool_exhausted at the deadline, cancelled on stop, or what opening a session threw.
-  loan borrow(const driver::limits& until);
+  loan borrow(const driver::limits& until) { return {*this, take(until)}; }
+  /// The same, for longer than a call.
+  std::unique_ptr<loan> lend(const driver::limits& until) { return std::make_unique<loan>(*this, take(until)); }
 
   /// Keeps no session any more: idle ones are closed now, others when they come back. What is still under way, such as
   /// the release of a lock that was granted while the client closed, may borrow to its end.
@@ -52,11 +55,13 @@ class pool {
     std::size_t open = 0;  // idle, lent or being opened
     bool is_closed = false;
   };
+  std::unique_ptr<driver::session> take(const driver::limits& until);
   std::unique_ptr<driver::session> take_or_reserve(const driver::limits& until);
   void give_back(std::unique_ptr<driver::session> session) noexcept;
   driver::limits opening(const driver::limits& until) const;
 
   open_session open_;
+  std::string option_;
   std::size_t most_;
   duration longest_;
   std::condition_variable_any freed_;

@@ -1,6 +1,7 @@
 #include "strategy/inspection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/text.hpp"
 
@@ -34,6 +35,13 @@ std::vector<driver::row> rows_of(const dialect::table& sql, driver::session& on,
   return on.run(sql[dialect::verb::inspect], {&asked, 1}, until);
 }
 
+// Of rows that look free: what their transactions have not committed, nobody sees.
+void append_held_by_transactions(const dialect::step& by, driver::session& on, const driver::request& asked,
+                                 const driver::limits& until, std::vector<lock_info>& to) {
+  if (by.look.empty()) return;
+  for (const auto& r : on.run(by, {&asked, 1}, until)) to.push_back(info_of(r));
+}
+
 }  // namespace
 
 row_state row_state_of(const driver::row& r) {
@@ -53,9 +61,10 @@ std::optional<lock_info> find(const dialect::table& sql, driver::session& on, st
                               const driver::limits& until) {
   const auto rows = rows_of(sql, on, name, until);
   if (rows.empty()) return std::nullopt;
-  const row_state state = row_state_of(rows[0]);
-  if (state.is_free()) return std::nullopt;
-  return info_of(rows[0]);
+  if (!row_state_of(rows[0]).is_free()) return info_of(rows[0]);
+  std::vector<lock_info> found;
+  append_held_by_transactions(sql[dialect::verb::find_held], on, {name}, until, found);
+  return found.empty() ? std::nullopt : std::optional{std::move(found[0])};
 }
 
 std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std::string_view prefix,
@@ -65,6 +74,11 @@ std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std:
   if (end) asked[1] = std::string_view{*end};
   std::vector<lock_info> out;
   for (const auto& r : on.run(sql[dialect::verb::list], {&asked, 1}, until)) out.push_back(info_of(r));
+  append_held_by_transactions(sql[dialect::verb::list_held], on, asked, until, out);
+  std::stable_sort(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
+  const auto rest =  // what a transaction has taken since
+      std::unique(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name == b.name; });
+  out.erase(rest, out.end());
   return out;
 }
 

@@ -19,7 +19,8 @@ renewal reading(const row_state& row, std::string_view acquisition) {
   const auto lost = [](loss_reason why) { return renewal{.what = standing::lost, .left = {}, .why = why}; };
   if (row.acquisition != acquisition) return lost(loss_reason::taken_over);
   if (row.is_vacant) return lost(loss_reason::forced);
-  if (row.left && *row.left <= duration::zero()) return lost(loss_reason::expired);
+  if (!row.left) return {.what = standing::kept, .left = {}, .why = {}};  // without a lease there is nothing to prolong
+  if (*row.left <= duration::zero()) return lost(loss_reason::expired);
   return {};  // still ours: somebody had the row locked just then
 }
 

@@ -24,6 +24,8 @@ struct attempt {
   std::string_view acquisition;
   std::string_view note;
   duration lease{};
+  std::string_view liveness{};  ///< of the client, where the lock has no lease
+  fencing_token seen{};         ///< the version that a compare-and-set goes by
 };
 
 enum class verdict : std::uint8_t { granted, busy, inconclusive };

@@ -13,7 +13,6 @@ class unique_index final : public lease_rows {
                               const driver::limits& until) const override;
 
  private:
-  std::vector<answer> try_all(driver::session& on, std::span<const attempt> batch, const driver::limits& until) const;
   std::vector<answer> look_first(driver::session& on, std::span<const attempt> batch,
                                  const driver::limits& until) const;
 

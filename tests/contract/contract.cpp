@@ -1,5 +1,6 @@
 #include "contract/contract.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "support/databases.hpp"
@@ -10,10 +11,13 @@ namespace {
 
 std::vector<subject> all_subjects() {
   std::vector<subject> out;
-  for (const auto& kind : databases()) {
-    const auto name = std::string{kind.name};
-    out.push_back({.name = name + "_unique_index", .open = kind.open, .strategy = strategy::unique_index});
-  }
+  for (const auto& kind : databases())
+    for (const auto each : {strategy::unique_index, strategy::for_update, strategy::version_cas})
+      out.push_back({.name = std::string{kind.name} + "_" + std::string{to_string(each)},
+                     .open = kind.open,
+                     .strategy = each,
+                     .has_lease = each != strategy::for_update,
+                     .holds_by_transaction = each == strategy::for_update && kind.name != "sqlite"});
   return out;
 }
 
@@ -38,11 +42,16 @@ client contract::connect(client_options options) {
 
 client contract::connect_bare(client_options options) {
   if (!options.observer) options.observer = silent();
+  if (GetParam().holds_by_transaction) options.held_transactions = std::max<std::size_t>(options.held_transactions, 16);
   return client::connect(db().url(), std::move(options));
 }
 
 lock_options contract::with(lock_options options) {
   options.strategy = GetParam().strategy;
+  if (!GetParam().has_lease) {
+    options.lease = lock_options{}.lease;
+    options.renew = true;
+  }
   return options;
 }
 

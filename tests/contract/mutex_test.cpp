@@ -227,7 +227,7 @@ TEST_P(mutexes, unlock_after_a_loss_is_reported) {
 
 TEST_P(mutexes, bad_options_are_refused_when_it_is_made) {
   auto locks = connect_bare();
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "orders/42", with({.lease = 99ms})); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "orders/42", {.lease = 99ms}); }));
   EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "orders/42", with({.note = "\xff"})); }));
   EXPECT_NO_THROW(mutex(locks, "orders/42", with())) << "nothing is sent, so nothing can be missing";
 }

@@ -47,6 +47,7 @@ TEST_P(observer, is_told_of_nothing_when_nothing_happens) {
 }
 
 TEST_P(observer, is_told_by_a_destructor_that_could_not_release) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   {
@@ -57,6 +58,7 @@ TEST_P(observer, is_told_by_a_destructor_that_could_not_release) {
 }
 
 TEST_P(observer, is_told_by_an_unlock_that_could_not_release) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   mutex order{locks, "orders/42", with()};
@@ -67,6 +69,7 @@ TEST_P(observer, is_told_by_an_unlock_that_could_not_release) {
 }
 
 TEST_P(observer, is_told_when_the_tables_are_gone) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   {

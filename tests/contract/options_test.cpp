@@ -10,6 +10,7 @@ class options : public contract {};
 ROWLOCK_CONTRACT_SUITE(options);
 
 TEST_P(options, the_note_may_be_as_long_as_promised) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   auto locks = connect();
   const std::string note(1000, 'n');
   const auto held = locks.acquire("orders/42", with({.note = note}));
@@ -31,6 +32,7 @@ TEST_P(options, the_holder_may_have_the_longest_name) {
 }
 
 TEST_P(options, the_application_is_shown) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   const std::string longest(60, '~');
   auto locks = connect({.application = longest});
   const auto held = locks.acquire("orders/42", with());
@@ -38,6 +40,7 @@ TEST_P(options, the_application_is_shown) {
 }
 
 TEST_P(options, two_clients_of_one_process_are_two_owners) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   auto first = connect();
   auto second = connect();
   const auto one = first.acquire("one", with());

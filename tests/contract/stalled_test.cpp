@@ -73,6 +73,7 @@ TEST_P(stalled, a_wait_can_be_cancelled) {
 }
 
 TEST_P(stalled, a_release_fails_in_time_and_is_made_up_for) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   auto locks = connect_impatient();
   auto other = connect();
   auto held = locks.acquire("orders/42", long_lease());
@@ -87,6 +88,7 @@ TEST_P(stalled, a_release_fails_in_time_and_is_made_up_for) {
 }
 
 TEST_P(stalled, a_destructor_reports_and_is_made_up_for) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   const recorder told;
   auto locks = connect_impatient({.observer = told.observer()});
   auto other = connect();
@@ -101,6 +103,7 @@ TEST_P(stalled, a_destructor_reports_and_is_made_up_for) {
 }
 
 TEST_P(stalled, closing_takes_no_longer_than_a_call) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   auto locks = connect_impatient();
   auto held = locks.acquire("orders/42", long_lease());
   const auto in_the_way = db().stall();
@@ -111,6 +114,7 @@ TEST_P(stalled, closing_takes_no_longer_than_a_call) {
 }
 
 TEST_P(stalled, release_all_takes_no_longer_than_a_call_and_is_made_up_for) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
   auto locks = connect_impatient();
   auto other = connect();
   std::vector<held_lock> all;

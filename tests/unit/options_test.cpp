@@ -65,10 +65,30 @@ TEST(lock_options_test, are_refused_alike_by_every_call) {
   EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "x", bad); }));
 }
 
+// It has none, so whoever asks for one has misunderstood something.
+TEST(lock_options_test, of_for_update_say_nothing_of_a_lease) {
+  auto locks = in_memory();
+  for (const auto& bad : {lock_options{.strategy = strategy::for_update, .lease = 29s},
+                          lock_options{.strategy = strategy::for_update, .renew = false}}) {
+    const auto e = error_of([&] { static_cast<void>(locks.acquire("x", bad)); });
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->code(), errc::invalid_option);
+    EXPECT_NE(std::string{e->what()}.find("for_update"), std::string::npos) << e->what();
+  }
+}
+
+TEST(strategy_test, has_a_name) {
+  EXPECT_EQ(to_string(strategy::unique_index), "unique_index");
+  EXPECT_EQ(to_string(strategy::for_update), "for_update");
+  EXPECT_EQ(to_string(strategy::version_cas), "version_cas");
+}
+
 TEST(client_options_test, have_the_promised_defaults) {
   const client_options options;
   EXPECT_EQ(options.application, "rowlock");
   EXPECT_EQ(options.connections, 8U);
+  EXPECT_EQ(options.held_transactions, 4U);
+  EXPECT_EQ(options.transaction_limit, 10s);
   EXPECT_EQ(options.connect_timeout, 5s);
   EXPECT_EQ(options.call_timeout, 5s);
   EXPECT_EQ(options.table_prefix, "rowlock_");
@@ -99,6 +119,15 @@ TEST_F(refused_client_options, application) {
 }
 
 TEST_F(refused_client_options, connections) { EXPECT_TRUE(refused("connections", {.connections = 0})); }
+
+TEST_F(refused_client_options, held_transactions) {
+  EXPECT_TRUE(refused("held_transactions", {.held_transactions = 0}));
+}
+
+TEST_F(refused_client_options, transaction_limit) {
+  for (const duration bad : {duration{0}, duration{-1}, duration{999ms}, duration{1h} + 1us, duration::max()})
+    EXPECT_TRUE(refused("transaction_limit", {.transaction_limit = bad})) << bad.count();
+}
 
 TEST_F(refused_client_options, connect_timeout) {
   for (const duration bad : {duration{0}, duration{-1}, duration{999us}, duration{1h} + 1us, duration::max()})

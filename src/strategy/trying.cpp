@@ -1,0 +1,61 @@
+#include "strategy/trying.hpp"
+
+#include "strategy/matching.hpp"
+
+namespace rowlock::inline v1::strategies {
+
+namespace {
+
+driver::request request_of(const attempt& a) {
+  driver::request out{a.name, a.owner, a.thread, a.acquisition, a.lease.count()};
+  if (!a.note.empty()) out[5] = a.note;
+  if (!a.liveness.empty()) out[6] = a.liveness;
+  if (a.seen != fencing_token{}) out[6] = a.seen.value();
+  return out;
+}
+
+// acquisition, version (NULL: busy), left
+answer answer_of(const driver::row& r) {
+  const auto version = driver::maybe_integer(r.at(1));
+  const auto left = driver::maybe_integer(r.at(2));
+  return {.what = version ? verdict::granted : verdict::busy,
+          .token = fencing_token{version.value_or(0)},
+          .left = left ? std::optional{duration{*left}} : std::nullopt};
+}
+
+std::vector<driver::request> names_of(std::span<const attempt> batch) {
+  std::vector<driver::request> out;
+  out.reserve(batch.size());
+  for (const attempt& a : batch) out.push_back({a.name});
+  return out;
+}
+
+}  // namespace
+
+std::vector<answer> try_all(const dialect::step& by, driver::session& on, std::span<const attempt> batch,
+                            const driver::limits& until) {
+  std::vector<driver::request> requests;
+  requests.reserve(batch.size());
+  for (const attempt& a : batch) requests.push_back(request_of(a));
+  std::vector<answer> answers(batch.size());
+  const auto rows = on.run(by, requests, until);
+  match(batch, &attempt::acquisition, rows, [&](std::size_t i, const driver::row& r) { answers[i] = answer_of(r); });
+  return answers;
+}
+
+std::vector<std::optional<row_state>> look_at_all(const dialect::table& sql, driver::session& on,
+                                                  std::span<const attempt> batch, const driver::limits& until) {
+  std::vector<std::optional<row_state>> states(batch.size());
+  const auto rows = on.run(sql[dialect::verb::inspect], names_of(batch), until);
+  match(batch, &attempt::name, rows, [&](std::size_t i, const driver::row& r) { states[i] = row_state_of(r); });
+  return states;
+}
+
+answer busy(const row_state& held) { return {.what = verdict::busy, .token = {}, .left = held.left}; }
+
+void make_rows(const dialect::table& sql, driver::session& on, std::span<const attempt> batch,
+               const driver::limits& until) {
+  on.run(sql[dialect::verb::make], names_of(batch), until);
+}
+
+}  // namespace rowlock::inline v1::strategies

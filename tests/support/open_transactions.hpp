@@ -1,0 +1,11 @@
+#pragma once
+
+#include "support/database.hpp"
+
+namespace rowlock::test {
+
+/// Ends the server's sessions in which the database's role has a transaction open that has changed something, as the
+/// holder of a lock by for_update has, and waits until they are gone. How many there were; a file of SQLite has none.
+int end_open_transactions(database& in);
+
+}  // namespace rowlock::test
