@@ -50,6 +50,12 @@ class command_listing : public command {
     return locks_.acquire(name, {.lease = 1h, .note = note});
   }
 
+  void change_row_of_job(const std::string& assignments) const {
+    const auto changed = finish({.words = {"sqlite3", database_.file().string(),
+                                           "UPDATE rowlock_lock SET " + assignments + " WHERE name = 'job'"}});
+    EXPECT_EQ(changed.end, exited(0)) << changed;
+  }
+
   const std::string odd_ = "odd \"quoted\" \\ \x1b[31m\t\n\r\x7f \xc2\x9b \xe2\x98\xbe";
 };
 
@@ -171,11 +177,34 @@ TEST_F(command_listing, gives_odd_texts_back_whole_as_json) {
 
 TEST_F(command_listing, knows_a_lock_without_a_lease) {
   const auto held = hold("job");
-  const auto changed = finish({.words = {"sqlite3", database_.file().string(),
-                                         "UPDATE rowlock_lock SET expires_at = NULL WHERE name = 'job'"}});
-  ASSERT_EQ(changed.end, exited(0)) << changed;
-  EXPECT_EQ(ask_json({"show", "job"}).at("expires_in_s"), json(nullptr));
-  EXPECT_EQ(lines(ask({"list"}).out).size(), 2U);
+  change_row_of_job("expires_at = NULL");
+  const auto object = ask_json({"show", "job"});
+  EXPECT_EQ(object.at("expires_in_s"), json(nullptr));
+  EXPECT_EQ(object.at("held_by_transaction"), true);
+  EXPECT_EQ(ask_json({"list"}).at(0).at("held_by_transaction"), true);
+  const auto owner = database_.row("job").value().owner.value();
+  const auto text = ask({"show", "job"}).out;
+  EXPECT_THAT(text, HasSubstr("held by a transaction"));
+  EXPECT_THAT(text, HasSubstr(owner));
+  const auto all = lines(ask({"list"}).out);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_THAT(all[1], MatchesRegex("job .* - .*"));
+  EXPECT_THAT(all[1], HasSubstr(owner));
+}
+
+// As a server has it, where the transaction has not committed who holds the lock.
+TEST_F(command_listing, knows_a_lock_of_an_unknown_transaction) {
+  const auto held = hold("job");
+  change_row_of_job("expires_at = NULL, owner = '', thread = ''");
+  const auto object = ask_json({"show", "job"});
+  EXPECT_EQ(object.at("owner"), "");
+  EXPECT_EQ(object.at("held_by_transaction"), true);
+  EXPECT_THAT(ask({"show", "job"}).out, HasSubstr("held by a transaction"));
+  EXPECT_THAT(ask({"show", "job"}).out, Not(HasSubstr("owner")));
+  EXPECT_THAT(ask({"list"}).out, HasSubstr("held by a transaction"));
+  const auto result = finish(run({"--wait", "0", "--", "true"}));
+  EXPECT_TRUE(refused(result, 75));
+  EXPECT_THAT(result.err, HasSubstr("held by a transaction"));
 }
 
 TEST_F(command_listing, has_what_a_run_holds) {

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -171,13 +172,52 @@ TEST_F(command_options, the_name_is_taken_as_it_is) {
   }
 }
 
-TEST_F(command_options, strategy_note_and_prefix_reach_the_library) {
-  program started{
-      run(words{"--strategy", "unique_index", "--note", "nightly \xe2\x98\xbe report", "--"} + watcher({"15"}))};
+TEST_F(command_options, note_and_prefix_reach_the_library) {
+  program started{run(words{"--note", "nightly \xe2\x98\xbe report", "--"} + watcher({"15"}))};
   ASSERT_TRUE(started.says("started")) << started.err();
   EXPECT_EQ(database_.row("job").value().note, "nightly \xe2\x98\xbe report");
   started.signal(SIGTERM);
   EXPECT_EQ(started.wait(), exited(40));
+}
+
+class command_strategies : public command, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(names, command_strategies, testing::Values("unique_index", "for_update", "version_cas"));
+
+TEST_P(command_strategies, are_taken_by_their_names) {
+  program started{run(words{"--strategy", GetParam(), "--"} + watcher({"15"}))};
+  ASSERT_TRUE(started.says("started")) << started.err();
+  EXPECT_FALSE(is_free("job"));
+  EXPECT_TRUE(refused(finish(run({"--wait", "0", "--strategy", GetParam(), "--", "true"})), 75));
+  started.signal(SIGTERM);
+  EXPECT_EQ(started.wait(), exited(40));
+  EXPECT_TRUE(is_free("job"));
+}
+
+TEST_P(command_strategies, are_all_named_where_another_is_asked_for) {
+  for (const auto* wrong : {"wishful", "", "FOR_UPDATE", "for update", "unique_index,for_update"}) {
+    const auto result = finish(run({"--strategy", wrong, "--", "touch", file("ran")}));
+    EXPECT_TRUE(refused(result, 64)) << wrong;
+    EXPECT_THAT(result.err, HasSubstr(GetParam()));
+  }
+  EXPECT_THAT(finish(bare({"run", "--help"}, {})).out, HasSubstr(GetParam()));
+  EXPECT_FALSE(fs::exists(file("ran")));
+}
+
+TEST_P(command_strategies, by_lease_take_a_lease) {
+  const bool has_lease = std::string_view{GetParam()} != "for_update";
+  for (const auto* lease : {"30s", "10s"}) {  // the first is the default
+    const words before{"--lease", lease, "--strategy", GetParam()};
+    const words behind{"--strategy", GetParam(), "--lease", lease};
+    for (const auto& each : {before, behind}) {
+      const auto result = finish(run(each + words{"--", "echo", "ran"}));
+      if (has_lease) {
+        EXPECT_EQ(result.end, exited(0)) << result;
+      } else {
+        EXPECT_TRUE(refused(result, 64)) << result;
+        EXPECT_THAT(result.err, HasSubstr("--lease"));
+      }
+    }
+  }
 }
 
 TEST_F(command_options, table_prefix_is_another_set_of_locks) {

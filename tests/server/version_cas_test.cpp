@@ -1,0 +1,145 @@
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/server_test.hpp"
+
+// version_cas never waits for a lock on the row, and goes by more than the version. What it does in a file of SQLite,
+// where no row can be locked: contract/.
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto long_lease = 60s;
+constexpr auto at_once = 1s;
+
+class version_cas : public on_each_server {
+ protected:
+  static lock_options by_version(lock_options options = {}) {
+    options.strategy = strategy::version_cas;
+    return options;
+  }
+
+  /// As a renewal does that comes just in time and is committed late: the lease ends while the row is locked.
+  void renew_at_the_last_moment() {
+    const bool is_postgresql = is_on("postgresql");
+    const std::string clock = is_postgresql ? "clock_timestamp()" : "SYSDATE(6)";
+    const auto set = [](const std::string& expiry) {
+      return "UPDATE rowlock_lock SET expires_at = " + expiry + " WHERE name = 'orders/42'; ";
+    };
+    db().execute("START TRANSACTION; " +
+                 set(clock + " + INTERVAL " + (is_postgresql ? "'100 ms'" : "100000 MICROSECOND")) +
+                 "COMMIT; START TRANSACTION; " + set("expires_at") +
+                 (is_postgresql ? "SELECT pg_sleep(0.12); " : "DO SLEEP(0.12); ") +
+                 set(clock + " + INTERVAL " + (is_postgresql ? "'1 hour'" : "1 HOUR")) + "COMMIT");
+  }
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(version_cas);
+
+TEST_P(version_cas, is_busy_at_once_where_a_vacant_row_is_locked) {
+  auto locks = connect();
+  locks.acquire("orders/42", by_version()).release();
+  const auto before = db().row("orders/42").value().version;
+  auto in_the_way = db().row_locked("orders/42");
+  for (int i = 0; i < 5; ++i) {
+    const stopwatch watch;
+    EXPECT_FALSE(locks.try_acquire("orders/42", by_version()).has_value());
+    EXPECT_LT(watch.elapsed(), at_once);
+  }
+  EXPECT_EQ(db().row("orders/42").value().version, before);
+  in_the_way.reset();
+  EXPECT_TRUE(locks.try_acquire("orders/42", by_version()).has_value());
+}
+
+TEST_P(version_cas, is_busy_at_once_where_an_expired_row_is_locked) {
+  auto locks = connect();
+  auto other = connect();
+  const auto held = other.acquire("orders/42", {.lease = long_lease});
+  db().expire("orders/42");
+  auto in_the_way = db().row_locked("orders/42");
+  const stopwatch watch;
+  EXPECT_FALSE(locks.try_acquire("orders/42", by_version()).has_value());
+  EXPECT_LT(watch.elapsed(), at_once);
+  in_the_way.reset();
+  const auto next = locks.try_acquire("orders/42", by_version());
+  ASSERT_TRUE(next.has_value());
+  EXPECT_GT(next->token(), held.token());
+}
+
+TEST_P(version_cas, is_busy_at_once_where_a_leased_row_is_locked) {
+  auto locks = connect();
+  auto other = connect();
+  const auto held = other.acquire("orders/42", {.lease = long_lease});
+  const auto in_the_way = db().row_locked("orders/42");
+  const stopwatch watch;
+  EXPECT_FALSE(locks.try_acquire("orders/42", by_version()).has_value());
+  EXPECT_LT(watch.elapsed(), at_once);
+}
+
+TEST_P(version_cas, waits_no_longer_than_asked_for_a_row_that_is_locked) {
+  auto locks = connect();
+  locks.acquire("orders/42", by_version()).release();
+  auto in_the_way = db().row_locked("orders/42");
+  const stopwatch watch;
+  EXPECT_FALSE(locks.try_acquire_for("orders/42", 300ms, by_version()).has_value());
+  EXPECT_GE(watch.elapsed(), 300ms);
+  EXPECT_LT(watch.elapsed(), 300ms + at_once);
+  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", by_version(), stop); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  in_the_way.reset();
+  EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+}
+
+TEST_P(version_cas, is_not_delayed_by_rows_of_other_names) {
+  auto locks = connect();
+  locks.acquire("orders/42").release();
+  const auto in_the_way = db().row_locked("orders/42");
+  const stopwatch watch;
+  EXPECT_TRUE(locks.try_acquire("orders/43", by_version()).has_value());
+  EXPECT_LT(watch.elapsed(), at_once);
+}
+
+// A renewal does not change the version: whoever has read the row as expired must look at the time once more.
+TEST_P(version_cas, is_not_granted_what_was_renewed_since_it_was_read) {
+  auto holder = connect();
+  const auto held = holder.acquire("orders/42", {.lease = long_lease});
+  std::atomic<int> refusals{0};
+  std::atomic<int> grants{0};
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&](const std::stop_token& stop) {
+      auto locks = connect();
+      while (!stop.stop_requested()) ++(locks.try_acquire("orders/42", by_version()) ? grants : refusals);
+    });
+  ASSERT_TRUE(eventually([&] { return refusals > 10; }));
+  for (int i = 0; i < 12; ++i) renew_at_the_last_moment();
+  threads.clear();
+  EXPECT_EQ(grants, 0);
+  EXPECT_GT(refusals, 100);
+  EXPECT_TRUE(is_held_by("orders/42", held));
+}
+
+TEST_P(version_cas, of_many_at_once_grants_one) {
+  auto locks = connect();
+  constexpr int rounds = 10;
+  constexpr int threads = 8;
+  for (int i = 0; i < rounds; ++i) {
+    const auto name = "job/" + std::to_string(i / 2);  // missing, then vacant
+    std::atomic<int> granted{0};
+    std::atomic<int> finished{0};
+    std::vector<std::jthread> all;
+    for (int t = 0; t < threads; ++t)
+      all.emplace_back([&] {
+        const auto held = locks.try_acquire(name, by_version());
+        if (held) ++granted;
+        ++finished;
+        static_cast<void>(eventually([&] { return finished == threads; }));
+      });
+    all.clear();
+    EXPECT_EQ(granted, 1) << "round " << i;
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test
