@@ -20,6 +20,10 @@
 
 namespace {
 
+constexpr const char* footer =
+    "The ratio is the time of a cycle beside that of the first raw subject of its case. Statements are counted by the "
+    "database; PostgreSQL counts transactions, so that a cycle of for_update is one there.";
+
 struct options {
   bool quick = false;
   std::optional<std::string> only;
@@ -91,6 +95,7 @@ int main(int argc, char** argv) {
       ->type_name("PATTERN");
   app.add_option("--json", asked.json, "Also write the results there")->type_name("FILE");
   add_databases(app, asked.databases);
+  app.footer(footer);
   CLI11_PARSE(app, argc, argv);
   try {
     run(asked);

@@ -56,9 +56,7 @@ class prepared final : public statement {
       : statement_{on.prepareStatement(sql)}, gives_rows_{sql.starts_with("SELECT")} {}
 
   std::size_t run(std::span<const char* const> values) override {
-    enter_thread();
-    unsigned place = 0;
-    for (const char* each : values) bind(++place, each);
+    bind(values);
     if (!gives_rows_) return static_cast<std::size_t>(statement_->executeUpdate());
     const rows found{statement_->executeQuery()};
     std::size_t count = 0;
@@ -66,7 +64,19 @@ class prepared final : public statement {
     return count;
   }
 
+  std::optional<std::string> read(std::span<const char* const> values) override {
+    bind(values);
+    const rows found{statement_->executeQuery()};
+    return found->next() ? std::optional{found->getString(1).asStdString()} : std::nullopt;
+  }
+
  private:
+  void bind(std::span<const char* const> values) {
+    enter_thread();
+    unsigned place = 0;
+    for (const char* each : values) bind(++place, each);
+  }
+
   void bind(unsigned place, const char* value) {
     if (value == nullptr) {
       statement_->setNull(place, sql::DataType::VARCHAR);

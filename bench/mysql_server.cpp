@@ -25,6 +25,16 @@ constexpr const char* vacate = R"(
 UPDATE {prefix}lock SET version = GREATEST(version + 1, {clock}), owner = NULL, thread = NULL, note = NULL,
   expires_at = SYSDATE(6)
 WHERE name = ? AND acquisition = ?)";
+constexpr const char* lock_row =
+    "SELECT version FROM {prefix}lock WHERE name = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)) FOR UPDATE";
+constexpr const char* raise_version = R"(
+UPDATE {prefix}lock SET version = GREATEST(version + 1, {clock})
+WHERE name = ?)";
+constexpr const char* read_version = "SELECT version FROM {prefix}lock WHERE name = ?";
+constexpr const char* compare_and_set = R"(
+UPDATE {prefix}lock SET version = GREATEST(version + 1, {clock}), owner = ?, thread = ?, acquisition = ?,
+  acquired_at = SYSDATE(6), expires_at = SYSDATE(6) + INTERVAL ? MICROSECOND, note = ?
+WHERE name = ? AND version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)))";
 constexpr const char* clock = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))";
 
 /// Leaves {prefix} as it is.
@@ -59,6 +69,10 @@ server mysql_server(const std::string& url) {
           .upsert = text(upsert),
           .vacate = text(vacate),
           .relaxed_vacate = {},
+          .lock_row = text(lock_row),
+          .raise_version = text(raise_version),
+          .read_version = text(read_version),
+          .compare_and_set = text(compare_and_set),
           .session_lock = {.name = "get_lock",
                            .lock = "SELECT 1 FROM DUAL WHERE GET_LOCK(?, 10) = 1",
                            .unlock = "SELECT 1 FROM DUAL WHERE RELEASE_LOCK(?) = 1"}};

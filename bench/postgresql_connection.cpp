@@ -18,6 +18,11 @@ class prepared final : public statement {
     return static_cast<std::size_t>(rows(values).size());
   }
 
+  std::optional<std::string> read(std::span<const char* const> values) override {
+    const auto found = rows(values);
+    return found.empty() ? std::nullopt : std::optional<std::string>{found[0][0].c_str()};
+  }
+
  private:
   // What one libpqxx does differently from another is here.
 #if PQXX_VERSION_MAJOR < 7

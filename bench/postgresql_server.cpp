@@ -25,6 +25,20 @@ UPDATE {prefix}lock SET version = greatest(version + 1, {clock}), owner = NULL, 
   expires_at = clock_timestamp()
 WHERE name = $1 AND acquisition = $2{relaxed}
 RETURNING version)";
+constexpr const char* lock_row = R"(
+SELECT version FROM {prefix}lock
+WHERE name = $1 AND (owner IS NULL OR expires_at <= clock_timestamp())
+FOR UPDATE)";
+constexpr const char* raise_version = R"(
+UPDATE {prefix}lock SET version = greatest(version + 1, {clock})
+WHERE name = $1
+RETURNING version)";
+constexpr const char* read_version = "SELECT version FROM {prefix}lock WHERE name = $1";
+constexpr const char* compare_and_set = R"(
+UPDATE {prefix}lock SET version = greatest(version + 1, {clock}), owner = $1, thread = $2, acquisition = $3,
+  acquired_at = clock_timestamp(), expires_at = clock_timestamp() + $4::bigint * interval '1 microsecond', note = $5
+WHERE name = $6 AND version = $7::bigint AND (owner IS NULL OR expires_at <= clock_timestamp())
+RETURNING version)";
 constexpr const char* clock = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 constexpr const char* relaxed = " AND set_config('synchronous_commit', 'off', true) IS NOT NULL";
 
@@ -34,7 +48,8 @@ std::string text(const char* of, const char* also = "") {
   return fmt::format(fmt::runtime(of), arg("prefix", "{prefix}"), arg("clock", clock), arg("relaxed", also));
 }
 
-/// By the server's statistics, which count transactions, each of them one statement here, of a whole database.
+/// By the server's statistics, which count transactions of a whole database: each of them is one statement here, but
+/// where a transaction is kept open it is all of them.
 class statistics final : public observer {
  public:
   explicit statistics(std::string url) : url_{std::move(url)} {}
@@ -75,6 +90,10 @@ server postgresql_server(const std::string& url) {
           .upsert = text(upsert),
           .vacate = text(vacate),
           .relaxed_vacate = text(vacate, relaxed),
+          .lock_row = text(lock_row),
+          .raise_version = text(raise_version),
+          .read_version = text(read_version),
+          .compare_and_set = text(compare_and_set),
           .session_lock = {.name = "pg_advisory_lock",
                            .lock = "SELECT pg_advisory_lock($1::bigint)",
                            .unlock = "SELECT pg_advisory_unlock($1::bigint)"}};

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,6 +19,8 @@ class statement {
 
   /// How many rows came back or, where none can, were changed. nullptr is NULL.
   virtual std::size_t run(std::span<const char* const> values) = 0;
+  /// The first field of the first row; nullopt where no row came back.
+  virtual std::optional<std::string> read(std::span<const char* const> values) = 0;
 };
 
 /// A connection by the client library of a server as an application would use it: every statement is a transaction of
@@ -67,6 +70,10 @@ struct server {
   std::string vacate;  ///< name, acquisition
   /// The same without waiting for the disk; empty where a session cannot ask for that, and rowlock neither.
   std::string relaxed_vacate;
+  std::string lock_row;         ///< name; until the transaction ends
+  std::string raise_version;    ///< name
+  std::string read_version;     ///< name
+  std::string compare_and_set;  ///< owner, thread, acquisition, lease in microseconds, note, name, version
   bench::session_lock session_lock;
 };
 

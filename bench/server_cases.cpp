@@ -1,17 +1,26 @@
 #include "server_cases.hpp"
 
+#include <rowlock/options.hpp>
+
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
 #include "rowlock_subjects.hpp"
 #include "server_census.hpp"
 #include "server_raw.hpp"
+#include "server_session_locks.hpp"
 #include "server_steps.hpp"
 #include "server_tables.hpp"
 
 namespace bench {
 namespace {
 
-constexpr auto strategy = rowlock::strategy::unique_index;
+using rowlock::strategy;
+
+/// By for_update each of them keeps a connection.
+constexpr std::size_t most_threads = 8;
 
 /// Whoever makes a subject keeps its server.
 using shared_server = std::shared_ptr<const server>;
@@ -27,19 +36,33 @@ named_subject raw(const std::string& name, const shared_server& at, raw_release 
   return in_tables(name, at, [how](const server& on, const std::string& prefix) { return make_raw(on, prefix, how); });
 }
 
-rowlock::client_options with(const std::string& prefix, bool durable_release) {
-  return {.application = application, .durable_release = durable_release, .table_prefix = prefix};
+named_subject raw_transactions(const shared_server& at) {
+  return in_tables("raw BEGIN; SELECT … FOR UPDATE; UPDATE; COMMIT", at, make_raw_transactions);
 }
 
-named_subject handles(const std::string& name, const shared_server& at, bool durable_release) {
-  return in_tables(name, at, [durable_release](const server& on, const std::string& prefix) {
-    return make_rowlock_handles(on.url, strategy, with(prefix, durable_release));
+named_subject raw_compare_and_set(const std::string& name, const shared_server& at, raw_release how) {
+  return in_tables(name, at, [how](const server& on, const std::string& prefix) {
+    return make_raw_compare_and_set(on, prefix, how);
+  });
+}
+
+rowlock::client_options with(const std::string& prefix, bool durable_release) {
+  return {.application = application,
+          .held_transactions = most_threads,
+          .durable_release = durable_release,
+          .table_prefix = prefix};
+}
+
+named_subject handles(strategy by, const shared_server& at, bool durable_release = false) {
+  const auto name = fmt::format("rowlock {}{}", to_string(by), durable_release ? ", durable release" : "");
+  return in_tables(name, at, [by, durable_release](const server& on, const std::string& prefix) {
+    return make_rowlock_handles(on.url, by, with(prefix, durable_release));
   });
 }
 
 named_subject mutexes(const shared_server& at) {
   return in_tables("rowlock mutex", at, [](const server& on, const std::string& prefix) {
-    return make_rowlock_mutexes(on.url, strategy, with(prefix, false));
+    return make_rowlock_mutexes(on.url, strategy::unique_index, with(prefix, false));
   });
 }
 
@@ -64,12 +87,28 @@ bench_case case_of(std::string name, const shared_server& at, std::size_t thread
 }
 
 bench_case cycle(std::string name, const shared_server& at, std::size_t threads) {
-  std::vector<named_subject> subjects{durable_raw(at), handles("rowlock unique_index", at, false), mutexes(at),
+  std::vector<named_subject> subjects{durable_raw(at), handles(strategy::unique_index, at), mutexes(at),
                                       session_locks(at)};
   if (!at->relaxed_vacate.empty()) {
     subjects.insert(subjects.begin() + 1, raw("raw upsert+update, release not waiting for the disk", at,
                                               raw_release::not_waiting_for_the_disk));
-    subjects.insert(subjects.begin() + 3, handles("rowlock unique_index, durable release", at, true));
+    subjects.insert(subjects.begin() + 3, handles(strategy::unique_index, at, true));
+  }
+  return case_of(std::move(name), at, threads, std::move(subjects));
+}
+
+bench_case for_update_cycle(std::string name, const shared_server& at, std::size_t threads) {
+  return case_of(std::move(name), at, threads, {raw_transactions(at), handles(strategy::for_update, at)});
+}
+
+bench_case version_cas_cycle(std::string name, const shared_server& at, std::size_t threads) {
+  std::vector<named_subject> subjects{raw_compare_and_set("raw SELECT + UPDATE + UPDATE", at, raw_release::durable),
+                                      handles(strategy::version_cas, at)};
+  if (!at->relaxed_vacate.empty()) {
+    subjects.insert(subjects.begin() + 1,
+                    raw_compare_and_set("raw SELECT + UPDATE + UPDATE, release not waiting for the disk", at,
+                                        raw_release::not_waiting_for_the_disk));
+    subjects.push_back(handles(strategy::version_cas, at, true));
   }
   return case_of(std::move(name), at, threads, std::move(subjects));
 }
@@ -84,8 +123,14 @@ bench_case batch(const shared_server& at) {
 }  // namespace
 
 std::vector<bench_case> cases_on(const shared_server& at) {
-  return {cycle("cycle, 1 thread, uncontended", at, 1), cycle("cycle, 2 threads, distinct names", at, 2),
-          cycle("cycle, 8 threads, distinct names", at, 8), batch(at)};
+  return {cycle("cycle, 1 thread, uncontended", at, 1),
+          cycle("cycle, 2 threads, distinct names", at, 2),
+          cycle("cycle, 8 threads, distinct names", at, most_threads),
+          for_update_cycle("cycle for_update, 1 thread, uncontended", at, 1),
+          for_update_cycle("cycle for_update, 8 threads, distinct names", at, most_threads),
+          version_cas_cycle("cycle version_cas, 1 thread, uncontended", at, 1),
+          version_cas_cycle("cycle version_cas, 8 threads, distinct names", at, most_threads),
+          batch(at)};
 }
 
 }  // namespace bench

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstddef>
-#include <random>
 #include <stdexcept>
 #include <utility>
 
@@ -16,32 +15,61 @@ namespace bench {
 namespace {
 
 constexpr const char* lease_us = "30000000";
+constexpr const char* note = nullptr;
 
-void must_find(std::size_t rows) {
-  if (rows == 0) throw std::runtime_error{"a raw cycle did not get the row, or did not have it"};
+void must_find(bool found) {
+  if (!found) throw std::runtime_error{"a raw cycle did not get the row, or did not have it"};
 }
 
 struct raw_texts {
   std::string upsert;
   std::string vacate;
+  std::string lock_row;
+  std::string raise_version;
+  std::string read_version;
+  std::string compare_and_set;
 };
 
-class raw_lane final : public lane {
+raw_texts texts_for(const server& at, const std::string& prefix, raw_release how) {
+  const auto in_tables = [&](const std::string& text) {
+    return fmt::format(fmt::runtime(text), fmt::arg("prefix", prefix));
+  };
+  return {.upsert = in_tables(at.upsert),
+          .vacate = in_tables(how == raw_release::durable ? at.vacate : at.relaxed_vacate),
+          .lock_row = in_tables(at.lock_row),
+          .raise_version = in_tables(at.raise_version),
+          .read_version = in_tables(at.read_version),
+          .compare_and_set = in_tables(at.compare_and_set)};
+}
+
+class upsert_lane : public lane {
  public:
-  raw_lane(std::unique_ptr<connection> on, const raw_texts& texts, std::size_t number)
+  upsert_lane(std::unique_ptr<connection> on, const raw_texts& texts, std::size_t number)
       : connection_{std::move(on)},
         upsert_{connection_->prepare(texts.upsert)},
         vacate_{connection_->prepare(texts.vacate)},
         name_{fmt::format("bench/{}", number)},
         thread_{fmt::format("{}", number)} {}
 
-  void cycle() override {
-    acquisition_.draw();
-    const char* const acquisition = acquisition_.text().c_str();
-    const char* const note = nullptr;
-    must_find(upsert_->run(std::array{name_.c_str(), owner_.c_str(), thread_.c_str(), acquisition, lease_us, note}));
-    must_find(vacate_->run(std::array{name_.c_str(), acquisition}));
+  void cycle() override { upsert_and_vacate(); }
+
+ protected:
+  /// Leaves a vacant row behind.
+  void upsert_and_vacate() {
+    const char* const id = new_acquisition();
+    must_find(upsert_->run(std::array{name(), owner(), thread(), id, lease_us, note}) != 0);
+    vacate();
   }
+  void vacate() { must_find(vacate_->run(std::array{name(), acquisition_.text().c_str()}) != 0); }
+
+  const char* new_acquisition() {
+    acquisition_.draw();
+    return acquisition_.text().c_str();
+  }
+  const char* name() const { return name_.c_str(); }
+  const char* owner() const { return owner_.c_str(); }
+  const char* thread() const { return thread_.c_str(); }
+  connection& on() const { return *connection_; }
 
  private:
   std::unique_ptr<connection> connection_;
@@ -53,66 +81,75 @@ class raw_lane final : public lane {
   acquisition acquisition_;
 };
 
-class raw final : public subject {
+class transaction_lane final : public upsert_lane {
  public:
-  raw(const server& at, const std::string& prefix, raw_release how)
-      : server_{at},
-        texts_{.upsert = in_tables(at.upsert, prefix),
-               .vacate = in_tables(how == raw_release::durable ? at.vacate : at.relaxed_vacate, prefix)} {}
-
-  std::unique_ptr<lane> open_lane(std::size_t number) override {
-    return std::make_unique<raw_lane>(server_.connect(), texts_, number);
+  transaction_lane(std::unique_ptr<connection> to, const raw_texts& texts, std::size_t number)
+      : upsert_lane{std::move(to), texts, number},
+        lock_row_{on().prepare(texts.lock_row)},
+        raise_version_{on().prepare(texts.raise_version)} {
+    upsert_and_vacate();
   }
-
- private:
-  static std::string in_tables(const std::string& text, const std::string& prefix) {
-    return fmt::format(fmt::runtime(text), fmt::arg("prefix", prefix));
-  }
-
-  const server& server_;
-  raw_texts texts_;
-};
-
-class session_lock_lane final : public lane {
- public:
-  session_lock_lane(std::unique_ptr<connection> on, const session_lock& texts, std::string key)
-      : connection_{std::move(on)},
-        lock_{connection_->prepare(texts.lock)},
-        unlock_{connection_->prepare(texts.unlock)},
-        key_{std::move(key)} {}
 
   void cycle() override {
-    must_find(lock_->run(std::array{key_.c_str()}));
-    must_find(unlock_->run(std::array{key_.c_str()}));
+    on().execute("BEGIN");
+    must_find(lock_row_->run(std::array{name()}) != 0);
+    must_find(raise_version_->run(std::array{name()}) != 0);
+    on().execute("COMMIT");
   }
 
  private:
-  std::unique_ptr<connection> connection_;
-  std::unique_ptr<statement> lock_;
-  std::unique_ptr<statement> unlock_;
-  std::string key_;
+  std::unique_ptr<statement> lock_row_;
+  std::unique_ptr<statement> raise_version_;
 };
 
-class session_locks final : public subject {
+class compare_and_set_lane final : public upsert_lane {
  public:
-  explicit session_locks(const server& at) : server_{at} {}
+  compare_and_set_lane(std::unique_ptr<connection> to, const raw_texts& texts, std::size_t number)
+      : upsert_lane{std::move(to), texts, number},
+        read_version_{on().prepare(texts.read_version)},
+        compare_and_set_{on().prepare(texts.compare_and_set)} {
+    upsert_and_vacate();
+  }
+
+  void cycle() override {
+    const auto seen = read_version_->read(std::array{name()});
+    must_find(seen.has_value());
+    const char* const id = new_acquisition();
+    must_find(compare_and_set_->run(std::array{owner(), thread(), id, lease_us, note, name(), seen->c_str()}) != 0);
+    vacate();
+  }
+
+ private:
+  std::unique_ptr<statement> read_version_;
+  std::unique_ptr<statement> compare_and_set_;
+};
+
+template <class Lane>
+class raw final : public subject {
+ public:
+  raw(const server& at, const std::string& prefix, raw_release how) : server_{at}, texts_{texts_for(at, prefix, how)} {}
 
   std::unique_ptr<lane> open_lane(std::size_t number) override {
-    auto key = fmt::format("{}", (std::uint64_t{space_} << 16U) + number);
-    return std::make_unique<session_lock_lane>(server_.connect(), server_.session_lock, std::move(key));
+    return std::make_unique<Lane>(server_.connect(), texts_, number);
   }
 
  private:
   const server& server_;
-  std::uint32_t space_ = std::random_device{}();  // so that two benchmarks on one server do not meet
+  raw_texts texts_;
 };
 
 }  // namespace
 
 std::unique_ptr<subject> make_raw(const server& at, const std::string& prefix, raw_release how) {
-  return std::make_unique<raw>(at, prefix, how);
+  return std::make_unique<raw<upsert_lane>>(at, prefix, how);
 }
 
-std::unique_ptr<subject> make_session_locks(const server& at) { return std::make_unique<session_locks>(at); }
+std::unique_ptr<subject> make_raw_transactions(const server& at, const std::string& prefix) {
+  return std::make_unique<raw<transaction_lane>>(at, prefix, raw_release::durable);
+}
+
+std::unique_ptr<subject> make_raw_compare_and_set(const server& at, const std::string& prefix, raw_release how) {
+  return std::make_unique<raw<compare_and_set_lane>>(at, prefix, how);
+}
 
 }  // namespace bench

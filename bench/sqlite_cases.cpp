@@ -1,5 +1,9 @@
 #include "sqlite_cases.hpp"
 
+#include <rowlock/options.hpp>
+
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -10,24 +14,57 @@
 namespace bench {
 namespace {
 
+using rowlock::strategy;
+
+constexpr std::size_t most_threads = 8;
+
 std::string locks_in(const std::filesystem::path& folder) { return "sqlite:" + (folder / "locks.db").string(); }
 
-bench_case cycle(std::string name, std::size_t threads) {
-  constexpr auto strategy = rowlock::strategy::unique_index;
+named_subject handles(strategy by) {
+  return {.name = fmt::format("rowlock {}", to_string(by)), .make = [by](const auto& folder) {
+            return make_rowlock_handles(locks_in(folder), by, {.held_transactions = most_threads});
+          }};
+}
+
+named_subject mutexes() {
+  return {.name = "rowlock mutex",
+          .make = [](const auto& folder) { return make_rowlock_mutexes(locks_in(folder), strategy::unique_index); }};
+}
+
+bench_case case_of(std::string name, std::size_t threads, std::vector<named_subject> subjects) {
   return {.name = std::move(name),
           .database = "sqlite",
           .threads = threads,
-          .subjects = {{"raw upsert+update", make_sqlite_raw},
-                       {"rowlock unique_index", [](auto& to) { return make_rowlock_handles(locks_in(to), strategy); }},
-                       {"rowlock mutex", [](auto& to) { return make_rowlock_mutexes(locks_in(to), strategy); }}},
+          .subjects = std::move(subjects),
           .count = count_sqlite};
+}
+
+bench_case cycle(std::string name, std::size_t threads) {
+  return case_of(std::move(name), threads,
+                 {{"raw upsert+update", make_sqlite_raw}, handles(strategy::unique_index), mutexes()});
+}
+
+// SQLite locks no rows: a transaction kept open would lock the whole file. So for_update, too, is two transactions that
+// write the row, and is compared with the same two statements as unique_index.
+bench_case for_update_cycle(std::string name, std::size_t threads) {
+  return case_of(std::move(name), threads, {{"raw upsert+update", make_sqlite_raw}, handles(strategy::for_update)});
+}
+
+bench_case version_cas_cycle(std::string name, std::size_t threads) {
+  return case_of(std::move(name), threads,
+                 {{"raw SELECT + UPDATE + UPDATE", make_sqlite_raw_compare_and_set}, handles(strategy::version_cas)});
 }
 
 }  // namespace
 
 std::vector<bench_case> sqlite_cases() {
-  return {cycle("cycle, 1 thread, uncontended", 1), cycle("cycle, 2 threads, distinct names", 2),
-          cycle("cycle, 8 threads, distinct names", 8)};
+  return {cycle("cycle, 1 thread, uncontended", 1),
+          cycle("cycle, 2 threads, distinct names", 2),
+          cycle("cycle, 8 threads, distinct names", most_threads),
+          for_update_cycle("cycle for_update, 1 thread, uncontended", 1),
+          for_update_cycle("cycle for_update, 8 threads, distinct names", most_threads),
+          version_cas_cycle("cycle version_cas, 1 thread, uncontended", 1),
+          version_cas_cycle("cycle version_cas, 8 threads, distinct names", most_threads)};
 }
 
 }  // namespace bench

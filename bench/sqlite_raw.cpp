@@ -28,6 +28,11 @@ constexpr std::string_view upsert =
 constexpr std::string_view vacate =
     "UPDATE rowlock_lock SET version = max(version + 1, ?3), owner = NULL, thread = NULL, note = NULL, expires_at = ?3 "
     "WHERE name = ?1 AND acquisition = ?2";
+constexpr std::string_view read_version = "SELECT version FROM rowlock_lock WHERE name = ?1";
+constexpr std::string_view compare_and_set =
+    "UPDATE rowlock_lock SET version = max(version + 1, ?2), owner = ?3, thread = ?4, acquisition = ?5, "
+    "acquired_at = ?2, expires_at = ?6, note = ?7 "
+    "WHERE name = ?1 AND version = ?8 AND (owner IS NULL OR expires_at <= ?2)";
 constexpr std::int64_t lease_us = 30'000'000;
 
 std::int64_t now_us() {
@@ -82,29 +87,41 @@ void change_one(sqlite3_stmt* what) {
   if (sqlite3_changes(on) != 1) throw std::runtime_error{"a raw cycle did not get the row, or did not have it"};
 }
 
-class raw_lane final : public lane {
+std::int64_t number_from(sqlite3_stmt* query) {
+  auto* const on = sqlite3_db_handle(query);
+  const bool has_row = sqlite3_step(query) == SQLITE_ROW;
+  const std::int64_t number = has_row ? sqlite3_column_int64(query, 0) : 0;
+  check(on, sqlite3_reset(query));
+  if (!has_row) throw std::runtime_error{"a raw cycle did not find the row"};
+  return number;
+}
+
+class upsert_lane : public lane {
  public:
-  raw_lane(const std::string& path, std::size_t number)
+  upsert_lane(const std::string& path, std::size_t number)
       : connection_{open(path)}, name_{fmt::format("bench/{}", number)}, thread_{fmt::format("{}", number)} {}
 
-  void cycle() override {
-    acquisition_.draw();
-    take();
+  void cycle() override { upsert_and_vacate(); }
+
+ protected:
+  /// Leaves a vacant row behind.
+  void upsert_and_vacate() {
+    take(upsert_.get());
     let_go();
   }
 
- private:
-  void take() {
-    auto* const to = upsert_.get();
+  /// By a statement whose first seven arguments are those of the upsert.
+  void take(sqlite3_stmt* by) {
+    acquisition_.draw();
     const auto now = now_us();
-    set(to, 1, name_);
-    set(to, 2, now);
-    set(to, 3, owner_);
-    set(to, 4, thread_);
-    set(to, 5, acquisition_.text());
-    set(to, 6, now + lease_us);
-    check(connection_.get(), sqlite3_bind_null(to, 7));
-    change_one(to);
+    set(by, 1, name_);
+    set(by, 2, now);
+    set(by, 3, owner_);
+    set(by, 4, thread_);
+    set(by, 5, acquisition_.text());
+    set(by, 6, now + lease_us);
+    check(on(), sqlite3_bind_null(by, 7));
+    change_one(by);
   }
 
   void let_go() {
@@ -115,6 +132,10 @@ class raw_lane final : public lane {
     change_one(to);
   }
 
+  sqlite3* on() const { return connection_.get(); }
+  const std::string& name() const { return name_; }
+
+ private:
   connection connection_;
   statement upsert_{prepare(connection_.get(), upsert)};
   statement vacate_{prepare(connection_.get(), vacate)};
@@ -124,13 +145,30 @@ class raw_lane final : public lane {
   acquisition acquisition_;
 };
 
+class compare_and_set_lane final : public upsert_lane {
+ public:
+  compare_and_set_lane(const std::string& path, std::size_t number) : upsert_lane{path, number} { upsert_and_vacate(); }
+
+  void cycle() override {
+    set(read_version_.get(), 1, name());
+    set(compare_and_set_.get(), 8, number_from(read_version_.get()));
+    take(compare_and_set_.get());
+    let_go();
+  }
+
+ private:
+  statement read_version_{prepare(on(), read_version)};
+  statement compare_and_set_{prepare(on(), compare_and_set)};
+};
+
+template <class Lane>
 class sqlite_raw final : public subject {
  public:
   explicit sqlite_raw(const std::filesystem::path& folder) : path_{folder / "raw.db"} {
     rowlock::client::connect("sqlite:" + path_).migrate();
   }
 
-  std::unique_ptr<lane> open_lane(std::size_t number) override { return std::make_unique<raw_lane>(path_, number); }
+  std::unique_ptr<lane> open_lane(std::size_t number) override { return std::make_unique<Lane>(path_, number); }
 
  private:
   std::string path_;
@@ -139,7 +177,11 @@ class sqlite_raw final : public subject {
 }  // namespace
 
 std::unique_ptr<subject> make_sqlite_raw(const std::filesystem::path& folder) {
-  return std::make_unique<sqlite_raw>(folder);
+  return std::make_unique<sqlite_raw<upsert_lane>>(folder);
+}
+
+std::unique_ptr<subject> make_sqlite_raw_compare_and_set(const std::filesystem::path& folder) {
+  return std::make_unique<sqlite_raw<compare_and_set_lane>>(folder);
 }
 
 }  // namespace bench

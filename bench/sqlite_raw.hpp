@@ -11,4 +11,8 @@ namespace bench {
 /// that takes a vacant or expired row, and an update that vacates it.
 std::unique_ptr<subject> make_sqlite_raw(const std::filesystem::path& folder);
 
+/// The same for `version_cas`: a read of the version, an update of the row that has it still, and an update that
+/// vacates it.
+std::unique_ptr<subject> make_sqlite_raw_compare_and_set(const std::filesystem::path& folder);
+
 }  // namespace bench
