@@ -16,6 +16,8 @@ struct named_strategy {
 /// Every strategy there is; a new one is one more line.
 inline constexpr std::array strategies{
     named_strategy{"unique_index", rowlock::strategy::unique_index},
+    named_strategy{"for_update", rowlock::strategy::for_update},
+    named_strategy{"version_cas", rowlock::strategy::version_cas},
 };
 
 /// What `--strategy` and the table call the run that takes no lock.

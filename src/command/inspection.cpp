@@ -34,12 +34,21 @@ json json_of(const lock_info& lock) {
 
 std::string text_of(const std::optional<duration>& d) { return d ? format_duration(*d) : "-"; }
 
+// On a server the owner's transaction has not committed who it is.
+std::string owner_of(const lock_info& lock) {
+  return lock.owner.empty() && lock.held_by_transaction ? "held by a transaction" : lock.owner;
+}
+
+std::string expiry_of(const lock_info& lock) {
+  if (lock.expires_in) return "in " + format_duration(*lock.expires_in);
+  return lock.held_by_transaction ? "not by the clock: held by a transaction" : "not by the clock";
+}
+
 using line = std::array<std::string, 6>;
 
 line line_of(const lock_info& lock) {
-  return {printable(lock.name.view()), std::to_string(lock.token.value()),
-          text_of(lock.held_for),      text_of(lock.expires_in),
-          printable(lock.owner),       printable(lock.note)};
+  return {printable(lock.name.view()), std::to_string(lock.token.value()), text_of(lock.held_for),
+          text_of(lock.expires_in),    printable(owner_of(lock)),          printable(lock.note)};
 }
 
 void print(const std::vector<line>& lines) {
@@ -60,10 +69,10 @@ void print_details(const lock_info& lock) {
   };
   field("name", lock.name.view());
   field("token", std::to_string(lock.token.value()));
-  field("owner", lock.owner);
-  field("thread", lock.thread);
+  if (!lock.owner.empty()) field("owner", lock.owner);
+  if (!lock.thread.empty()) field("thread", lock.thread);
   field("held for", text_of(lock.held_for));
-  field("expires", lock.expires_in ? "in " + format_duration(*lock.expires_in) : "not by the clock");
+  field("expires", expiry_of(lock));
   if (!lock.note.empty()) field("note", lock.note);
 }
 

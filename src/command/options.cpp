@@ -35,12 +35,15 @@ std::optional<int> parse_status(std::string_view text) {
 }
 
 std::optional<strategy> parse_strategy(std::string_view text) {
-  return text == "unique_index" ? std::optional{strategy::unique_index} : std::nullopt;
+  for (const auto each : {strategy::unique_index, strategy::for_update, strategy::version_cas})
+    if (text == to_string(each)) return each;
+  return std::nullopt;
 }
 
 constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 2m or 90"};
 constexpr kind<int> a_status{"STATUS", parse_status, "is no exit status; there are 0 to 255"};
-constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy, "is no strategy; there is unique_index"};
+constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy,
+                                    "is no strategy; there are unique_index, for_update and version_cas"};
 
 /// CLI11's own reading of numbers takes "-1" and "0x4B" too.
 template <class T, class To>
@@ -59,8 +62,9 @@ void add_run(CLI::App& app, options& to) {
   add(app, "--wait", a_duration, run.wait, "Wait at most so long for the lock; 0 tries once. Default: for ever.");
   add(app, "--lease", a_duration, run.lock.lease,
       "How long the lock outlives a rowlock that cannot renew it any more: 100ms to 30d. Renewed every third of it. "
-      "Default: 30s.");
-  add(app, "--strategy", a_strategy, run.lock.strategy, "How the lock is owned: unique_index (the default).");
+      "Default: 30s. Not with for_update, which has no lease.");
+  add(app, "--strategy", a_strategy, run.lock.strategy,
+      "How the lock is owned: unique_index (the default), for_update or version_cas. See STRATEGIES.");
   app.add_option("--note", run.lock.note, "Shown to people who list locks.")->type_name("TEXT");
   add(app, "--grace", a_duration, run.grace,
       "How long the command has between SIGTERM and SIGKILL when the lock was lost. Default: 10s.");
@@ -103,6 +107,12 @@ void add_everything(CLI::App& app, options& to) {
   add_subcommand(app, to, page_of("show"), subcommand::show, add_show);
 }
 
+/// Also a lease that is the library's default: there is none that it could be about.
+void refuse_lease(const CLI::App& run, const run_options& given) {
+  if (given.lock.strategy == strategy::for_update && run.count("--lease") != 0)
+    throw usage_error{"--lease is for locks by lease; one by for_update lasts as long as its transaction"};
+}
+
 /// What stands behind "--" is the command's, to the letter.
 void take_command(options& to, std::span<const char* const> behind, bool has_one) {
   if (to.what != subcommand::run) {
@@ -140,6 +150,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
     parsed.answer = answer_to(app, e);
     return parsed;
   }
+  refuse_lease(*app.get_subcommand("run"), parsed.given.run);
   take_command(parsed.given, has_command ? all.subspan(ours + 1) : all.subspan(all.size()), has_command);
   return parsed;
 }

@@ -38,7 +38,7 @@ constexpr page::section run_before[] = {
 of all who ask for NAME has it, on whichever hosts they run.
 
 The lock is a lease in the database, which rowlock renews while COMMAND runs. If rowlock or its host dies, the next one
-gets the lock when the lease ends. If the lock is lost while COMMAND runs (the database could not be reached in time,
+gets the lock when the lease ends (but see STRATEGIES). If the lock is lost while COMMAND runs (the database could not be reached in time,
 the machine slept, somebody freed it), COMMAND gets SIGTERM, and SIGKILL after --grace.
 
 COMMAND keeps standard input, output and error. Where there is a terminal it stays in the foreground, so that it may
@@ -62,6 +62,15 @@ constexpr page::section run_behind[] = {
     {"ENVIRONMENT OF THE COMMAND",
      R"(COMMAND finds the lock's name in ROWLOCK_NAME and in ROWLOCK_TOKEN its fencing token, a number that grows with every
 holder: a storage that remembers the largest it has seen can refuse a late one.)"},
+    {"STRATEGIES", R"(Those who ask for a NAME exclude each other, whichever strategies they chose.
+
+unique_index and version_cas take a lease, and no connection stays open for it. They differ in how they take it: by one
+statement that waits for nobody, or by a read and a change that fails where somebody else was faster.
+
+for_update keeps a transaction open on a connection of its own. If rowlock dies, the next one gets the lock as soon as
+the server sees the connection end, within 10s at the latest. It is for commands of seconds: as long as a transaction is
+open, PostgreSQL cannot clean up behind others. The lock is also lost if rowlock is stopped for longer than 10s.
+In an SQLite file it is no transaction but a file beside the database that the operating system keeps locked.)"},
     environment,
     {"EXAMPLES", R"(A job that runs on one of several hosts; the others leave it at that:
  0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 nightly -- nightly.sh
@@ -76,7 +85,7 @@ constexpr page::section list_before[] = {
     {"DESCRIPTION",
      R"(Prints the locks that are held now and whose names begin with PREFIX, in the order of their bytes: name, fencing
 token, for how long it is held, when its lease ends unless it is renewed, owner (application:host:pid:id) and note.
-Control characters are shown as \n or \x1b.)"}};
+A lock that is held by a transaction has no lease, and on a server nobody else can read who its owner is. Control characters are shown as \n or \x1b.)"}};
 
 constexpr page::section show_before[] = {
     {"DESCRIPTION", R"(Prints who holds the lock NAME. The exit status is 1 where nobody does.)"}};

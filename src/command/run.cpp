@@ -146,11 +146,12 @@ class guarded_run {
 
 // false: it was lost.
 bool let_go(held_lock& held) {
+  const std::string bond = held.strategy() == strategy::for_update ? "transaction" : "lease";
   try {
     held.release();
   } catch (const error& e) {
     if (e.code() == errc::lock_lost) return false;
-    say(std::string{"the lock is kept until its lease ends: "} + e.what());
+    say("the lock is kept until its " + bond + " ends: " + e.what());
   }
   return true;
 }
@@ -163,10 +164,15 @@ int run_under(held_lock& held, const options& given, const signals& taken) {
   return given.run.lost_exit;
 }
 
+std::string holder_of(const std::optional<lock_info>& lock) {
+  if (lock && !lock->owner.empty()) return lock->owner;
+  return lock && lock->held_by_transaction ? "a transaction" : "somebody else";
+}
+
 int busy(const options& given, client& locks) {
   if (given.run.is_quiet) return given.run.busy_exit;
   const auto holder = locks.find(given.name);
-  say('"' + given.name + "\" is held by " + (holder ? holder->owner : "somebody else") +
+  say('"' + given.name + "\" is held by " + holder_of(holder) +
       (holder && !holder->note.empty() ? " (" + holder->note + ')' : ""));
   return given.run.busy_exit;
 }
