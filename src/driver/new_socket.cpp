@@ -3,6 +3,7 @@
 #include <rowlock/error.hpp>
 
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -74,11 +76,21 @@ bool leads_there(int number, const other_end& to) {
 }
 
 /// One for each target, for good: targets are few.
+struct turns {
+  std::mutex guard;
+  std::map<std::string, std::unique_ptr<std::mutex>> of;
+};
+
+// Never destroyed: threads may be connecting when the program ends.
+turns* const all = new turns;
+
+// A thread that has its turn when another one forks is not there in the child to end it: all begin anew, in the same
+// place, since nothing may be allocated here.
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { ::new (all) turns; });
+
 std::mutex& turn_for(const std::string& target) {
-  static std::mutex guard;
-  static std::map<std::string, std::unique_ptr<std::mutex>> all;
-  const std::lock_guard lock{guard};
-  auto& found = all[target];
+  const std::lock_guard lock{all->guard};
+  auto& found = all->of[target];
   if (!found) found = std::make_unique<std::mutex>();
   return *found;
 }
