@@ -2,24 +2,22 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <rowlock/error.hpp>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "support/channel.hpp"
 #include "support/child.hpp"
 #include "support/errors.hpp"
 #include "support/temp_folder.hpp"
@@ -31,39 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using driver::liveness_files;
+using test::channel;
 using test::throws;
 using names = std::vector<std::string>;
-
-/// Lines from one process to another.
-class channel {
- public:
-  channel() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw std::runtime_error{"no pipe"};
-  }
-  channel(const channel&) = delete;
-  channel& operator=(const channel&) = delete;
-  ~channel() {
-    ::close(ends_[0]);
-    ::close(ends_[1]);
-  }
-
-  void send(const std::string& text) const {
-    const auto line = text + "\n";
-    if (::write(ends_[1], line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-      throw std::runtime_error{"nothing was written"};
-  }
-  /// Empty where nothing comes in time.
-  std::string receive() const {
-    std::string line;
-    char c = 0;
-    pollfd readable{.fd = ends_[0], .events = POLLIN, .revents = 0};
-    while (::poll(&readable, 1, 30'000) == 1 && ::read(ends_[0], &c, 1) == 1 && c != '\n') line += c;
-    return line;
-  }
-
- private:
-  std::array<int, 2> ends_{};
-};
 
 [[noreturn]] void wait_to_be_killed() {
   for (;;) ::pause();

@@ -22,13 +22,6 @@ constexpr int threads_each = 4;
 constexpr int names = 4;
 constexpr int cycles = 10;  // of each thread
 
-/// Reads a number from a file, adds one, writes it back. Nothing but the lock keeps two from doing so at once.
-void increment(const std::filesystem::path& file) {
-  long value = 0;
-  std::ifstream{file} >> value;
-  std::ofstream{file} << value + 1;
-}
-
 /// counter URL FOLDER: threads that count, each in all of the files in turn.
 int count(const std::vector<std::string>& arguments) {
   auto locks = client::connect(arguments.at(0), {.observer = silent()});

@@ -1,22 +1,20 @@
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <unistd.h>
 #include <rowlock/rowlock.hpp>
 
-#include <array>
 #include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "process/roles.hpp"
+#include "support/channel.hpp"
 #include "support/child_process.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
@@ -56,37 +54,6 @@ pid_t start_child(const std::function<void(findings&)>& body) {
 
 /// 0 where the child found nothing wrong; nullopt where it hung.
 std::optional<int> in_child(const std::function<void(findings&)>& body) { return wait_for(start_child(body)); }
-
-/// Lines from one process to another.
-class channel {
- public:
-  channel() {
-    if (::pipe(ends_.data()) != 0) throw std::runtime_error{"no pipe"};
-  }
-  channel(const channel&) = delete;
-  channel& operator=(const channel&) = delete;
-  ~channel() {
-    ::close(ends_[0]);
-    ::close(ends_[1]);
-  }
-
-  void send(const std::string& line) const {
-    const auto text = line + "\n";
-    if (::write(ends_[1], text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-      throw std::runtime_error{"nothing was written"};
-  }
-  /// Empty where nothing comes in time.
-  std::string receive() const {
-    std::string line;
-    char c = 0;
-    pollfd readable{.fd = ends_[0], .events = POLLIN, .revents = 0};
-    while (::poll(&readable, 1, 30'000) == 1 && ::read(ends_[0], &c, 1) == 1 && c != '\n') line += c;
-    return line;
-  }
-
- private:
-  std::array<int, 2> ends_{};
-};
 
 bool is_used_after_fork(const std::function<void()>& call) {
   const auto e = error_of(call);

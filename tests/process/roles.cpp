@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <utility>
@@ -45,6 +46,12 @@ std::string hear() {
   std::string line;
   std::getline(std::cin, line);
   return line;
+}
+
+void increment(const std::filesystem::path& file) {
+  long value = 0;
+  std::ifstream{file} >> value;
+  std::ofstream{file} << value + 1;
 }
 
 std::int64_t shared_clock() {

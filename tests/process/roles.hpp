@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ int play_for_stranger(std::string_view name, const std::vector<std::string>& arg
 void say(std::string_view line);
 /// The parent's next line; empty where it has gone.
 std::string hear();
+
+/// Reads a number from a file, adds one, writes it back. Nothing but a lock keeps two from doing so at once.
+void increment(const std::filesystem::path& file);
 
 /// A clock that all processes share, in microseconds.
 std::int64_t shared_clock();

@@ -33,12 +33,9 @@ constexpr int processes_each = 2;
 constexpr int threads_each = 2;
 constexpr int cycles = 20;  // of each thread
 
-/// Reads a number from a file, adds one, writes it back; nothing but the lock keeps two from doing so at once. Writes
-/// the token down, in the order of the visits.
+/// Counts, and writes the token down, in the order of the visits.
 void visit(const std::filesystem::path& folder, fencing_token token) {
-  long value = 0;
-  std::ifstream{folder / "counter"} >> value;
-  std::ofstream{folder / "counter"} << value + 1;
+  increment(folder / "counter");
   std::ofstream{folder / "tokens", std::ios::app} << std::to_string(token.value()) + "\n" << std::flush;
 }
 
