@@ -3,7 +3,6 @@
 #include <atomic>
 #include <filesystem>
 #include <limits>
-#include <mutex>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "driver/backend.hpp"
 #include "driver/liveness_files.hpp"
 #include "driver/sqlite_session.hpp"
+#include "driver/warn_once.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -23,14 +23,15 @@ class sqlite_database final : public database {
  public:
   sqlite_database(std::string path, const open_options& with) : path_{std::move(path)}, warning_{with.warning} {
     if (path_ == in_memory) return;
-    std::error_code ignored;                            // connecting says what is wrong
-    path_ = std::filesystem::absolute(path_, ignored);  // whatever the working directory is when a session is opened
+    // Whatever the working directory is when a session is opened. An empty path would be a private, temporary database.
+    std::error_code failure;
+    if (auto absolute = std::filesystem::absolute(path_, failure); !failure) path_ = std::move(absolute);
     files_.emplace(folder_beside(path_), with.table_prefix);
   }
 
   std::unique_ptr<session> connect(const limits& until) override {
     return std::make_unique<sqlite_session>(sqlite_options{.path = path_,
-                                                           .warning = [this](const std::string& s) { warn_once(s); },
+                                                           .warning = [this](const std::string& s) { warning_(s); },
                                                            .liveness = files_ ? &*files_ : nullptr},
                                             until);
   }
@@ -48,12 +49,6 @@ class sqlite_database final : public database {
   }
 
  private:
-  void warn_once(const std::string& sentence) {
-    std::call_once(warned_, [&] {
-      if (warning_) warning_(sentence);
-    });
-  }
-
   // The same for everybody who opens the file, under whatever name.
   static std::filesystem::path folder_beside(const std::string& path) {
     std::error_code ignored;
@@ -63,8 +58,7 @@ class sqlite_database final : public database {
   }
 
   std::string path_;
-  warn warning_;
-  std::once_flag warned_;
+  warn_once warning_;
   std::optional<liveness_files> files_;  // not of a database in memory
   std::atomic<bool> has_own_file_{false};
 };
