@@ -102,6 +102,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void release_row(const acquisition& a);
   void release_transaction(acquisition& a);
   void end_transaction(acquisition& a, const driver::limits& until) noexcept;
+  void commit_transaction(acquisition& a, const driver::limits& until);
   strategies::letting_go try_release(const acquisition& a, const driver::limits& until);
   void lost(const std::shared_ptr<acquisition>& a, loss_reason why);
   void after_loss(acquisition& a);

@@ -63,14 +63,7 @@ void client_impl::release_transaction(acquisition& a) {
     a.transaction->end();
     throw lock_lost(a, loss_reason::session_ended);
   }
-  try {
-    for_update_.release(a.transaction->session(), leaving_a_tenth(until));
-  } catch (const std::exception&) {
-    a.transaction->end();
-    end_lost_sessions(until);
-    throw;
-  }
-  a.transaction->give_back();
+  commit_transaction(a, until);
   line_.hint(a.name);
 }
 
@@ -81,13 +74,19 @@ void client_impl::end_transaction(acquisition& a, const driver::limits& until) n
   attendant_.forget(a);
   if (a.transaction->is_over()) return;
   try {
-    for_update_.release(a.transaction->session(), leaving_a_tenth(until));
-    a.transaction->give_back();
-  } catch (const std::exception&) {
-    a.transaction->end();
-    end_lost_sessions(until);
+    commit_transaction(a, until);
+  } catch (const std::exception&) {  // its end lets go as well
   }
   line_.hint(a.name);
+}
+
+void client_impl::commit_transaction(acquisition& a, const driver::limits& until) try {
+  for_update_.release(a.transaction->session(), leaving_a_tenth(until));
+  a.transaction->give_back();
+} catch (const std::exception&) {
+  a.transaction->end();
+  end_lost_sessions(until);
+  throw;
 }
 
 void client_impl::release_row(const acquisition& a) {
