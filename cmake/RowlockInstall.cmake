@@ -124,8 +124,8 @@ set(components core)
 if(ROWLOCK_WITH_SQLITE)
     rowlock_install_component(sqlite
         DESCRIPTION "Named locks on SQLite"
-        NEEDS "SQLite3 3.31"
-        REQUIRES "sqlite3 >= 3.31")
+        NEEDS "SQLite3 3.35"
+        REQUIRES "sqlite3 >= 3.35")
     rowlock_install_schema(sqlite)
     list(APPEND components sqlite)
 endif()

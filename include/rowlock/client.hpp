@@ -83,6 +83,7 @@ class ROWLOCK_EXPORT client {
 
  private:
   friend class mutex;
+  friend struct detail::inside;
   explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
   std::optional<held_lock> try_acquire_for_(const lock_name& name, duration wait, const lock_options& options,
                                             std::stop_token stop);

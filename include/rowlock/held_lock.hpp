@@ -17,6 +17,7 @@ namespace rowlock::inline v1 {
 namespace detail {
 class acquisition;
 class client_impl;
+struct inside;
 }  // namespace detail
 
 /// A lock that is held, by whoever has this object.
@@ -71,6 +72,7 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
 
  private:
   friend class detail::client_impl;
+  friend struct detail::inside;
   explicit held_lock(std::shared_ptr<detail::acquisition> acquisition) noexcept;
   std::shared_ptr<detail::acquisition> acquisition_;
 };

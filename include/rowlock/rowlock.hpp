@@ -13,3 +13,4 @@
 #include <rowlock/loss_reason.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/transaction.hpp>

@@ -40,6 +40,11 @@ void check_limit(std::string_view option, duration value, duration least) {
                                              "; it must be between " + (least == 1s ? "1 s" : "1 ms") + " and 1 h");
 }
 
+void check_note(const std::string& note) {
+  require(note.size() <= 1000, "note has " + std::to_string(note.size()) + " bytes; at most 1000 are kept");
+  require(is_plain_text(note), "note must be UTF-8 without NUL");
+}
+
 }  // namespace
 
 void check(const client_options& options) {
@@ -59,9 +64,13 @@ void check(const lock_options& options) {
     require(options.lease == lock_options{}.lease, std::string{"lease"} + why);
     require(options.renew == lock_options{}.renew, std::string{"renew"} + why);
   }
-  require(options.note.size() <= 1000,
-          "note has " + std::to_string(options.note.size()) + " bytes; at most 1000 are kept");
-  require(is_plain_text(options.note), "note must be UTF-8 without NUL");
+  check_note(options.note);
+}
+
+void check(const lock_in_options& options) { check_note(options.note); }
+
+void check(const retry_options& options) {
+  require(options.attempts >= 1, "attempts is " + std::to_string(options.attempts) + "; it must be at least 1");
 }
 
 void check_lease(duration lease) {

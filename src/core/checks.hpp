@@ -1,12 +1,15 @@
 #pragma once
 
 #include <rowlock/options.hpp>
+#include <rowlock/transaction.hpp>
 
 namespace rowlock::inline v1::core {
 
 /// Each throws error{errc::invalid_option} with a sentence that names the option, the value and the rule.
 void check(const client_options& options);
 void check(const lock_options& options);
+void check(const lock_in_options& options);
+void check(const retry_options& options);
 void check_lease(duration lease);
 
 }  // namespace rowlock::inline v1::core

@@ -36,6 +36,11 @@ duration error_pause(int failures, double jitter) noexcept {
   return scaled(full, 0.5 + jitter / 2);
 }
 
+// All of it is left to chance: those who met once are not to meet again.
+duration conflict_pause(int attempts_so_far, double jitter) noexcept {
+  return scaled(std::min<duration>(1ms * (1 << std::clamp(attempts_so_far - 1, 0, 7)), 100ms), jitter);
+}
+
 duration watch_pause(duration quiet_for) noexcept { return quiet_for < 1s ? 1ms : 3ms; }
 
 duration lock_poll_pause(int polls_so_far) noexcept {

@@ -22,6 +22,9 @@ duration poll_pause(duration waited, std::optional<duration> lease_left, double 
 /// How long to wait after the database could not be reached.
 duration error_pause(int failures, double jitter) noexcept;
 
+/// How long to wait before an optimistic transaction is tried again.
+duration conflict_pause(int attempts_so_far, double jitter) noexcept;
+
 /// How long the watcher sleeps between two looks at a database that does not push hints.
 duration watch_pause(duration quiet_for) noexcept;
 

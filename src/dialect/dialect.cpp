@@ -16,6 +16,8 @@ const char* doing(verb v) noexcept {
     case verb::hold:
     case verb::hold_while_alive:
     case verb::make:
+    case verb::vacate_expired:
+    case verb::touch:
       return "acquiring";
     case verb::names_liveness:
     case verb::vacate_dead:
@@ -33,6 +35,8 @@ const char* doing(verb v) noexcept {
       return "listing locks";
     case verb::beat:
       return "keeping the transaction open";
+    case verb::home:
+      return "reading which database this is";
     case verb::schema:
       return "reading the schema's version";
     case verb::probe:

@@ -24,11 +24,16 @@ enum class verb : std::uint8_t {
   names_liveness,    // liveness -> something where a row names it
   vacate_dead,       // liveness -> something where there were rows that named it
   make,              // name -> nothing; a vacant row where there is none
+  vacate_expired,    // name -> nothing; its row is vacant then, if its lease has ended and nobody has it locked. Needed
+                     // where rows have locks
   renew,             // name, acquisition, lease -> acquisition, left
   extend,            // as renew
   release,           // name, acquisition -> acquisition
   inspect,           // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
   list,              // prefix, end of prefix -> as inspect
+  touch,             // name -> as inspect, and whether it is vacant and nobody has it locked. Needed where a
+                     // transaction's snapshot may begin with a statement that locks
+  home,              // -> a text that no other database has, and no other place in it
   schema,            // -> version, serves_from, installation, applied_at, clock
   probe,             // -> nothing; fails where locks could not be taken
   applied,           // -> version, checksum
@@ -76,7 +81,7 @@ class ROWLOCK_EXPORT table {
 ROWLOCK_EXPORT std::string replaced(std::string_view text, std::string_view what, std::string_view by);
 
 /// The text with every "rowlock_" replaced.
-std::string with_prefix(std::string_view text, std::string_view prefix);
+ROWLOCK_EXPORT std::string with_prefix(std::string_view text, std::string_view prefix);
 
 table sqlite(std::string_view prefix);
 
@@ -87,5 +92,31 @@ struct choices {
 };
 table postgresql(std::string_view prefix, const choices& with);
 table mysql(std::string_view prefix);
+
+/// What is sent in a transaction of the caller's, on a connection that somebody else has set up: nothing in it depends
+/// on settings. Behind each: arguments -> columns, for each database that has it. `home` is what the verb tells the
+/// client; "vacant" and "free" are about the row.
+struct guest_texts {
+  // PostgreSQL: name, home, note, released -> is at home, version if it was taken, vacant in the snapshot, isolation
+  // MySQL: name, released -> version, vacant, next version, autocommit; locks the row
+  // SQLite: name, home -> version, vacant, expires_at, liveness; takes the write lock, makes the row
+  std::string take{};
+  std::string await{};   // servers: as take, but waits for whoever has the row locked
+  std::string change{};  // MySQL: name, version, note; SQLite: name, version, note, clock -> nothing
+  // PostgreSQL: name, acquisition, home -> is at home, unexpired (NULL: not seen), isolation
+  // MySQL: name, acquisition -> ours, unexpired, ours in the snapshot, home, autocommit; locks the row
+  // SQLite: name, acquisition, home -> expires_at; takes the write lock
+  std::string pin{};
+  std::string prolong{};  // MySQL: name, lease -> nothing
+  std::string see{};      // MySQL: name -> version, vacant, home, autocommit
+  std::string home{};     // PostgreSQL: home -> is at home; MySQL: -> home
+  // PostgreSQL: name, home, version -> is at home, version if it was changed
+  // MySQL: name, version -> next version, autocommit; locks the row
+  std::string set{};
+};
+/// `file` is what the caller's connection calls it.
+guest_texts sqlite_guest(std::string_view prefix, std::string_view file);
+guest_texts postgresql_guest(std::string_view prefix);
+guest_texts mysql_guest(std::string_view prefix);
 
 }  // namespace rowlock::inline v1::dialect

@@ -51,7 +51,7 @@ constexpr std::string_view hold_one = R"(
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = ?1 AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = free.name */
-SET l.version = GREATEST(l.version + 1, {token})
+SET l.version = GREATEST(l.version + 1, {token}), l.note = NULL
 /*M!100600 WHERE l.name = ?1 AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) */)";
 
 constexpr std::string_view acquire_many = R"(
@@ -99,6 +99,15 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
   l.expires_at = SYSDATE(6)
 /*M!100600 WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL */)";
 
+// The late holder's renew and confirm find no owner then.
+constexpr std::string_view vacate_expired_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND owner IS NOT NULL AND expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN */ rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = ?1 AND l.owner IS NOT NULL AND l.expires_at <= SYSDATE(6) */)";
+
 constexpr std::string_view release_many = R"(
 UPDATE (SELECT l.name FROM {wanted(name, acquisition)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
@@ -122,9 +131,9 @@ constexpr std::string_view of_prefix = R"(rowlock_lock l
 WHERE l.name >= ?1 AND (?2 IS NULL OR l.name < ?2) AND l.owner IS NOT NULL
   AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name)";
 
-// As inspection; nothing else is known of a transaction.
+// As inspection; nothing else is known of a transaction. The note is that of lock_in.
 constexpr std::string_view held = R"(
-SELECT l.name, l.version, NULL, NULL, NULL, NULL, NULL, NULL, TRUE FROM rowlock_lock l
+SELECT l.name, l.version, NULL, NULL, NULL, NULL, NULL, l.note, TRUE FROM rowlock_lock l
 WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND )";
 
 constexpr std::string_view of_prefix_held = "l.name >= ?1 AND (?2 IS NULL OR l.name < ?2)";
@@ -135,6 +144,41 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 constexpr std::string_view schema_state = R"(
 SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
 FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
+
+// A copy of a database has the same installation id.
+constexpr std::string_view this_home = R"(
+SELECT CONCAT(m.installation, '/', HEX(DATABASE())) FROM rowlock_migration m WHERE m.version = 1)";
+
+// In a transaction of the caller's. This takes no snapshot, so that one that is taken later is younger than the lock.
+// {clock} is UTC in whatever time zone the session is. ?2: what the client has let go of, and cannot vacate over its
+// pool because this very transaction has it locked. Up to READ COMMITTED, a row that is not wanted is unlocked at once.
+constexpr std::string_view take_here = R"(
+SELECT version, owner IS NULL OR acquisition = ?2, GREATEST(version + 1, {token}), @@autocommit
+FROM rowlock_lock WHERE name = ?1 AND (owner IS NULL OR acquisition = ?2
+  OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
+FOR UPDATE)";
+
+constexpr std::string_view change_here = R"(
+UPDATE rowlock_lock SET version = ?2, owner = NULL, thread = NULL, note = CONVERT(?3 USING utf8mb4),
+  expires_at = {clock}
+WHERE name = ?1)";
+
+constexpr std::string_view pin_here = R"(
+SELECT l.owner IS NOT NULL AND l.acquisition = ?2, l.expires_at > {clock},
+  (SELECT s.acquisition = ?2 FROM rowlock_lock s WHERE s.name = l.name), ({home}), @@autocommit
+FROM rowlock_lock l WHERE l.name = ?1 FOR UPDATE SKIP LOCKED)";
+
+constexpr std::string_view prolong_here = R"(
+UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND, {clock} + INTERVAL ?2 MICROSECOND)
+WHERE name = ?1)";
+
+constexpr std::string_view see_here = R"(
+SELECT l.version, l.owner IS NULL, ({home}), @@autocommit
+FROM (SELECT 1) one LEFT JOIN rowlock_lock l ON l.name = ?1)";
+
+constexpr std::string_view set_here = R"(
+SELECT GREATEST(version + 1, {token}), @@autocommit FROM rowlock_lock
+WHERE name = ?1 AND version = ?2 AND owner IS NULL FOR UPDATE SKIP LOCKED)";
 
 // Privileges are asked for even where nothing is written.
 constexpr std::string_view inserting_nothing = R"(
@@ -217,6 +261,7 @@ table mysql(std::string_view prefix) {
        .act = "INSERT INTO rowlock_lock (name, version, expires_at) SELECT ?1, {token}, SYSDATE(6) FROM (SELECT 1) one "
               "WHERE NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) "
               "ON DUPLICATE KEY UPDATE version = rowlock_lock.version"},
+      {.verb = verb::vacate_expired, .act = std::string{vacate_expired_one}},
       prolonging(verb::renew, "GREATEST(l.expires_at, SYSDATE(6) + INTERVAL own.lease MICROSECOND)",
                  "remaining * 2 > lease"),
       prolonging(verb::extend, "SYSDATE(6) + INTERVAL own.lease MICROSECOND",
@@ -232,12 +277,13 @@ table mysql(std::string_view prefix) {
       {.verb = verb::find_held, .look = std::string{held} + "l.name = ?1", .uncommitted = true},
       {.verb = verb::list_held, .look = std::string{held} + std::string{of_prefix_held}, .uncommitted = true},
       {.verb = verb::beat, .look = "SELECT 1"},
+      {.verb = verb::home, .look = std::string{this_home}},
       {.verb = verb::schema, .look = std::string{schema_state}},
       {.verb = verb::probe, .look = std::string{inserting_nothing}, .act = "DELETE FROM rowlock_lock WHERE FALSE"},
       {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,
        .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"}};
-  static_assert(std::size(steps) == table::size - 3);  // what is for rows without locks
+  static_assert(std::size(steps) == table::size - 4);  // what is for rows without locks, and touch
   for (step& s : steps) {
     const std::span<const column> columns =
         s.verb == verb::acquire ? std::span<const column>{attempt_columns} : std::span<const column>{held_columns};
@@ -245,6 +291,23 @@ table mysql(std::string_view prefix) {
       *text = finished(with_wanted(std::move(*text), columns));
   }
   return {steps, prefix};
+}
+
+guest_texts mysql_guest(std::string_view prefix) {
+  const auto text = [&](std::string_view of) {
+    auto out = replaced(of, "{token}", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clock})");
+    out = replaced(out, "{clock}",
+                   "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
+    return with_prefix(replaced(out, "{home}", this_home), prefix);
+  };
+  return {.take = text(std::string{take_here} + " SKIP LOCKED"),
+          .await = text(take_here),
+          .change = text(change_here),
+          .pin = text(pin_here),
+          .prolong = text(prolong_here),
+          .see = text(see_here),
+          .home = text(this_home),
+          .set = text(set_here)};
 }
 
 }  // namespace rowlock::inline v1::dialect

@@ -105,6 +105,13 @@ WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL{releasing} FOR UPDATE SKIP LOCKED)
 RETURNING acquisition)";
 
+// The late holder's renew and confirm find no owner then.
+constexpr std::string_view vacate_expired_one = R"(
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, {token}),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND owner IS NOT NULL AND expires_at <= clock_timestamp(){releasing} FOR UPDATE SKIP LOCKED))";
+
 constexpr std::string_view release_many = R"(
 UPDATE rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, us(w.at)),
   expires_at = w.at
@@ -124,6 +131,11 @@ constexpr std::string_view of_prefix = R"(
 name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND owner IS NOT NULL
 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name)";
 
+// The row is vacant and had been locked by nobody.
+constexpr std::string_view unlocked = R"(, EXISTS (
+  SELECT FROM rowlock_lock l WHERE l.name = $1::text AND l.owner IS NULL{releasing} FOR UPDATE SKIP LOCKED)::integer
+FROM rowlock_lock WHERE )";
+
 // Whoever has changed a row and not committed stands in its xmax, and in pg_locks for as long as it is under way.
 constexpr std::string_view held_by_transactions = R"(
 WITH held AS MATERIALIZED (
@@ -141,6 +153,41 @@ l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name)"
 constexpr std::string_view schema_state = R"(
 SELECT version, serves_from, installation, us(applied_at), us(clock_timestamp())
 FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
+
+// A copy of a database has the same installation id; where it stands, the other has not.
+constexpr std::string_view this_home = R"(
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/'
+    || 'rowlock_lock'::regclass::oid::text
+  FROM rowlock_migration WHERE version = 1))";
+
+// In a transaction of the caller's, whose client_encoding may be any: {1} and so on are UTF-8 in hexadecimal. The row
+// is left alone at any other home. $4: what the client has let go of, and cannot vacate over its pool because this very
+// transaction has it pinned.
+constexpr std::string_view take_here = R"(
+WITH home AS MATERIALIZED (SELECT coalesce({home} = $2::text, false) AS is_here),
+taken AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = NULL, thread = NULL, note = {3},
+    expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = {1} AND (owner IS NULL OR acquisition = $4::text) AND (SELECT is_here FROM home) FOR UPDATE{or_skip})
+  RETURNING version)
+SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
+  (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = {1}), current_setting('transaction_isolation'))";
+
+// The clock is read above the lock.
+constexpr std::string_view pin_here = R"(
+SELECT coalesce({home} = $3::text, false)::integer, (SELECT (expires_at > clock_timestamp())::integer FROM (
+    SELECT expires_at FROM rowlock_lock WHERE name = {1} AND acquisition = $2::text AND owner IS NOT NULL
+    FOR KEY SHARE SKIP LOCKED) own), current_setting('transaction_isolation'))";
+
+constexpr std::string_view set_here = R"(
+WITH home AS MATERIALIZED (SELECT coalesce({home} = $2::text, false) AS is_here),
+changed AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, {token})
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = {1} AND version = $3::bigint AND owner IS NULL AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+  RETURNING version)
+SELECT (SELECT is_here::integer FROM home), (SELECT version FROM changed))";
 
 // Privileges are asked for even where nothing is written.
 constexpr std::string_view writing_nothing = R"(
@@ -180,12 +227,16 @@ std::string ending(std::string_view text, std::string_view end) { return replace
 }  // namespace
 
 table postgresql(std::string_view prefix, const choices& with) {
+  const auto inspecting_and = [](std::string_view more) {
+    return replaced(inspection, " FROM rowlock_lock WHERE ", more);
+  };
   const auto inspecting = [](std::string_view where) { return std::string{inspection} + std::string{where}; };
   step steps[] = {
       {.verb = verb::acquire, .key = 3, .act = std::string{acquire_one}, .many = std::string{acquire_many}},
       {.verb = verb::hold, .act = std::string{hold_one}},
       {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
       {.verb = verb::make, .act = std::string{make_one}},
+      {.verb = verb::vacate_expired, .act = std::string{vacate_expired_one}},
       {.verb = verb::renew,
        .key = 1,
        .act = ending(prolong_one, "greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')"),
@@ -200,6 +251,8 @@ table postgresql(std::string_view prefix, const choices& with) {
       {.verb = verb::find_held, .look = std::string{held_by_transactions} + "l.name = $1::text"},
       {.verb = verb::list_held, .look = std::string{held_by_transactions} + std::string{of_prefix_held}},
       {.verb = verb::beat, .look = "SELECT 1"},
+      {.verb = verb::touch, .look = inspecting_and(unlocked) + "name = $1::text"},
+      {.verb = verb::home, .look = "SELECT " + std::string{this_home}},
       {.verb = verb::schema, .look = std::string{schema_state}},
       {.verb = verb::probe, .act = std::string{writing_nothing}},
       {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
@@ -212,6 +265,21 @@ table postgresql(std::string_view prefix, const choices& with) {
     s.many = finished(s.many, with);
   }
   return {steps, prefix};
+}
+
+guest_texts postgresql_guest(std::string_view prefix) {
+  const auto text = [&](std::string_view of) {
+    auto out = replaced(of, "{home}", this_home);
+    for (const auto* n : {"1", "3"})
+      out = replaced(out, "{" + std::string{n} + "}",
+                     "convert_from(decode($" + std::string{n} + "::text, 'hex'), 'UTF8')");
+    return with_prefix(finished(out, {}), prefix);
+  };
+  return {.take = text(replaced(take_here, "{or_skip}", " SKIP LOCKED")),
+          .await = text(replaced(take_here, "{or_skip}", "")),
+          .pin = text(pin_here),
+          .home = text("SELECT coalesce({home} = $1::text, false)::integer"),
+          .set = text(set_here)};
 }
 
 }  // namespace rowlock::inline v1::dialect

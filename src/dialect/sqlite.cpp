@@ -93,6 +93,8 @@ const step vacate_dead{.verb = verb::vacate_dead,
                            "version = max(version + 1, clock_us()), expires_at = clock_us() "
                            "WHERE liveness = ?1 AND owner IS NOT NULL AND is_dead(expires_at, liveness)"};
 
+const step home{.verb = verb::home, .look = "SELECT installation FROM rowlock_migration WHERE version = 1"};
+
 const step schema{.verb = verb::schema,
                   .look =
                       "SELECT version, serves_from, installation, applied_at, clock_us() "
@@ -109,10 +111,27 @@ const step applying{.verb = verb::applying,
 
 table sqlite(std::string_view prefix) {
   const step steps[] = {acquire, compare_and_set, hold_while_alive, names_liveness, vacate_dead, make,
-                        renew,   extend,          release,          inspect,        list,        schema,
-                        probe,   applied,         applying};
-  static_assert(std::size(steps) == table::size - 4);  // what is for rows with locks
+                        renew,   extend,          release,          inspect,        list,        home,
+                        schema,  probe,           applied,          applying};
+  static_assert(std::size(steps) == table::size - 6);  // what is for rows with locks
   return {steps, prefix};
+}
+
+// None of our functions is there. Tables are named in full: another file of the connection may have some too.
+guest_texts sqlite_guest(std::string_view prefix, std::string_view file) {
+  const auto in_full = "\"" + replaced(file, "\"", "\"\"") + "\"." + std::string{prefix};
+  const auto text = [&](std::string_view of) {
+    return with_prefix(replaced(of, "{is_home}", "(SELECT installation FROM rowlock_migration WHERE version = 1) IS "),
+                       in_full);
+  };
+  return {.take = text("INSERT INTO rowlock_lock (name, version, expires_at) SELECT ?1, 0, 0 WHERE {is_home} ?2 "
+                       "ON CONFLICT (name) DO UPDATE SET version = version "
+                       "RETURNING version, owner IS NULL, expires_at, liveness"),
+          .change = text("UPDATE rowlock_lock SET version = ?2, owner = NULL, thread = NULL, liveness = NULL, "
+                         "note = ?3, expires_at = ?4 WHERE name = ?1"),
+          .pin = text("UPDATE rowlock_lock SET version = version "
+                      "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND {is_home} ?3 "
+                      "RETURNING expires_at")};
 }
 
 }  // namespace rowlock::inline v1::dialect

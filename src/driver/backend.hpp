@@ -14,6 +14,7 @@
 
 #include "core/url.hpp"
 #include "dialect/dialect.hpp"
+#include "driver/guest.hpp"
 #include "driver/session.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -36,6 +37,9 @@ class ROWLOCK_EXPORT database {
   /// One that is to hold locks by transactions: the server ends it where it says nothing for open_options::
   /// transaction_limit. Only where rows have locks.
   virtual std::unique_ptr<session> connect_to_hold(const limits& until);
+  /// A transaction of the caller's; both must outlive what is given. Throws wrong_transaction_state where it is of
+  /// another kind of database.
+  virtual std::unique_ptr<guest> join(caller_transaction& tx) = 0;
   /// Whether a transaction can keep a row locked and leave the others alone. Where it cannot, a lock without a lease
   /// names this client's liveness.
   virtual bool has_row_locks() const noexcept = 0;
@@ -57,6 +61,9 @@ class ROWLOCK_EXPORT database {
   /// doing may be under way yet. As far as it can; throws only where `on` is of no further use.
   virtual void end_lost_sessions(session& /*on*/, const limits& /*until*/) {}
 };
+
+/// Throws wrong_transaction_state where the caller's transaction is not of this kind.
+ROWLOCK_EXPORT void require_kind(const caller_transaction& tx, detail::backend kind);
 
 /// What went well, but not as well as it could.
 using warn = std::function<void(const std::string& sentence)>;

@@ -11,6 +11,7 @@
 #include <cppconn/version_info.h>
 #include <mysql_driver.h>
 #include <rowlock/error.hpp>
+#include <rowlock/interop/mysql.hpp>
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,6 +20,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "core/error_detail.hpp"
+#include "driver/guest.hpp"
+#include "driver/mysql_errors.hpp"
+#include "driver/mysql_values.hpp"
 #include "driver/new_socket.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -148,6 +153,25 @@ sql::ConnectOptionsMap options_of(const mysql_address& to, std::chrono::seconds 
   return out;
 }
 
+// Rows are text, or NULL.
+void run_text(sql::Connection& on, const std::string& sql, std::vector<row>& to) {
+  const calling about_to;
+  const std::unique_ptr<sql::Statement> statement{on.createStatement()};
+  if (!statement->execute(sql)) return;
+  const std::unique_ptr<sql::ResultSet> found{statement->getResultSet()};
+  const auto columns = found->getMetaData()->getColumnCount();
+  while (found->next()) {
+    row& out = to.emplace_back();
+    for (unsigned i = 1; i <= columns; ++i) {
+      if (found->isNull(i)) {
+        out.emplace_back();
+      } else {
+        out.emplace_back(text_of(found->getString(i)));
+      }
+    }
+  }
+}
+
 class prepared final : public connector_connection::statement {
  public:
   prepared(sql::Connection& on, const std::string& sql)
@@ -221,23 +245,7 @@ class connector_connection::implementation {
     return static_cast<std::uint16_t>(number);
   }
 
-  void execute(const std::string& sql, std::vector<row>& to) {
-    const calling about_to;
-    const std::unique_ptr<sql::Statement> statement{connection_->createStatement()};
-    if (!statement->execute(sql)) return;
-    const std::unique_ptr<sql::ResultSet> found{statement->getResultSet()};
-    const auto columns = found->getMetaData()->getColumnCount();
-    while (found->next()) {
-      row& out = to.emplace_back();
-      for (unsigned i = 1; i <= columns; ++i) {
-        if (found->isNull(i)) {
-          out.emplace_back();
-        } else {
-          out.emplace_back(text_of(found->getString(i)));
-        }
-      }
-    }
-  }
+  void execute(const std::string& sql, std::vector<row>& to) { run_text(*connection_, sql, to); }
 
  private:
   std::unique_ptr<sql::Connection> connection_;
@@ -274,4 +282,119 @@ std::optional<sql_failure> sql_failure_of(const std::exception& e) {
   return sql_failure{.code = found->getErrorCode(), .sqlstate = found->getSQLState(), .message = found->what()};
 }
 
+namespace {
+
+constexpr int no_connection = 2006;
+constexpr int only_reads = 1792;
+
+/// A connection of the caller's.
+class connector_caller final : public detail::caller_transaction {
+ public:
+  explicit connector_caller(sql::Connection& of) : connection_{of} {}
+
+  detail::backend kind() const noexcept override { return detail::backend::mysql; }
+  std::vector<row> execute(const std::string& sql, std::span<const detail::value_in> arguments) override {
+    std::vector<row> out;
+    calling_out("locking in a transaction of the caller's", false,
+                [&] { run_text(connection_, with_literals(sql, arguments), out); });
+    return out;
+  }
+  void commit() {
+    calling_out("committing", true, [&] { connection_.commit(); });
+  }
+
+ private:
+  template <class Call>
+  void calling_out(const char* doing, bool committing, Call call) try {
+    call();
+  } catch (const sql::SQLException&) {
+    rethrow(doing, committing);
+  }
+
+  // Closed by its owner, it has no number for that.
+  [[noreturn]] void rethrow(const char* doing, bool committing) try { throw; } catch (const sql::SQLException& e) {
+    const auto failure = sql_failure_of(e).value_or(sql_failure{});
+    if (failure.code == only_reads)
+      throw error{errc::wrong_transaction_state, "this transaction was begun to read only, and a lock is written"};
+    const bool is_lost = is_about_mysql_connection(failure.code) || connection_.isClosed();
+    throw mysql_error({.code = is_lost && failure.code == 0 ? no_connection : failure.code,
+                       .sqlstate = failure.sqlstate,
+                       .message = failure.message,
+                       .connection_lost = is_lost,
+                       .writing = committing},
+                      "MySQL", doing);
+  }
+
+  sql::Connection& connection_;
+};
+
+}  // namespace
+
 }  // namespace rowlock::inline v1::driver
+
+namespace rowlock::inline v1 {
+
+namespace detail {
+
+std::optional<transaction_lock> lock_in(sql::Connection& tx, client& locks, const lock_name& name,
+                                        std::optional<duration> wait, const lock_in_options& options) {
+  driver::connector_caller bridge{tx};
+  return lock_in(bridge, locks, name, wait, options);
+}
+
+namespace {
+constexpr int transaction_is_open = 1568;
+}
+
+struct mysql_attempt::state {
+  explicit state(sql::Connection& of) : connection{of}, bridge{of} {}
+  sql::Connection& connection;
+  driver::connector_caller bridge;
+  bool had_autocommit = false;
+  bool is_over = false;
+};
+
+// Only outside of a transaction may it be said what the next one is to be.
+mysql_attempt::mysql_attempt(sql::Connection& connection) : state_{std::make_unique<state>(connection)} {
+  try {
+    state_->bridge.execute("SET TRANSACTION READ WRITE", {});
+  } catch (const error& e) {
+    if (e.native_code() != transaction_is_open) throw;
+    throw error{errc::wrong_transaction_state,
+                "a transaction is open on this connection, and optimistically() has to roll back its own"};
+  }
+  const auto autocommit = state_->bridge.execute("SELECT @@autocommit", {}).at(0).at(0);
+  state_->had_autocommit = driver::number(autocommit) != 0;
+  if (state_->had_autocommit) connection.setAutoCommit(false);
+}
+
+// To switch autocommit on commits: not before all was rolled back.
+mysql_attempt::~mysql_attempt() {
+  try {
+    if (!state_->is_over) state_->connection.rollback();
+    if (state_->had_autocommit) state_->connection.setAutoCommit(true);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): then the session is over
+  }
+}
+
+sql::Connection& mysql_attempt::handle() const noexcept { return state_->connection; }
+caller_transaction& mysql_attempt::bridge() noexcept { return state_->bridge; }
+
+void mysql_attempt::commit() {
+  state_->bridge.commit();
+  state_->is_over = true;
+}
+
+bool mysql_attempt::is_conflict(const std::exception& e) noexcept {
+  const auto* found = dynamic_cast<const sql::SQLException*>(&e);
+  return found != nullptr && (found->getErrorCode() == 1213 || found->getErrorCode() == 1020);
+}
+
+}  // namespace detail
+
+void confirm(sql::Connection& tx, const held_lock& held) {
+  driver::connector_caller bridge{tx};
+  detail::confirm(bridge, held);
+}
+
+}  // namespace rowlock::inline v1

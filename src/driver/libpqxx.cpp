@@ -7,7 +7,6 @@
 #if PQXX_VERSION_MAJOR < 7
 #include <pqxx/connectionpolicy.hxx>
 #include <pqxx/errorhandler>
-#include <pqxx/prepared_statement>
 #endif
 
 namespace rowlock::inline v1::driver {
@@ -66,10 +65,6 @@ class notices final : public pqxx::errorhandler {
   std::function<void(const char*)> to_;
 };
 
-auto as_parameters(postgresql_values values) {
-  return pqxx::prepare::make_dynamic_params(values.begin(), values.end());
-}
-
 }  // namespace
 
 class libpqxx_connection::implementation {
@@ -79,10 +74,10 @@ class libpqxx_connection::implementation {
 
   void prepare(const std::string& name, const std::string& sql) { connection_.prepare(name, sql); }
   pqxx::result execute_prepared(const std::string& name, postgresql_values values) {
-    return pqxx::nontransaction{connection_}.exec_prepared(name, as_parameters(values));
+    return pqxx::nontransaction{connection_}.exec_prepared(name, detail::as_parameters(values));
   }
   pqxx::result execute(const std::string& sql, postgresql_values values) {
-    return pqxx::nontransaction{connection_}.exec_params(sql, as_parameters(values));
+    return pqxx::nontransaction{connection_}.exec_params(sql, detail::as_parameters(values));
   }
   pqxx::result execute_script(const std::string& sql) { return pqxx::nontransaction{connection_}.exec(sql); }
 
@@ -93,23 +88,6 @@ class libpqxx_connection::implementation {
 
 #else
 
-namespace {
-
-pqxx::params as_parameters(postgresql_values values) {
-  pqxx::params out;
-  out.reserve(values.size());
-  for (const char* value : values) {
-    if (value == nullptr) {
-      out.append();
-    } else {
-      out.append(pqxx::zview{value});
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
 class libpqxx_connection::implementation {
  public:
   implementation(postgresql_handle connected, std::function<void(const char*)> notice)
@@ -119,10 +97,10 @@ class libpqxx_connection::implementation {
 
   void prepare(const std::string& name, const std::string& sql) { connection_.prepare(name, sql); }
   pqxx::result execute_prepared(const std::string& name, postgresql_values values) {
-    return pqxx::nontransaction{connection_}.exec(pqxx::prepped{name}, as_parameters(values));
+    return pqxx::nontransaction{connection_}.exec(pqxx::prepped{name}, detail::as_parameters(values));
   }
   pqxx::result execute(const std::string& sql, postgresql_values values) {
-    return pqxx::nontransaction{connection_}.exec(sql, as_parameters(values));
+    return pqxx::nontransaction{connection_}.exec(sql, detail::as_parameters(values));
   }
   pqxx::result execute_script(const std::string& sql) { return pqxx::nontransaction{connection_}.exec(sql); }
 
@@ -152,28 +130,8 @@ pqxx::result libpqxx_connection::execute(const std::string& sql, postgresql_valu
 
 pqxx::result libpqxx_connection::execute_script(const std::string& sql) { return implementation_->execute_script(sql); }
 
-namespace {
+bool is_about_connection(const std::exception& e) { return detail::is_a<pqxx::broken_connection>(e); }
 
-template <class Exception>
-bool is(const std::exception& e) {
-  return dynamic_cast<const Exception*>(&e) != nullptr;
-}
-
-}  // namespace
-
-// 6.4 has exceptions without an SQLSTATE for these, and its transaction_rollback is no sql_error.
-std::string sqlstate_of(const std::exception& e) {
-  if (const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e); sql != nullptr && !sql->sqlstate().empty())
-    return std::string{sql->sqlstate()};
-  if (is<pqxx::serialization_failure>(e)) return "40001";
-  if (is<pqxx::deadlock_detected>(e)) return "40P01";
-  if (is<pqxx::statement_completion_unknown>(e)) return "40003";
-  if (is<pqxx::insufficient_privilege>(e)) return "42501";
-  return {};
-}
-
-bool is_about_connection(const std::exception& e) { return is<pqxx::broken_connection>(e); }
-
-bool is_in_doubt(const std::exception& e) { return is<pqxx::in_doubt_error>(e); }
+bool is_in_doubt(const std::exception& e) { return detail::is_a<pqxx::in_doubt_error>(e); }
 
 }  // namespace rowlock::inline v1::driver

@@ -2,7 +2,7 @@
 
 #include <libpq-fe.h>
 
-#include <pqxx/version>
+#include <rowlock/interop/detail/libpqxx.hpp>
 
 #include <exception>
 #include <functional>
@@ -24,8 +24,8 @@ using postgresql_handle = std::unique_ptr<PGconn, finish_postgresql>;
 /// 6.4 looks at every answer with the help of a table that it makes at the first and destroys when the program ends.
 inline constexpr bool libpqxx_needs_static_objects = PQXX_VERSION_MAJOR < 7;
 
-/// As a statement takes them: text without NUL, or nullptr for NULL.
-using postgresql_values = std::span<const char* const>;
+/// As a statement takes them.
+using detail::postgresql_values;
 
 /// What one libpqxx does differently from another (6.4, 7.10 and 8.0) is known here and nowhere else. Each call is one
 /// round trip and no transaction but its own; none reconnects. (6.4 never frees what libpq answered, 2 kB, when a
@@ -54,8 +54,6 @@ class libpqxx_connection {
   std::unique_ptr<implementation> implementation_;
 };
 
-/// What the type of an exception alone tells; empty where it tells nothing.
-std::string sqlstate_of(const std::exception& e);
 /// Whether libpqxx says that the way to the server is lost.
 bool is_about_connection(const std::exception& e);
 /// Whether libpqxx itself cannot tell what became of a transaction.

@@ -8,6 +8,7 @@
 #include "driver/line_cutter.hpp"
 #include "driver/lost_sessions.hpp"
 #include "driver/mysql_connecting.hpp"
+#include "driver/mysql_guest.hpp"
 #include "driver/mysql_session.hpp"
 #include "driver/warn_once.hpp"
 
@@ -23,6 +24,10 @@ class mysql_database final : public database {
   std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
     return connect(until, with_.transaction_limit);
+  }
+  std::unique_ptr<guest> join(caller_transaction& tx) override {
+    require_kind(tx, detail::backend::mysql);
+    return std::make_unique<mysql_guest>(tx, dialect::mysql_guest(with_.table_prefix));
   }
   bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <utility>
 
+#include "driver/guest.hpp"
+
 namespace rowlock::inline v1::driver {
 
 namespace {
@@ -53,6 +55,13 @@ void append_value(std::string& to, const argument& value) {
   }
 }
 
+std::string literal(const argument& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  const auto* words = std::get_if<std::string_view>(&value);
+  if (words == nullptr) return "NULL";
+  return "X'" + hex(*words) + "'";
+}
+
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \n") == std::string_view::npos; }
 
 }  // namespace
@@ -68,6 +77,17 @@ mysql_text for_server(std::string_view text, mysql_kind kind) {
     out.arguments.push_back(number - 1);
   }
   return out;
+}
+
+std::string with_literals(std::string_view text, std::span<const argument> arguments) {
+  std::string out;
+  for (;;) {
+    const auto at = text.find('?');
+    out.append(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    out.append(literal(arguments[static_cast<std::size_t>(text.at(at + 1) - '1')]));
+    text.remove_prefix(at + 2);
+  }
 }
 
 std::string json_of(std::span<const request> batch) {

@@ -24,6 +24,10 @@ mysql_text for_server(std::string_view text, mysql_kind kind);
 /// The requests as JSON: an array of each one's arguments, in an array.
 std::string json_of(std::span<const request> batch);
 
+/// A text with ?1, ?2, … with the arguments themselves in their place: text by its bytes, whatever the session's
+/// character set is.
+std::string with_literals(std::string_view text, std::span<const argument> arguments);
+
 /// One by one, without the comments between them: a script's statements end with a semicolon at the end of a line.
 std::vector<std::string> statements_of(std::string_view script);
 

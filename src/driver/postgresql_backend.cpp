@@ -7,6 +7,7 @@
 #include "driver/line_cutter.hpp"
 #include "driver/lost_sessions.hpp"
 #include "driver/postgresql_address.hpp"
+#include "driver/postgresql_guest.hpp"
 #include "driver/postgresql_session.hpp"
 #include "driver/warn_once.hpp"
 
@@ -29,6 +30,10 @@ class postgresql_database final : public database {
   std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
     return connect(until, with_.transaction_limit);
+  }
+  std::unique_ptr<guest> join(caller_transaction& tx) override {
+    require_kind(tx, detail::backend::postgresql);
+    return std::make_unique<postgresql_guest>(tx, dialect::postgresql_guest(with_.table_prefix));
   }
   bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }

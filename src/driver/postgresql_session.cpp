@@ -166,7 +166,7 @@ void postgresql_session::fail(const std::exception& e, const purpose& why) {
   // Of a broken connection libpqxx 6.4 only says that it could not obtain the client encoding.
   const char* heard = PQerrorMessage(connection_.raw());
   const std::string message = is_lost && *heard != '\0' ? heard : e.what();
-  const std::string sqlstate = sqlstate_of(e);
+  const std::string sqlstate = detail::sqlstate_of(e);
   throw postgresql_error({.message = message, .sqlstate = sqlstate, .connection_lost = is_lost, .writing = why.writing},
                          why.doing);
 }

@@ -24,7 +24,24 @@ namespace {
   throw error{errc::unsupported, "in this database a transaction cannot keep a single row locked"};
 }
 
+const char* name_of(detail::backend kind) noexcept {
+  switch (kind) {
+    case detail::backend::postgresql:
+      return "PostgreSQL";
+    case detail::backend::mysql:
+      return "MySQL or MariaDB";
+    default:
+      return "SQLite";
+  }
+}
+
 }  // namespace
+
+void require_kind(const caller_transaction& tx, detail::backend kind) {
+  if (tx.kind() == kind) return;
+  throw error{errc::wrong_transaction_state, std::string{"the transaction is one of "} + name_of(tx.kind()) +
+                                                 ", but the client's locks are on " + name_of(kind)};
+}
 
 void session::begin(const limits& /*until*/) { refuse_transactions(); }
 void session::commit(const limits& /*until*/) { refuse_transactions(); }

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "driver/backend.hpp"
 #include "driver/liveness_files.hpp"
+#include "driver/sqlite_guest.hpp"
 #include "driver/sqlite_session.hpp"
 #include "driver/warn_once.hpp"
 
@@ -21,7 +22,8 @@ constexpr const char* in_memory = ":memory:";
 
 class sqlite_database final : public database {
  public:
-  sqlite_database(std::string path, const open_options& with) : path_{std::move(path)}, warning_{with.warning} {
+  sqlite_database(std::string path, const open_options& with)
+      : path_{std::move(path)}, table_prefix_{with.table_prefix}, warning_{with.warning} {
     if (path_ == in_memory) return;
     // Whatever the working directory is when a session is opened. An empty path would be a private, temporary database.
     std::error_code failure;
@@ -34,6 +36,11 @@ class sqlite_database final : public database {
                                                            .warning = [this](const std::string& s) { warning_(s); },
                                                            .liveness = files_ ? &*files_ : nullptr},
                                             until);
+  }
+  std::unique_ptr<guest> join(caller_transaction& tx) override {
+    require_kind(tx, detail::backend::sqlite);
+    return std::make_unique<sqlite_guest>(static_cast<sqlite_caller&>(tx), table_prefix_, path_,
+                                          files_ ? &*files_ : nullptr);
   }
   bool has_row_locks() const noexcept override { return false; }
   std::string liveness() override;
@@ -58,6 +65,7 @@ class sqlite_database final : public database {
   }
 
   std::string path_;
+  const std::string table_prefix_;
   warn_once warning_;
   std::optional<liveness_files> files_;  // not of a database in memory
   std::atomic<bool> has_own_file_{false};

@@ -8,7 +8,6 @@
 #include "core/wait.hpp"
 #include "driver/boot_clock.hpp"
 #include "runtime/client_impl.hpp"
-#include "runtime/jitter.hpp"
 #include "strategy/inspection.hpp"
 
 namespace rowlock::inline v1::detail {
@@ -31,45 +30,6 @@ struct client_impl::got {
   core::instant sent{};
   strategies::answer answer{};
   std::unique_ptr<runtime::held_transaction> transaction{};
-};
-
-/// What a wait has seen so far, and so when it tries next.
-class client_impl::patience {
- public:
-  patience(core::instant deadline, driver::foreign_news news) : deadline_{deadline}, next_{deadline}, news_{news} {}
-
-  core::instant deadline() const noexcept { return deadline_; }
-  core::instant next_try() const noexcept { return next_; }
-  bool is_over() const noexcept { return driver::now() >= deadline_; }
-
-  void was_busy(std::optional<duration> left) {
-    failure_.reset();
-    failures_ = 0;
-    has_answer_ = true;
-    if (news_ == driver::foreign_news::asked || !left) {  // nobody tells of the end of a transaction or a process
-      pause(core::poll_pause(driver::now() - begin_, left, runtime::jitter()));
-    } else {
-      pause(core::busy_pause(left, runtime::jitter()));
-    }
-  }
-  void failed(const error& e) {
-    failure_ = e;
-    pause(core::error_pause(++failures_, runtime::jitter()));
-  }
-  void throw_if_never_answered() const {
-    if (failure_ && !has_answer_) throw error{*failure_};
-  }
-
- private:
-  void pause(duration d) { next_ = std::min(deadline_, core::later(driver::now(), d)); }
-
-  core::instant begin_ = driver::now();
-  core::instant deadline_;
-  core::instant next_;
-  driver::foreign_news news_;
-  std::optional<error> failure_;
-  int failures_ = 0;
-  bool has_answer_ = false;
 };
 
 std::optional<held_lock> client_impl::acquire(const lock_name& name, const lock_options& options,
@@ -102,7 +62,7 @@ std::optional<held_lock> client_impl::try_only_once(const wish& what, const std:
 // Only a try that finds nobody waiting may go before the line. In the line: listen, try, sleep, so that no release
 // between the try and the sleep is missed.
 std::optional<held_lock> client_impl::wait_for(const wish& what, core::instant deadline, const std::stop_token& stop) {
-  patience so_far{deadline, database_->news()};
+  runtime::patience so_far{deadline, database_->news()};
   if (line_.is_empty(what.name))
     if (auto held = try_while_waiting(what, so_far, stop)) return held;
   const runtime::hint_watch::subscription foreign_hints{hints_};
@@ -121,7 +81,7 @@ std::optional<held_lock> client_impl::wait_for(const wish& what, core::instant d
   }
 }
 
-std::optional<held_lock> client_impl::try_while_waiting(const wish& what, patience& so_far,
+std::optional<held_lock> client_impl::try_while_waiting(const wish& what, runtime::patience& so_far,
                                                         const std::stop_token& stop) try {
   driver::limits until = call_limits(stop);
   const auto least = core::later(driver::now(), database_->least_call());

@@ -4,6 +4,7 @@
 #include <rowlock/held_lock.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/transaction.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "runtime/holdings.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/keeper.hpp"
+#include "runtime/patience.hpp"
 #include "runtime/pool.hpp"
 #include "runtime/reporter.hpp"
 #include "runtime/schema.hpp"
@@ -56,6 +58,16 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void extend(const std::shared_ptr<acquisition>& a, duration lease);
   void release_all() noexcept;
 
+  /// In a transaction of the caller's. Without `wait`: as long as it takes. nullopt: busy.
+  std::optional<transaction_lock> lock_in(caller_transaction& tx, const lock_name& name, std::optional<duration> wait,
+                                          const lock_in_options& options);
+  void confirm(caller_transaction& tx, const std::shared_ptr<acquisition>& a);
+  /// The version of a name that nobody has; nullopt: somebody has it.
+  std::optional<std::int64_t> see(caller_transaction& tx, const lock_name& name);
+  /// false: somebody has had it since it was seen with that version.
+  bool set(caller_transaction& tx, const lock_name& name, std::int64_t version);
+  void refuse_own(const lock_name& name, const holder& by);
+
   std::vector<lock_info> list(std::string_view prefix);
   std::optional<lock_info> find(const lock_name& name);
   void check();
@@ -69,7 +81,6 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   struct wish;
   struct tried;
   struct got;
-  class patience;
 
   /// Throws client_closed, used_after_fork.
   void check_usable() const;
@@ -83,7 +94,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::optional<held_lock> again(const wish& what);
   std::optional<held_lock> try_only_once(const wish& what, const std::stop_token& stop);
   std::optional<held_lock> wait_for(const wish& what, core::instant deadline, const std::stop_token& stop);
-  std::optional<held_lock> try_while_waiting(const wish& what, patience& so_far, const std::stop_token& stop);
+  std::optional<held_lock> try_while_waiting(const wish& what, runtime::patience& so_far, const std::stop_token& stop);
   tried try_once(const wish& what, const driver::limits& until);
   got get(const wish& what, const std::string& id, const driver::limits& until);
   got hold(const wish& what, const std::string& id, const driver::limits& until);
@@ -95,6 +106,17 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
                                           const driver::limits& until) noexcept;
   std::optional<held_lock> keep(const wish& what, const std::string& id, got granted);
   std::shared_ptr<acquisition> acquisition_of(const wish& what, const std::string& id, got granted);
+
+  struct cleared;
+  cleared make_way(const lock_name& name);
+  std::optional<cleared> look_for_way(const lock_name& name, driver::session& on, const driver::limits& until);
+  bool is_locked_by(const lock_name& name, const std::string& session);
+  std::optional<transaction_lock> try_lock_in(driver::guest& in, const lock_name& name, const lock_in_options& options,
+                                              duration wait, runtime::patience& so_far);
+  std::string home();
+  void settle_home(const std::string& supposed);
+  strategies::renewal standing_of(const acquisition& a);
+  void require_held(const acquisition& a) const;
 
   bool try_extend(const std::shared_ptr<acquisition>& a, duration lease, const driver::limits& until);
   void believe_until(acquisition& a, core::instant deadline);
@@ -142,6 +164,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   runtime::attempt_ids ids_{id_};
   runtime::holdings holdings_;
   runtime::undo_list undo_;
+  runtime::guarded<std::string> home_;  // empty: not asked for yet
   runtime::waiting_line line_;
   runtime::hint_watch hints_;
   runtime::watchdog watchdog_;

@@ -27,14 +27,22 @@ bool holdings::add(const acquisition_ptr& a, bool reentrant) {
   return true;
 }
 
+const acquisition_ptr* holdings::find(const contents& in, const lock_name& name, const holder& by, core::instant now) {
+  const auto found = in.by_holder.find(key_of(name, by));
+  if (found == in.by_holder.end()) return nullptr;
+  return found->second->is_held() && found->second->deadline() > now ? &found->second : nullptr;
+}
+
 acquisition_ptr holdings::again(const lock_name& name, const holder& by, core::instant now) {
-  const std::string key = key_of(name, by);
   const auto state = state_.lock();
-  const auto found = state->by_holder.find(key);
-  if (found == state->by_holder.end()) return nullptr;
-  if (!found->second->is_held() || found->second->deadline() <= now) return nullptr;
-  ++found->second->handles;
-  return found->second;
+  const auto* const found = find(*state, name, by, now);
+  if (found == nullptr) return nullptr;
+  ++(*found)->handles;
+  return *found;
+}
+
+bool holdings::has(const lock_name& name, const holder& by, core::instant now) {
+  return find(*state_.lock(), name, by, now) != nullptr;
 }
 
 bool holdings::has(const lock_name& name) {

@@ -25,6 +25,9 @@ class holdings {
   /// Whether anybody here has this name.
   bool has(const lock_name& name);
 
+  /// Whether `again` would give it.
+  bool has(const lock_name& name, const holder& by, core::instant now);
+
   /// One handle less. true: it was the last, and it is not listed any more.
   bool drop(acquisition& a);
 
@@ -43,6 +46,8 @@ class holdings {
   }
 
  private:
+  struct contents;
+  static const acquisition_ptr* find(const contents& in, const lock_name& name, const holder& by, core::instant now);
   struct contents {
     std::vector<acquisition_ptr> listed;
     std::unordered_map<std::string, acquisition_ptr> by_holder;

@@ -19,6 +19,7 @@ class attempt_ids {
  public:
   explicit attempt_ids(std::string client) : client_{std::move(client)} {}
   std::string next();
+  bool made(std::string_view id) const noexcept { return id.starts_with(client_); }
 
  private:
   std::string client_;

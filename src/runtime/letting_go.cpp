@@ -67,6 +67,19 @@ void client_impl::release_transaction(acquisition& a) {
   line_.hint(a.name);
 }
 
+// That another transaction may rely on it.
+void client_impl::require_held(const acquisition& a) const {
+  if (is_foreign()) throw lock_lost(a, loss_reason::forked);
+  if (a.transaction)
+    throw error{errc::unsupported,
+                "a lock by for_update is held by a transaction of its own, for which this one would wait "
+                "in vain; do the work in the same transaction: lock_in"};
+  if (a.is_held() && a.deadline() > driver::now()) return;
+  if (a.why_lost() == loss_reason::none && !a.is_held())
+    throw error{errc::not_held, "\"" + std::string{a.name.view()} + "\" was released"};
+  throw lock_lost(a, a.is_held() ? a.why_overdue() : a.why_lost());
+}
+
 // Of a lock that was given up.
 void client_impl::end_transaction(acquisition& a, const driver::limits& until) noexcept {
   a.transaction->hurry();

@@ -26,6 +26,12 @@ std::vector<undo_list::entry> undo_list::take_permitted(core::instant now) {
   return take([now](const entry& e) { return e.from <= now; });
 }
 
+bool undo_list::permits(std::string_view acquisition, core::instant now) {
+  const auto entries = entries_.lock();
+  return std::any_of(entries->begin(), entries->end(),
+                     [&](const entry& e) { return e.acquisition == acquisition && e.from <= now; });
+}
+
 void undo_list::put_back(std::vector<entry> failed, core::instant now) {
   const auto entries = entries_.lock();
   for (entry& e : failed) {

@@ -3,6 +3,7 @@
 #include <rowlock/lock_name.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/time.hpp"
@@ -30,6 +31,8 @@ class undo_list {
   std::vector<entry> take_due(core::instant now);
   /// Takes out what may be undone, due or not: the last chance.
   std::vector<entry> take_permitted(core::instant now);
+  /// Whether this one may be undone now, by whoever can.
+  bool permits(std::string_view acquisition, core::instant now);
   /// After another failure: once more later, unless its time is over.
   void put_back(std::vector<entry> failed, core::instant now);
   /// When there is next something to do.

@@ -1,6 +1,5 @@
 #include "strategy/lease_rows.hpp"
 
-#include "strategy/inspection.hpp"
 #include "strategy/matching.hpp"
 
 namespace rowlock::inline v1::strategies {
@@ -14,17 +13,19 @@ std::vector<driver::request> requests(std::span<const held> batch) {
   return out;
 }
 
-/// What the row of a name that gave no answer says about our acquisition of it.
-renewal reading(const row_state& row, std::string_view acquisition) {
-  const auto lost = [](loss_reason why) { return renewal{.what = standing::lost, .left = {}, .why = why}; };
-  if (row.acquisition != acquisition) return lost(loss_reason::taken_over);
-  if (row.is_vacant) return lost(loss_reason::forced);
-  if (!row.left) return {.what = standing::kept, .left = {}, .why = {}};  // without a lease there is nothing to prolong
-  if (*row.left <= duration::zero()) return lost(loss_reason::expired);
-  return {};  // still ours: somebody had the row locked just then
-}
+renewal lost(loss_reason why) { return {.what = standing::lost, .left = {}, .why = why}; }
 
 }  // namespace
+
+renewal standing_of(const std::optional<row_state>& row, std::string_view acquisition) {
+  if (!row) return lost(loss_reason::row_vanished);
+  if (row->acquisition != acquisition) return lost(loss_reason::taken_over);
+  if (row->is_vacant) return lost(loss_reason::forced);
+  if (!row->left)
+    return {.what = standing::kept, .left = {}, .why = {}};  // without a lease there is nothing to prolong
+  if (*row->left <= duration::zero()) return lost(loss_reason::expired);
+  return {};  // still ours: somebody had the row locked just then
+}
 
 std::vector<renewal> lease_rows::renew(driver::session& on, std::span<const held> batch,
                                        const driver::limits& until) const {
@@ -54,11 +55,10 @@ void lease_rows::explain_silence(driver::session& on, std::span<const held> batc
   std::vector<bool> seen(batch.size());
   match(batch, &held::name, rows, [&](std::size_t i, const driver::row& r) {
     seen[i] = true;
-    if (answers[i].what != standing::kept) answers[i] = reading(row_state_of(r), batch[i].acquisition);
+    if (answers[i].what != standing::kept) answers[i] = standing_of(row_state_of(r), batch[i].acquisition);
   });
   for (std::size_t i = 0; i < batch.size(); ++i)
-    if (!seen[i] && answers[i].what != standing::kept)
-      answers[i] = {.what = standing::lost, .left = {}, .why = loss_reason::row_vanished};
+    if (!seen[i] && answers[i].what != standing::kept) answers[i] = standing_of(std::nullopt, batch[i].acquisition);
 }
 
 std::vector<letting_go> lease_rows::release(driver::session& on, std::span<const held> batch,

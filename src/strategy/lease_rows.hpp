@@ -1,8 +1,15 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
+
+#include "strategy/inspection.hpp"
 #include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::strategies {
+
+/// What the row of a name says about an acquisition of it; nullopt: there is no row.
+renewal standing_of(const std::optional<row_state>& row, std::string_view acquisition);
 
 /// What all strategies that own by lease have in common: keeping and letting go by acquisition.
 class lease_rows : public algorithm {

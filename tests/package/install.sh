@@ -20,6 +20,29 @@ check_shared_libraries() {
     done < <(find "$prefix" -name 'librowlock_*.so')
 }
 
+# A program that was built with another libpqxx than the library does not link, and is told why. That other one is not
+# here: what the program asks for is renamed.
+check_libpqxx_of_program() {
+    [[ " $components " == *" postgresql "* ]] || return 0
+    local flags wanted other=rowlock_was_built_with_libpqxx_6_99
+    flags=$(pkg-config --libs rowlock-postgresql libpqxx)
+    # shellcheck disable=SC2046
+    quietly "$CXX" -std=c++20 $(pkg-config --cflags rowlock-postgresql libpqxx) \
+        -c "$here/locking_transaction.cpp" -o "$scratch/program.o"
+    # shellcheck disable=SC2086
+    quietly "$CXX" "$scratch/program.o" $flags -o "$scratch/program"
+    wanted=$(nm "$scratch/program.o" | sed -n 's/^ *U \(rowlock_was_built_with_libpqxx_[0-9_]*\)$/\1/p')
+    [[ $wanted == rowlock_was_built_with_libpqxx_$(pkg-config --modversion libpqxx | cut -d. -f1,2 | tr . _) ]] ||
+        fail "The program asks for: $wanted"
+    objcopy --redefine-sym "$wanted=$other" "$scratch/program.o"
+    # shellcheck disable=SC2086
+    if "$CXX" "$scratch/program.o" $flags -o "$scratch/never" >"$scratch/log" 2>&1; then
+        fail "A program for another libpqxx was linked"
+    fi
+    grep -q "undefined reference to .$other" "$scratch/log" ||
+        fail "It was not said that the program is for another libpqxx: $(<"$scratch/log")"
+}
+
 prefix=$scratch/moved
 quietly "$cmake" --install "$build" --prefix "$scratch/installed"
 mv "$scratch/installed" "$prefix"
@@ -35,5 +58,6 @@ check_answers
 check_pkg_config "$prefix" rowlock-sqlite
 check_pkg_config "$prefix" rowlock
 check_servers "$prefix"
+check_libpqxx_of_program
 check_command "$prefix"
 check_shared_libraries

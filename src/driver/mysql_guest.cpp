@@ -1,0 +1,201 @@
+#include "driver/mysql_guest.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include "core/error_detail.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int lock_wait_timeout = 1205;
+constexpr int overtaken = 1020;
+constexpr int no_such_savepoint = 1305;
+
+// Nobody else gives this name to a savepoint.
+constexpr const char* optimism_begin = "SAVEPOINT `rowlock: optimistically`";
+constexpr const char* optimism_end = "RELEASE SAVEPOINT `rowlock: optimistically`";
+
+// The statement took longer than the session's own limits let it.
+bool is_over_limit(int code) { return code == 1969 || code == 3024; }
+
+constexpr duration least_wait = 1s;  // that both servers can be told
+constexpr duration longest_wait = 3s;
+
+void refuse_autocommit(const cell& autocommit) {
+  if (number(autocommit) == 0) return;
+  throw error{errc::wrong_transaction_state,
+              "autocommit is on: a lock would be gone before the call returned; setAutoCommit(false)"};
+}
+
+[[noreturn]] void throw_stale() {
+  throw error{
+      errc::stale_snapshot,
+      "this transaction's snapshot is older than the lock: what it has read may have been changed since; roll it "
+      "back and begin again with the lock"};
+}
+
+// A server that keeps a snapshot from being overtaken says so by itself.
+[[noreturn]] void throw_stale(const error& e) {
+  throw detail::error_access::make(
+      errc::stale_snapshot, e.what(),
+      {.retryable = true, .native_code = overtaken, .sqlstate = std::string{e.sqlstate()}});
+}
+
+}  // namespace
+
+// A session's variable, and so it is put back. It counts whole seconds.
+class mysql_guest::brief_waits {
+ public:
+  brief_waits(caller_transaction& in, duration wait) : in_{in} {
+    const auto found = in_.execute("SELECT @@SESSION.innodb_lock_wait_timeout", {});
+    before_ = number(found.at(0).at(0)).value_or(0);
+    set(std::chrono::duration_cast<std::chrono::seconds>(std::min(wait, longest_wait)).count());
+  }
+  brief_waits(const brief_waits&) = delete;
+  brief_waits& operator=(const brief_waits&) = delete;
+  ~brief_waits() {
+    try {
+      set(before_);
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): then the session is over
+    }
+  }
+
+ private:
+  void set(std::int64_t seconds) {
+    in_.execute("SET SESSION innodb_lock_wait_timeout = " + std::to_string(seconds), {});
+  }
+
+  caller_transaction& in_;
+  std::int64_t before_ = 0;
+};
+
+std::vector<row> mysql_guest::lock(const place_in& at, const wish_in& how) {
+  const std::array<argument, 2> arguments{at.name, how.released.empty() ? argument{} : argument{how.released}};
+  if (how.wait <= duration::zero() || !can_wait() || how.wait < least_wait) return tx_.execute(texts_.take, arguments);
+  const brief_waits limited{tx_, how.wait};
+  try {
+    return tx_.execute(texts_.await, arguments);
+  } catch (const error& e) {
+    if (e.native_code() == lock_wait_timeout || is_over_limit(e.native_code())) return {};
+    throw;
+  }
+}
+
+// false: a wait that is too long would roll back the whole transaction. Where the server does not find out that two
+// wait for each other, the session's own limit ends it, as it would elsewhere.
+bool mysql_guest::can_wait() {
+  const auto r = tx_.execute(
+                        "SELECT @@innodb_rollback_on_timeout, @@innodb_deadlock_detect, "
+                        "@@SESSION.innodb_lock_wait_timeout",
+                        {})
+                     .at(0);
+  const bool rolls_back = number(r.at(0)) != 0;
+  const bool finds_deadlocks = !rolls_back && number(r.at(1)) != 0;
+  const std::chrono::seconds limit{number(r.at(2)).value_or(0)};
+  if (!finds_deadlocks && now() - begin_ >= limit)
+    throw error{errc::deadlock,
+                "another transaction has kept the name for longer than innodb_lock_wait_timeout, and this server does "
+                "not find out whether it waits for this one: roll back, and begin again"};
+  return !rolls_back;
+}
+
+// Why these are safe: docs/protocol.md, "In the caller's transaction".
+sight mysql_guest::take(const place_in& at, const wish_in& how) try {
+  const auto found = lock(at, how);
+  if (found.empty()) {
+    require_transaction();
+    return {};
+  }
+  const auto& r = found[0];
+  refuse_autocommit(r.at(3));
+  if (number(r.at(1)) != 1)
+    throw error{
+        errc::serialization_failure,
+        "\"" + std::string{at.name} +
+            "\" was taken by a lease at that very moment, and MySQL does not give back the row's lock before the "
+            "transaction ends: roll it back, and begin again"};
+  const auto seen = look(at);
+  if (seen.what == finding::elsewhere) return seen;
+  if (seen.version != number(r.at(0))) throw_stale();
+  const auto version = number(r.at(2)).value_or(0);
+  change(at, version, how.note);
+  return {.what = finding::had, .version = version};
+} catch (const error& e) {
+  if (e.native_code() == overtaken) throw_stale(e);
+  throw;
+}
+
+void mysql_guest::require_transaction() { refuse_autocommit(tx_.execute("SELECT @@autocommit", {}).at(0).at(0)); }
+
+void mysql_guest::change(const place_in& at, std::int64_t version, std::string_view note) {
+  const std::array<argument, 3> arguments{at.name, version, note.empty() ? argument{} : argument{note}};
+  tx_.execute(texts_.change, arguments);
+}
+
+// A renewal cannot pass the row's lock. So the lease is prolonged as well, and begins anew with the commit.
+finding mysql_guest::pin(const place_in& at, std::string_view acquisition, duration lease) {
+  const std::array<argument, 2> asked{at.name, acquisition};
+  const auto found = tx_.execute(texts_.pin, asked);
+  if (found.empty()) {
+    require_transaction();
+    return finding::not_ours;
+  }
+  const auto& r = found[0];
+  refuse_autocommit(r.at(4));
+  if (text(r.at(3)) != at.home) return finding::elsewhere;
+  if (number(r.at(0)) != 1) return finding::not_ours;
+  if (number(r.at(1)) != 1) return finding::expired;
+  if (number(r.at(2)) != 1) return finding::unseen;
+  const std::array<argument, 2> prolonged{at.name, lease.count()};
+  tx_.execute(texts_.prolong, prolonged);
+  return finding::had;
+}
+
+bool mysql_guest::is_at(std::string_view home) {
+  const auto found = tx_.execute(texts_.home, {});
+  return !found.empty() && text(found[0].at(0)) == home;
+}
+
+// The savepoint tells whether it is still the same transaction at the end: the server rolls back all of it when it
+// ends a deadlock, and the body may not have told.
+std::optional<sight> mysql_guest::begin_optimistically(const place_in& /*at*/) {
+  tx_.execute(optimism_begin, {});
+  return std::nullopt;
+}
+
+// By the transaction's snapshot, which is taken here at the latest.
+sight mysql_guest::look(const place_in& at) {
+  const std::array<argument, 1> asked{at.name};
+  const auto found = tx_.execute(texts_.see, asked).at(0);
+  refuse_autocommit(found.at(3));
+  if (text(found.at(2)) != at.home) return {.what = finding::elsewhere};
+  return {.what = finding::had, .version = number(found.at(0)).value_or(0)};
+}
+
+finding mysql_guest::set(const place_in& at, std::int64_t version) {
+  try {
+    tx_.execute(optimism_end, {});
+  } catch (const error& e) {
+    if (e.native_code() != no_such_savepoint) throw;
+    throw error{errc::wrong_transaction_state,
+                "the transaction was ended while the body ran: by the body, or by the server after a deadlock of which "
+                "the body did not let us know"};
+  }
+  const std::array<argument, 2> asked{at.name, version};
+  const auto found = tx_.execute(texts_.set, asked);
+  if (found.empty()) return finding::busy;
+  refuse_autocommit(found[0].at(1));
+  if (const auto here = look(at); here.what == finding::elsewhere) return here.what;
+  change(at, number(found[0].at(0)).value_or(0), {});
+  return finding::had;
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,263 @@
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "core/checks.hpp"
+#include "core/wait.hpp"
+#include "driver/boot_clock.hpp"
+#include "runtime/client_impl.hpp"
+#include "strategy/inspection.hpp"
+
+// Locks in transactions of the caller's. What is done over the pool is committed at once, and decides nothing: it makes
+// way, so that the caller's transaction need only lock a vacant row.
+namespace rowlock::inline v1::detail {
+
+namespace {
+
+std::string quoted(const lock_name& name) { return "\"" + std::string{name.view()} + "\""; }
+
+// For a transaction that takes a snapshot of all data. After that it waits in the database, which finds out whether it
+// is waited for itself.
+constexpr duration longest_wait_outside = std::chrono::seconds{2};
+
+void sleep_until(core::instant t) {
+  std::this_thread::sleep_for(std::max<duration>(t - driver::now(), duration::zero()));
+}
+
+}  // namespace
+
+struct client_impl::cleared {
+  bool is_free = false;
+  bool is_locked = false;          ///< by a transaction
+  std::optional<duration> left{};  ///< of the holder's lease
+  std::int64_t version = 0;        ///< of a vacant row
+  std::string released{};          ///< what this client has let go of, and somebody's transaction keeps in the row
+};
+
+namespace {
+
+error elsewhere(const std::string& how) {
+  return {errc::wrong_transaction_state,
+          "the transaction finds " + how + ": it is on another database or schema, or on a copy"};
+}
+
+// false: the pool could not be used, which may be over the next time.
+template <class Use>
+bool ridden_out(runtime::patience& so_far, Use use) try {
+  use();
+  return true;
+} catch (const error& e) {
+  if (so_far.is_over() || (!e.is_retryable() && !e.outcome_is_unknown())) throw;
+  so_far.failed(e);
+  return false;
+}
+
+// The client has found its tables over its own connections.
+template <class Use>
+auto in_transaction(Use use) try {
+  return use();
+} catch (const error& e) {
+  if (e.code() != errc::schema_missing) throw;
+  throw elsewhere(std::string{"no tables of rowlock's ("} + e.what() + ")");
+}
+
+}  // namespace
+
+void client_impl::refuse_own(const lock_name& name, const holder& by) {
+  if (!holdings_.has(name, by, driver::now())) return;
+  throw error{errc::would_deadlock, "this very holder has " + quoted(name) +
+                                        " by a lock of the client's, for which the transaction would wait in vain; to "
+                                        "commit under a lease, confirm it"};
+}
+
+std::optional<transaction_lock> client_impl::lock_in(caller_transaction& tx, const lock_name& name,
+                                                     std::optional<duration> wait, const lock_in_options& options) {
+  core::check(options);
+  check_usable();
+  const runtime::traffic::call under_way{calls_};
+  check_usable();
+  const auto in = database_->join(tx);
+  refuse_own(name, options.as ? *options.as : holder::this_thread());
+  const auto deadline = core::later(driver::now(), std::max(wait.value_or(duration::max()), duration::zero()));
+  runtime::patience so_far{deadline, driver::foreign_news::asked};
+  for (duration in_database{};; in_database = deadline - driver::now()) {
+    if (auto had = try_lock_in(*in, name, options, in_database, so_far)) return had;
+    if (so_far.is_over()) {
+      so_far.throw_if_never_answered();
+      return std::nullopt;
+    }
+    if (!in->lets_others_go_on()) {
+      so_far.throw_if_never_answered();
+      break;
+    }
+    sleep_until(so_far.next_try());
+    check_usable();
+  }
+  if (wait) return std::nullopt;
+  throw error{errc::contention, "somebody has " + quoted(name) +
+                                    ", and cannot let go of it before this transaction ends, as it keeps others from "
+                                    "writing to the file: roll it back, and begin again with the lock"};
+}
+
+// Only the pool's failures are ridden out; the transaction's are its owner's.
+std::optional<transaction_lock> client_impl::try_lock_in(driver::guest& in, const lock_name& name,
+                                                         const lock_in_options& options, duration wait,
+                                                         runtime::patience& so_far) {
+  std::string home;
+  cleared way{.is_free = true};
+  const auto look = [&] {
+    home = this->home();
+    if (in.lets_others_go_on()) way = make_way(name);
+  };
+  if (!ridden_out(so_far, look)) return std::nullopt;
+  // A snapshot that is taken now would be older than what whoever has the row locked may commit.
+  if (way.is_locked && !options_.transaction_pooling && so_far.waited() < longest_wait_outside && in.takes_snapshot())
+    if (!ridden_out(so_far, [&] { way.is_free = is_locked_by(name, in.session()); })) return std::nullopt;
+  // What keeps it in the row may be this very transaction: it has confirmed the lock before it was released.
+  if (!way.is_free && way.released.empty()) {
+    so_far.was_busy(way.left);
+    return std::nullopt;
+  }
+  const auto found = in_transaction([&] {
+    return in.take({.name = name.view(), .home = home}, {.note = options.note, .released = way.released, .wait = wait});
+  });
+  if (found.what == driver::finding::had) return transaction_lock{name, fencing_token{found.version}};
+  if (found.what == driver::finding::elsewhere) settle_home(home);
+  so_far.was_busy(std::nullopt);
+  return std::nullopt;
+}
+
+// Whoever has the vacant row locked may be that very session.
+bool client_impl::is_locked_by(const lock_name& name, const std::string& session) {
+  const auto until = call_limits();
+  return on_session(until, [&](driver::session& on) {
+    const auto found = strategies::find(sql_, on, name.view(), until);
+    return found && found->thread == session;
+  });
+}
+
+// A row that has expired is vacated here and not by the caller: its version is then greater than in any snapshot that
+// is older than what its late holder may have committed. In a file one writer is enough, and that is the caller.
+client_impl::cleared client_impl::make_way(const lock_name& name) {
+  const auto until = call_limits();
+  return on_session(until, [&](driver::session& on) {
+    const driver::request asked{name.view()};
+    auto way = look_for_way(name, on, until);
+    if (!way || (way->left && *way->left <= duration::zero())) {
+      if (!database_->has_row_locks()) return cleared{.is_free = true};
+      on.run(sql_[way ? dialect::verb::vacate_expired : dialect::verb::make], {&asked, 1}, until);
+      way = look_for_way(name, on, until);
+    }
+    return way.value_or(cleared{});
+  });
+}
+
+// nullopt: there is no row.
+std::optional<client_impl::cleared> client_impl::look_for_way(const lock_name& name, driver::session& on,
+                                                              const driver::limits& until) {
+  const driver::request asked{name.view()};
+  const auto& touching = sql_[dialect::verb::touch];
+  const bool tells_of_locks = !touching.look.empty();
+  const auto rows = on.run(tells_of_locks ? touching : sql_[dialect::verb::inspect], {&asked, 1}, until);
+  if (rows.empty()) return std::nullopt;
+  const auto row = strategies::row_state_of(rows[0]);
+  if (row.is_vacant)
+    return cleared{.is_free = true,
+                   .is_locked = tells_of_locks && driver::integer(rows[0].back()) == 0,
+                   .version = row.token.value()};
+  const bool is_over = row.left && *row.left <= duration::zero();
+  const bool is_let_go = (is_over && ids_.made(row.acquisition)) || undo_.permits(row.acquisition, driver::now());
+  return cleared{.left = row.left, .released = is_let_go ? row.acquisition : std::string{}};
+}
+
+std::string client_impl::home() {
+  if (auto known = *home_.lock(); !known.empty()) return known;
+  const auto until = call_limits();
+  auto found = on_session(until, [&](driver::session& on) {
+    const driver::request nothing{};
+    const auto rows = on.run(sql_[dialect::verb::home], {&nothing, 1}, until);
+    return rows.empty() ? std::string{} : driver::text(rows[0].at(0));
+  });
+  if (found.empty())
+    throw error{errc::schema_missing, "rowlock's tables have no installation id; run client::migrate()"};
+  return *home_.lock() = std::move(found);
+}
+
+// The client's tables may have been made anew since it has asked.
+void client_impl::settle_home(const std::string& supposed) {
+  home_.lock()->clear();
+  if (home() != supposed) return;
+  throw elsewhere("other tables of rowlock's than the client has");
+}
+
+// Held by lease: the row itself tells. After any answer but "had" the committed state of the row says why.
+void client_impl::confirm(caller_transaction& tx, const std::shared_ptr<acquisition>& a) {
+  check_usable();
+  const runtime::traffic::call under_way{calls_};
+  check_usable();
+  const auto in = database_->join(tx);
+  for (int tries = 1;; ++tries) {
+    require_held(*a);
+    const auto home = this->home();
+    const auto found =
+        in_transaction([&] { return in->pin({.name = a->name.view(), .home = home}, a->id, a->lease()); });
+    if (found == driver::finding::had) return require_held(*a);
+    if (found == driver::finding::elsewhere) {
+      settle_home(home);
+      continue;
+    }
+    auto why = found == driver::finding::expired
+                   ? strategies::renewal{.what = strategies::standing::lost, .why = loss_reason::expired}
+                   : standing_of(*a);
+    if (why.what == strategies::standing::lost) {
+      lost(a, why.why);
+      require_held(*a);
+    }
+    if (found == driver::finding::old_view) return require_held(*a);  // pinned, and then found to be alive
+    if (found == driver::finding::unseen)
+      throw error{errc::stale_snapshot,
+                  "this transaction's snapshot is older than what " + quoted(a->name) +
+                      " has become: what it has read may have been changed since; begin it again"};
+    if (tries == core::inconclusive_tries)
+      throw error{errc::call_timed_out, "somebody kept the row of " + quoted(a->name) + " locked"};
+    std::this_thread::sleep_for(core::inconclusive_pause(tries));
+  }
+}
+
+strategies::renewal client_impl::standing_of(const acquisition& a) {
+  const auto until = call_limits();
+  return on_session(until, [&](driver::session& on) {
+    return strategies::standing_of(strategies::look_at(sql_, on, a.name.view(), until), a.id);
+  });
+}
+
+// The version is read before the transaction sees anything, and so its data are at least as new; over the pool, so that
+// no isolation level is in the way. Nobody can see what a lease's late holder has pinned and not committed yet: an
+// expired row counts as held until it was vacated, which waits for that.
+std::optional<std::int64_t> client_impl::see(caller_transaction& tx, const lock_name& name) {
+  check_usable();
+  const runtime::traffic::call under_way{calls_};
+  check_usable();
+  const auto in = database_->join(tx);
+  const auto home = this->home();
+  const auto found = in_transaction([&] { return in->begin_optimistically({.name = name.view(), .home = home}); });
+  if (found && found->what == driver::finding::elsewhere) settle_home(home);
+  if (found) return found->what == driver::finding::had ? std::optional{found->version} : std::nullopt;
+  const auto way = make_way(name);
+  if (!in_transaction([&] { return in->is_at(home); })) settle_home(home);
+  return way.is_free && !way.is_locked ? std::optional{way.version} : std::nullopt;
+}
+
+bool client_impl::set(caller_transaction& tx, const lock_name& name, std::int64_t version) {
+  check_usable();
+  const runtime::traffic::call under_way{calls_};
+  check_usable();
+  const auto home = this->home();
+  const auto found =
+      in_transaction([&] { return database_->join(tx)->set({.name = name.view(), .home = home}, version); });
+  if (found == driver::finding::elsewhere) settle_home(home);
+  return found == driver::finding::had;
+}
+
+}  // namespace rowlock::inline v1::detail
