@@ -2,6 +2,8 @@
 #
 # A block with `int main` becomes a program and the ctest <page>_<n>: readme_1, docs_guide_2. Any other block becomes
 # the body of `void snippet(rowlock::client& locks)`, its #include lines moved in front. ```cpp ignore is left out.
+# ```cpp for <what> defines something: all such blocks of a page are together the file <page>_<what>.inc, which a test
+# includes, to run it (tests/transaction/readme_test.cpp).
 # A changed page makes CMake configure again; only blocks that changed are compiled again.
 #
 # The ```sh blocks of a page are run one after the other, in one shell that ends at the first failure, with the built
@@ -83,11 +85,12 @@ function(rowlock_page_snippets page)
     endif()
 
     set(n 0)
+    set(included "")  # names of .inc files
     set(line 0)  # of the page, where text begins now
     while(TRUE)
         string(FIND "${text}" "\n```cpp" at)
         if(at EQUAL -1)
-            return()
+            break()
         endif()
         math(EXPR at "${at} + 7")
         string(SUBSTRING "${text}" 0 ${at} skipped)
@@ -113,9 +116,14 @@ function(rowlock_page_snippets page)
         math(EXPR n "${n} + 1")
         if(info STREQUAL "ignore")
             continue()
+        elseif(info MATCHES "^for ([a-z_]+)$")
+            set(name ${prefix}_${CMAKE_MATCH_1})
+            string(APPEND content_of_${name} "#line ${first} \"${page}\"\n${code}\n")
+            list(APPEND included ${name})
+            continue()
         elseif(NOT info STREQUAL "")
             message(FATAL_ERROR "The block at ${page}:${line} begins with \`\`\`cpp ${info}; "
-                                "there is \`\`\`cpp and \`\`\`cpp ignore.")
+                                "there is \`\`\`cpp, \`\`\`cpp ignore and \`\`\`cpp for <what>.")
         endif()
 
         set(name ${prefix}_${n})
@@ -134,6 +142,12 @@ function(rowlock_page_snippets page)
         target_compile_options(${name} PRIVATE -Wno-unused-variable -Wno-unused-but-set-variable -Wno-shadow)
         target_link_libraries(${name} PRIVATE rowlock::rowlock)
     endwhile()
+
+    list(REMOVE_DUPLICATES included)
+    foreach(name IN LISTS included)
+        rowlock_write_if_different("${PROJECT_BINARY_DIR}/generated/snippets/${name}.inc"
+            "${ROWLOCK_SNIPPET_PRELUDE}${content_of_${name}}")
+    endforeach()
 endfunction()
 
 function(rowlock_page_script page)

@@ -1,0 +1,230 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <optional>
+#include <string>
+
+#include "transaction/transaction_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr strategy lease_strategies[] = {strategy::unique_index, strategy::version_cas};
+
+class confirm : public transaction_test {
+ protected:
+  /// Writes, confirms and commits.
+  void write_confirmed(const held_lock& held) {
+    tx().begin();
+    tx().statement(write_own);
+    tx().confirm(held);
+    tx().commit();
+  }
+  void expect_lost(const held_lock& held) {
+    tx().begin();
+    tx().statement(write_own);
+    EXPECT_TRUE(throws(errc::lock_lost, [&] { tx().confirm(held); }));
+    tx().rollback();
+    EXPECT_EQ(value(), 0);
+  }
+};
+ROWLOCK_SUITE_IN_EACH_PLACE(confirm);
+
+TEST_P(confirm, passes_while_the_lock_is_held) {
+  for (const auto by : lease_strategies) {
+    auto held = locks().acquire("orders/42", {.strategy = by});
+    write_confirmed(held);
+    write_confirmed(held);
+    EXPECT_NO_THROW(held.release());
+  }
+  EXPECT_EQ(value(), 4);
+  EXPECT_TRUE(can_have("orders/42"));
+}
+
+TEST_P(confirm, passes_where_the_transaction_has_read_since) {
+  const auto held = locks().acquire("orders/42");
+  tx().begin();
+  EXPECT_EQ(tx().number(read_own), 0);
+  EXPECT_EQ(tx().number("SELECT count(*) FROM rowlock_lock"), 1);
+  tx().statement(write_own);
+  tx().confirm(held);
+  tx().commit();
+  EXPECT_EQ(value(), 1);
+}
+
+TEST_P(confirm, passes_more_than_once_and_for_more_than_one) {
+  const auto one = locks().acquire("orders/42");
+  const auto two = locks().acquire("orders/43");
+  tx().begin();
+  for (int i = 0; i < 2; ++i) {
+    tx().confirm(one);
+    tx().confirm(two);
+  }
+  tx().statement(write_own);
+  tx().commit();
+  EXPECT_EQ(value(), 1);
+}
+
+TEST_P(confirm, passes_for_a_mutex_that_the_thread_has_locked) {
+  mutex order{locks(), "orders/42"};
+  tx().begin();
+  EXPECT_TRUE(throws(errc::not_held, [&] { tx().confirm(order); }));
+  tx().commit();
+  order.lock();
+  tx().begin();
+  EXPECT_NO_THROW(tx().confirm(order));
+  background elsewhere{[&](const std::stop_token& /*stop*/) {
+    return error_of([&] {
+      tx().confirm(order);
+      return true;
+    });
+  }};
+  const auto e = elsewhere.get();
+  ASSERT_TRUE(e.has_value()) << "another thread has not locked it";
+  EXPECT_EQ(e->code(), errc::not_held);
+  tx().commit();
+  order.unlock();
+}
+
+TEST_P(confirm, passes_or_begins_again_where_the_lease_was_renewed_since) {
+  if (GetParam().locks_file) GTEST_SKIP() << "nothing is renewed beside it";
+  auto held = locks().acquire("orders/42", {.lease = 500ms});
+  for (const bool reads : {false, true}) {
+    tx().begin();
+    if (reads) tx().statement(read_own);
+    ASSERT_TRUE(is_renewed("orders/42"));
+    const auto e = error_of([&] {
+      tx().confirm(held);
+      return true;
+    });
+    if (e) {
+      EXPECT_TRUE(GetParam().keeps_snapshot && reads) << "there is no older snapshot: " << e->what();
+      EXPECT_TRUE(e->is_retryable()) << e->what();
+      EXPECT_NE(e->code(), errc::lock_lost) << e->what();
+    }
+    tx().rollback();
+  }
+  EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
+}
+
+TEST_P(confirm, refuses_what_another_has_taken_over) {
+  for (const auto by : lease_strategies) {
+    auto held = locks().acquire("orders/42", {.strategy = by});
+    db().expire("orders/42");
+    const auto next = others().acquire("orders/42", {.strategy = by});
+    expect_lost(held);
+    EXPECT_FALSE(next.lost().stop_requested());
+    write_confirmed(next);
+    EXPECT_EQ(value(), 1);
+    open()->statement("UPDATE own SET n = 0");
+  }
+}
+
+TEST_P(confirm, refuses_what_another_has_had_and_released) {
+  auto held = locks().acquire("orders/42");
+  db().expire("orders/42");
+  others().acquire("orders/42").release();
+  expect_lost(held);
+}
+
+TEST_P(confirm, refuses_what_a_transaction_has_taken_over) {
+  auto held = locks().acquire("orders/42");
+  db().expire("orders/42");
+  const auto other = open();
+  other->begin();
+  other->lock_in(others(), "orders/42");
+  other->commit();
+  expect_lost(held);
+}
+
+TEST_P(confirm, refuses_a_lease_that_has_ended) {
+  auto held = locks().acquire("orders/42");
+  db().expire("orders/42");
+  expect_lost(held);
+  const auto ended = locks().acquire("orders/43", {.lease = 200ms, .renew = false});
+  ASSERT_TRUE(eventually([&] { return ended.lost().stop_requested(); }));
+  expect_lost(ended);
+}
+
+TEST_P(confirm, refuses_what_was_freed_stolen_or_erased) {
+  auto freed = locks().acquire("orders/42");
+  db().vacate("orders/42");
+  expect_lost(freed);
+  auto stolen = locks().acquire("orders/43");
+  db().steal("orders/43");
+  expect_lost(stolen);
+  auto erased = locks().acquire("orders/44");
+  db().erase("orders/44");
+  expect_lost(erased);
+}
+
+TEST_P(confirm, refuses_an_empty_handle) {
+  auto held = locks().acquire("orders/42");
+  held.release();
+  tx().begin();
+  EXPECT_TRUE(throws(errc::not_held, [&] { tx().confirm(held); }));
+  EXPECT_TRUE(throws(errc::not_held, [&] { tx().confirm(held_lock{}); }));
+  tx().statement(write_own);
+  tx().commit();
+  EXPECT_EQ(value(), 1) << "the transaction is of use";
+}
+
+TEST_P(confirm, of_a_lock_by_for_update_is_refused_where_it_would_wait_for_itself) {
+  const auto held = locks().acquire("orders/42", {.strategy = strategy::for_update});
+  tx().begin();
+  const auto e = error_of([&] {
+    tx().confirm(held);
+    return true;
+  });
+  EXPECT_EQ(e.has_value(), is_on_server());
+  if (e) {
+    EXPECT_EQ(e->code(), errc::unsupported) << e->what();
+    EXPECT_TRUE(mentions(e, "lock_in")) << e->what();
+  }
+  tx().statement(write_own);
+  tx().commit();
+  EXPECT_EQ(value(), 1) << "the transaction is of use";
+}
+
+TEST_P(confirm, in_a_transaction_older_than_the_lock_is_refused_where_it_keeps_its_snapshot) {
+  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can change what was read";
+  make_rows({"orders/42"});
+  for (const auto* name : {"orders/42", "orders/43"}) {  // one that was there before, and a new one
+    tx().begin();
+    tx().statement(read_own);
+    const auto held = locks().acquire(name);
+    if (GetParam().keeps_snapshot) {
+      EXPECT_TRUE(throws(errc::stale_snapshot, [&] { tx().confirm(held); }));
+    } else {
+      EXPECT_NO_THROW(tx().confirm(held));
+    }
+    tx().rollback();
+    tx().begin();
+    EXPECT_NO_THROW(tx().confirm(held));
+    tx().rollback();
+  }
+}
+
+TEST_P(confirm, after_a_foreign_write_begins_again_in_a_file) {
+  if (is_on_server()) GTEST_SKIP() << "there a write elsewhere is in nobody's way";
+  if (GetParam().locks_file) GTEST_SKIP() << "there is no foreign write";
+  const auto held = locks().acquire("orders/42");
+  tx().begin();
+  tx().statement(read_own);
+  open()->statement("UPDATE own SET n = 5 WHERE id = 2");
+  EXPECT_TRUE(throws(errc::stale_snapshot, [&] { tx().confirm(held); }));
+  tx().rollback();
+  write_confirmed(held);
+}
+
+TEST_P(confirm, that_was_refused_locks_nothing_for_the_next_holder) {
+  const auto held = locks().acquire("orders/42");
+  db().expire("orders/42");
+  tx().begin();
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { tx().confirm(held); }));
+  tx().rollback();
+  EXPECT_TRUE(can_have("orders/42"));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,237 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "transaction/transaction_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class lock_in : public transaction_test {};
+ROWLOCK_SUITE_IN_EACH_PLACE(lock_in);
+
+TEST_P(lock_in, keeps_the_name_from_every_strategy_until_the_commit) {
+  for (const auto by : all_strategies) {
+    tx().begin();
+    const auto lock = tx().lock_in(locks(), "orders/42");
+    EXPECT_EQ(lock.name(), lock_name{"orders/42"});
+    EXPECT_FALSE(can_have("orders/42", by)) << to_string(by);
+    tx().statement(write_own);
+    tx().commit();
+    EXPECT_TRUE(can_have("orders/42", by)) << to_string(by);
+  }
+  EXPECT_EQ(value(), 3);
+}
+
+TEST_P(lock_in, is_kept_out_by_every_strategy) {
+  for (const auto by : all_strategies) {
+    auto held = others().acquire("orders/42", {.strategy = by});
+    tx().begin();
+    EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value()) << to_string(by);
+    tx().commit();
+    held.release();
+    tx().begin();
+    EXPECT_TRUE(tx().try_lock_in(locks(), "orders/42").has_value()) << to_string(by);
+    tx().commit();
+  }
+}
+
+TEST_P(lock_in, is_kept_out_by_another_transaction) {
+  if (GetParam().locks_file) GTEST_SKIP() << "the other transaction cannot even begin";
+  const auto other = open();
+  other->begin();
+  other->lock_in(others(), "orders/42");
+  tx().begin();
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
+  tx().rollback();
+  other->commit();
+  tx().begin();
+  EXPECT_TRUE(tx().try_lock_in(locks(), "orders/42").has_value());
+  tx().commit();
+}
+
+TEST_P(lock_in, leaves_other_names_alone) {
+  if (!is_on_server()) GTEST_SKIP() << "a file has one writer";
+  tx().begin();
+  tx().lock_in(locks(), "orders/42");
+  EXPECT_TRUE(can_have("orders/43"));
+  const auto other = open();
+  other->begin();
+  EXPECT_TRUE(other->try_lock_in(others(), "orders/44").has_value());
+  other->commit();
+  tx().commit();
+}
+
+TEST_P(lock_in, lets_go_by_rollback) {
+  tx().begin();
+  tx().lock_in(locks(), "orders/42");
+  tx().statement(write_own);
+  tx().rollback();
+  EXPECT_TRUE(can_have("orders/42"));
+  EXPECT_EQ(value(), 0);
+}
+
+TEST_P(lock_in, lets_go_when_the_connection_is_closed) {
+  tx().begin();
+  tx().lock_in(locks(), "orders/42");
+  tx().statement(write_own);
+  EXPECT_FALSE(can_have("orders/42"));
+  drop_tx();
+  EXPECT_TRUE(can_have_soon("orders/42"));
+  EXPECT_EQ(value(), 0);
+}
+
+TEST_P(lock_in, lets_go_when_an_exception_closes_the_connection) {
+  const auto fail = [&] {
+    const auto own = open();
+    own->begin();
+    own->lock_in(locks(), "orders/42");
+    own->statement(write_own);
+    throw std::runtime_error{"no more"};
+  };
+  EXPECT_THROW(fail(), std::runtime_error);
+  EXPECT_TRUE(can_have_soon("orders/42"));
+  EXPECT_EQ(value(), 0);
+}
+
+TEST_P(lock_in, outlives_its_object) {
+  tx().begin();
+  { const auto lock = tx().lock_in(locks(), "orders/42"); }
+  EXPECT_FALSE(can_have("orders/42"));
+  tx().commit();
+}
+
+TEST_P(lock_in, may_be_repeated_in_the_same_transaction) {
+  tx().begin();
+  const auto first = tx().lock_in(locks(), "orders/42");
+  const auto again = tx().lock_in(locks(), "orders/42");
+  const auto once_more = tx().try_lock_in(locks(), "orders/42");
+  ASSERT_TRUE(once_more.has_value());
+  EXPECT_GE(again.token(), first.token());
+  EXPECT_GE(once_more->token(), again.token());
+  EXPECT_FALSE(can_have("orders/42"));
+  tx().commit();
+  EXPECT_TRUE(can_have("orders/42"));
+}
+
+TEST_P(lock_in, takes_two_names_in_one_transaction) {
+  make_rows({"orders/42", "orders/43"});
+  tx().begin();
+  tx().lock_in(locks(), "orders/42");
+  tx().lock_in(locks(), "orders/43");
+  EXPECT_FALSE(can_have("orders/42"));
+  EXPECT_FALSE(can_have("orders/43"));
+  tx().commit();
+  EXPECT_TRUE(can_have("orders/42"));
+  EXPECT_TRUE(can_have("orders/43"));
+}
+
+TEST_P(lock_in, makes_a_missing_row_that_outlives_a_rollback) {
+  ASSERT_FALSE(db().row("orders/42").has_value());
+  tx().begin();
+  tx().lock_in(locks(), "orders/42");
+  tx().rollback();
+  if (is_on_server()) {
+    EXPECT_TRUE(db().row("orders/42").has_value());
+  }
+  EXPECT_TRUE(can_have("orders/42"));
+}
+
+TEST_P(lock_in, gives_tokens_that_grow_in_every_order) {
+  const auto in_transaction = [&](bool commits) {
+    tx().begin();
+    const auto token = tx().lock_in(locks(), "orders/42").token();
+    commits ? tx().commit() : tx().rollback();
+    return token;
+  };
+  std::vector<std::function<fencing_token()>> ways{[&] { return in_transaction(true); },
+                                                   [&] { return in_transaction(false); }};
+  for (const auto by : all_strategies)
+    ways.emplace_back([&, by] { return others().acquire("orders/42", {.strategy = by}).token(); });
+  fencing_token latest;
+  const auto expect_newer = [&](std::size_t way) {
+    const auto token = ways[way]();
+    EXPECT_GT(token, latest) << "way " << way;
+    latest = token;
+  };
+  for (std::size_t first = 0; first < ways.size(); ++first)
+    for (std::size_t second = 0; second < ways.size(); ++second) {
+      expect_newer(first);
+      expect_newer(second);
+    }
+}
+
+TEST_P(lock_in, takes_an_expired_lease_over_and_its_holder_learns_of_it) {
+  auto held = others().acquire("orders/42", {.renew = false});
+  auto renewed = others().acquire("orders/43");
+  for (const auto* name : {"orders/42", "orders/43"}) db().expire(name);
+  for (const auto* late : {&held, &renewed}) {
+    tx().begin();
+    EXPECT_GT(tx().lock_in(locks(), late->name()).token(), late->token());
+    tx().commit();
+  }
+  const auto late = open();
+  late->begin();
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { late->confirm(held); }));
+  late->rollback();
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.extend(30s); }));
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { renewed.release(); }));
+  EXPECT_TRUE(can_have("orders/42"));
+}
+
+TEST_P(lock_in, leaves_the_note_and_no_owner) {
+  tx().begin();
+  tx().lock_in(locks(), "orders/42", {.note = "Umzug"});
+  tx().commit();
+  const auto row = db().row("orders/42").value();
+  EXPECT_FALSE(row.owner.has_value()) << "a commit lets go";
+  EXPECT_FALSE(others().find("orders/42").has_value());
+}
+
+class try_lock_in : public transaction_test {};
+ROWLOCK_SUITE_IN_EACH_PLACE(try_lock_in);
+
+TEST_P(try_lock_in, that_found_a_lease_leaves_the_transaction_as_it_was) {
+  auto held = others().acquire("orders/42");
+  tx().begin();
+  tx().statement(write_own);
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
+  EXPECT_EQ(tx().number(read_own), 1);
+  tx().statement(write_own);
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
+  tx().commit();
+  EXPECT_EQ(value(), 2);
+  EXPECT_NO_THROW(held.release());
+}
+
+TEST_P(try_lock_in, that_found_a_transaction_leaves_its_own_as_it_was) {
+  if (!is_on_server()) GTEST_SKIP() << "a file has one writer";
+  const auto other = open();
+  other->begin();
+  other->lock_in(others(), "orders/42");
+  tx().begin();
+  tx().statement(write_own);
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
+  tx().statement(write_own);
+  tx().commit();
+  other->commit();
+  EXPECT_EQ(value(), 2);
+}
+
+TEST_P(try_lock_in, that_found_a_lease_does_not_stand_in_its_way) {
+  if (GetParam().locks_file) GTEST_SKIP() << "here a transaction is in the way from its beginning";
+  auto held = others().acquire("orders/42", {.lease = 600ms});
+  tx().begin();
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_NO_THROW(held.release());
+  EXPECT_TRUE(can_have("orders/42"));
+  tx().rollback();
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,69 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <optional>
+#include <string>
+
+#include "support/server_database.hpp"
+#include "transaction/transaction_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// The server ends the session of the transaction.
+class killed_session : public transaction_test {
+ protected:
+  void kill_tx() {
+    auto& server = dynamic_cast<server_database&>(db());
+    const bool is_postgresql = is_on("postgresql");
+    const auto id = tx().text(is_postgresql ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()");
+    server.execute((is_postgresql ? "SELECT pg_terminate_backend(" : "KILL (") + id + ")");
+  }
+  static void expect_lost(const std::optional<error>& e) {
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
+    EXPECT_TRUE(e->connection_is_unusable()) << e->what();
+  }
+};
+ROWLOCK_SUITE_IN_USUAL_PLACES(killed_session);
+
+TEST_P(killed_session, lets_go_and_says_so_at_the_next_lock) {
+  if (!is_on_server()) GTEST_SKIP() << "there are no sessions";
+  tx().begin();
+  tx().lock_in(locks(), "orders/42");
+  tx().statement(write_own);
+  kill_tx();
+  EXPECT_TRUE(can_have_soon("orders/42"));
+  EXPECT_EQ(value(), 0);
+  expect_lost(error_of([&] { return tx().lock_in(locks(), "orders/43"); }));
+}
+
+TEST_P(killed_session, is_told_by_confirm) {
+  if (!is_on_server()) GTEST_SKIP() << "there are no sessions";
+  const auto held = others().acquire("orders/42");
+  tx().begin();
+  tx().confirm(held);
+  kill_tx();
+  expect_lost(error_of([&] {
+    tx().confirm(held);
+    return true;
+  }));
+  EXPECT_FALSE(held.lost().stop_requested()) << "the lock is the client's";
+}
+
+TEST_P(killed_session, is_told_by_optimistically) {
+  if (!is_on_server()) GTEST_SKIP() << "there are no sessions";
+  int runs = 0;
+  expect_lost(error_of([&] {
+    tx().optimistically_without_result(locks(), "orders/42", [&] {
+      if (++runs == 1) tx().statement(write_own);
+      kill_tx();
+    });
+    return true;
+  }));
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(value(), 0);
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,257 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "transaction/transaction_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class optimistically : public transaction_test {
+ protected:
+  /// What the driver says where the server reports a conflict.
+  std::string conflict() const {
+    if (is_on("postgresql")) return "DO $$ BEGIN RAISE EXCEPTION 'not now' USING ERRCODE = '40001'; END $$";
+    return "SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'not now'";
+  }
+  /// No transaction is left open on the connection: a new one can begin, and what is written alone is there at once.
+  void expect_nothing_open() {
+    const auto before = value(3);
+    tx().statement("UPDATE own SET n = n + 1 WHERE id = 3");
+    EXPECT_EQ(value(3), before + 1) << "it is not committed";
+    tx().begin();
+    EXPECT_EQ(tx().number("SELECT n FROM own WHERE id = 3"), before + 1);
+    tx().rollback();
+    if (is_on("mysql")) {
+      EXPECT_EQ(tx().number("SELECT @@autocommit"), 1);
+    }
+    EXPECT_TRUE(can_have("orders/42"));
+  }
+  /// Somebody else has it for a moment.
+  void disturb() { others().acquire("orders/42").release(); }
+};
+ROWLOCK_SUITE_IN_EACH_PLACE(optimistically);
+
+TEST_P(optimistically, commits_what_the_body_does_and_returns_what_it_returns) {
+  const auto read = tx().optimistically(locks(), "orders/42", [&](attempt which) {
+    EXPECT_EQ(which.number, 1);
+    tx().statement(write_own);
+    return tx().number(read_own) + 41;
+  });
+  EXPECT_EQ(read, 42);
+  EXPECT_EQ(value(), 1);
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, takes_a_body_that_returns_nothing) {
+  tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
+  tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
+  EXPECT_EQ(value(), 2);
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, gives_the_name_a_new_version) {
+  const auto first = others().acquire("orders/42").token();
+  tx().optimistically_without_result(locks(), "orders/42", [] {});
+  EXPECT_GT(db().row("orders/42")->version, first.value());
+  EXPECT_GT(others().acquire("orders/42").token().value(), first.value() + 1);
+}
+
+TEST_P(optimistically, lets_an_exception_of_the_body_pass_and_rolls_back) {
+  int runs = 0;
+  const auto fail = [&] {
+    tx().optimistically_without_result(locks(), "orders/42", [&] {
+      ++runs;
+      tx().statement(write_own);
+      throw std::domain_error{"no more"};
+    });
+  };
+  EXPECT_THROW(fail(), std::domain_error);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(value(), 0);
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, lets_a_failed_statement_pass) {
+  int runs = 0;
+  EXPECT_ANY_THROW(tx().optimistically_without_result(locks(), "orders/42", [&] {
+    ++runs;
+    tx().statement(write_own);
+    tx().statement("SELECT n FROM not_there");
+  }));
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(value(), 0);
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, runs_again_where_somebody_had_the_name_meanwhile) {
+  if (!is_on_server()) GTEST_SKIP() << "nobody else writes to the file meanwhile";
+  for (const bool is_new : {true, false}) {
+    const auto before = value();
+    std::vector<int> attempts;
+    tx().optimistically(locks(), "orders/42", [&](attempt which) {
+      attempts.push_back(which.number);
+      if (which.number <= 2) disturb();
+      tx().statement(write_own);
+      return 0;
+    });
+    EXPECT_EQ(attempts, (std::vector{1, 2, 3})) << "new: " << is_new;
+    EXPECT_EQ(value(), before + 1) << "only one of them is committed";
+  }
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, runs_again_whoever_had_the_name) {
+  if (!is_on_server()) GTEST_SKIP() << "nobody else writes to the file meanwhile";
+  const auto other = open();
+  const std::vector<std::function<void()>> ways{
+      [&] { others().acquire("orders/42", {.strategy = strategy::for_update}).release(); },
+      [&] { others().acquire("orders/42", {.strategy = strategy::version_cas}).release(); },
+      [&] {
+        other->begin();
+        other->lock_in(others(), "orders/42");
+        other->commit();
+      },
+      [&] { other->optimistically_without_result(others(), "orders/42", [] {}); }};
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    int runs = 0;
+    tx().optimistically_without_result(locks(), "orders/42", [&] {
+      if (++runs == 1) ways[way]();
+    });
+    EXPECT_EQ(runs, 2) << "way " << way;
+  }
+}
+
+TEST_P(optimistically, gives_up_where_the_name_is_held_throughout) {
+  auto held = others().acquire("orders/42");
+  int runs = 0;
+  const stopwatch watch;
+  EXPECT_TRUE(throws(errc::contention, [&] {
+    tx().optimistically_without_result(locks(), "orders/42", [&] { ++runs; }, {.attempts = 3});
+  }));
+  EXPECT_LT(watch.elapsed(), 5s);
+  EXPECT_LE(runs, 3);
+  EXPECT_NO_THROW(held.release());
+  EXPECT_EQ(value(), 0);
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, gives_up_after_so_many_attempts) {
+  if (!is_on_server()) GTEST_SKIP() << "nobody else writes to the file meanwhile";
+  int runs = 0;
+  EXPECT_TRUE(throws(errc::contention, [&] {
+    tx().optimistically_without_result(locks(), "orders/42",
+                                       [&] {
+                                         ++runs;
+                                         tx().statement(write_own);
+                                         disturb();
+                                       },
+                                       {.attempts = 4});
+  }));
+  EXPECT_EQ(runs, 4);
+  EXPECT_EQ(value(), 0);
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, gives_up_after_so_much_time) {
+  auto held = others().acquire("orders/42");
+  const stopwatch watch;
+  EXPECT_TRUE(throws(errc::contention, [&] {
+    tx().optimistically_without_result(locks(), "orders/42", [] {}, {.attempts = 1'000'000, .within = 300ms});
+  }));
+  EXPECT_LT(watch.elapsed(), 5s);
+  EXPECT_NO_THROW(held.release());
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, goes_on_when_the_name_is_let_go) {
+  auto held = others().acquire("orders/42");
+  background runner{[&](const std::stop_token& /*stop*/) {
+    tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); },
+                                       {.attempts = 1'000'000, .within = 25s});
+    return true;
+  }};
+  EXPECT_FALSE(runner.is_done_within(a_moment));
+  EXPECT_NO_THROW(held.release());
+  EXPECT_TRUE(runner.get());
+  EXPECT_EQ(value(), 1);
+}
+
+TEST_P(optimistically, refuses_less_than_one_attempt) {
+  EXPECT_TRUE(throws(errc::invalid_option, [&] {
+    tx().optimistically_without_result(locks(), "orders/42", [] { FAIL() << "it is run"; }, {.attempts = 0});
+  }));
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, runs_again_where_the_database_reports_a_conflict) {
+  if (!is_on_server()) GTEST_SKIP() << "it reports none to a writer";
+  std::vector<int> attempts;
+  tx().optimistically(locks(), "orders/42", [&](attempt which) {
+    attempts.push_back(which.number);
+    tx().statement(write_own);
+    if (which.number < 3) tx().statement(conflict());
+    return 0;
+  });
+  EXPECT_EQ(attempts, (std::vector{1, 2, 3}));
+  EXPECT_EQ(value(), 1);
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, runs_again_where_a_call_of_this_library_reports_a_conflict) {
+  for (const auto code : {errc::serialization_failure, errc::stale_snapshot, errc::deadlock}) {
+    int runs = 0;
+    tx().optimistically_without_result(locks(), "orders/42", [&] {
+      if (++runs == 1) throw error{code, "not now"};
+    });
+    EXPECT_EQ(runs, 2) << make_error_code(code).message();
+  }
+  EXPECT_TRUE(throws(errc::lock_lost, [&] {
+    tx().optimistically_without_result(locks(), "orders/42", [] { throw error{errc::lock_lost, "no more"}; });
+  }));
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, would_wait_in_vain_for_the_thread_itself) {
+  mutex order{locks(), "orders/42"};
+  order.lock();
+  EXPECT_TRUE(throws(errc::would_deadlock,
+                     [&] { tx().optimistically_without_result(locks(), "orders/42", [] { FAIL() << "it is run"; }); }));
+  order.unlock();
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, needs_a_connection_without_a_transaction) {
+  if (is_on("postgresql")) GTEST_SKIP() << "libpqxx sees to that";
+  if (is_on("mysql") && tx().text("SELECT VERSION()").find("MariaDB") == std::string::npos)
+    GTEST_SKIP() << "MySQL does not tell";
+  tx().begin();
+  tx().statement(write_own);
+  EXPECT_TRUE(throws(errc::wrong_transaction_state,
+                     [&] { tx().optimistically_without_result(locks(), "orders/42", [] { FAIL() << "it is run"; }); }));
+  EXPECT_EQ(value(), 0) << "it is not committed by the way";
+  tx().statement(write_own);
+  tx().commit();
+  EXPECT_EQ(value(), 2) << "the transaction is as it was";
+  expect_nothing_open();
+}
+
+TEST_P(optimistically, leaves_autocommit_off_where_it_was_off) {
+  if (!is_on("mysql")) GTEST_SKIP() << "here it is no setting";
+  tx().begin();
+  tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
+  EXPECT_EQ(value(), 1);
+  EXPECT_EQ(tx().number("SELECT @@autocommit"), 0);
+  EXPECT_THROW(tx().optimistically_without_result(locks(), "orders/42", [] { throw std::domain_error{"no more"}; }),
+               std::domain_error);
+  EXPECT_EQ(tx().number("SELECT @@autocommit"), 0);
+  tx().rollback();
+  expect_nothing_open();
+}
+
+}  // namespace
+}  // namespace rowlock::test

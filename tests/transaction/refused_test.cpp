@@ -1,0 +1,227 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "transaction/transaction_test.hpp"
+
+// What a transaction is refused, and that nothing is locked then.
+
+namespace rowlock::test {
+namespace {
+
+class refused_lock_in : public transaction_test {
+ protected:
+  /// By every call that takes a transaction and a client.
+  void expect_refused(caller& by, client& with, errc why) {
+    EXPECT_TRUE(throws(why, [&] { by.lock_in(with, "orders/42"); }));
+    EXPECT_TRUE(throws(why, [&] { static_cast<void>(by.try_lock_in(with, "orders/42")); }));
+    EXPECT_TRUE(throws(why, [&] { static_cast<void>(by.try_lock_in_for(with, "orders/42", 100ms)); }));
+  }
+  void expect_of_use() {
+    tx().statement(write_own);
+    tx().commit();
+    EXPECT_EQ(value(), 1) << "the transaction is of use";
+  }
+};
+ROWLOCK_SUITE_IN_USUAL_PLACES(refused_lock_in);
+
+TEST_P(refused_lock_in, by_a_bad_note) {
+  tx().begin();
+  for (const auto& note : {std::string(1001, 'x'), std::string("\xff"), std::string("a\0b", 3)})
+    EXPECT_TRUE(throws(errc::invalid_option, [&] { tx().lock_in(locks(), "orders/42", {.note = note}); }));
+  EXPECT_NO_THROW(tx().lock_in(locks(), "orders/42", {.note = std::string(1000, 'x')}));
+  expect_of_use();
+}
+
+TEST_P(refused_lock_in, by_a_bad_name) {
+  tx().begin();
+  EXPECT_TRUE(throws(errc::invalid_name, [&] { tx().lock_in(locks(), ""); }));
+  expect_of_use();
+}
+
+TEST_P(refused_lock_in, by_a_closed_client) {
+  auto closed = connect();
+  auto held = closed.acquire("orders/43");
+  closed.close();
+  tx().begin();
+  expect_refused(tx(), closed, errc::client_closed);
+  EXPECT_TRUE(error_of([&] {
+                tx().confirm(held);
+                return true;
+              }).has_value());
+  expect_of_use();
+  EXPECT_TRUE(throws(errc::client_closed,
+                     [&] { tx().optimistically_without_result(closed, "orders/42", [] { FAIL() << "it is run"; }); }));
+}
+
+TEST_P(refused_lock_in, by_a_client_of_another_kind_of_database) {
+  for (const auto& kind : databases()) {
+    if (is_on(kind.name)) continue;
+    const auto elsewhere = kind.open();
+    auto foreign = client::connect(elsewhere->url(), {.observer = silent()});
+    foreign.migrate();
+    const auto held = foreign.acquire("orders/43");
+    tx().begin();
+    expect_refused(tx(), foreign, errc::wrong_transaction_state);
+    EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().confirm(held); }));
+    tx().statement(write_own);
+    tx().rollback();
+    EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] {
+      tx().optimistically_without_result(foreign, "orders/42", [] { FAIL() << "it is run"; });
+    }));
+    EXPECT_FALSE(elsewhere->row("orders/42").has_value() && elsewhere->row("orders/42")->owner.has_value());
+    EXPECT_TRUE(foreign.try_acquire("orders/42").has_value());
+  }
+}
+
+TEST_P(refused_lock_in, where_no_transaction_is_open) {
+  if (is_on("postgresql")) GTEST_SKIP() << "there the transaction is what it is called with";
+  expect_refused(tx(), locks(), errc::wrong_transaction_state);
+  const auto held = others().acquire("orders/43");
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().confirm(held); }));
+  EXPECT_TRUE(can_have("orders/42"));
+  tx().begin();
+  EXPECT_NO_THROW(tx().lock_in(locks(), "orders/42"));
+  expect_of_use();
+}
+
+TEST_P(refused_lock_in, by_a_transaction_that_has_failed) {
+  if (!is_on("postgresql")) GTEST_SKIP() << "there a failed statement leaves the transaction as it was";
+  const auto held = others().acquire("orders/43");
+  tx().begin();
+  EXPECT_ANY_THROW(tx().statement("SELECT 1 / 0"));
+  expect_refused(tx(), locks(), errc::wrong_transaction_state);
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().confirm(held); }));
+  tx().rollback();
+  tx().begin();
+  EXPECT_NO_THROW(tx().lock_in(locks(), "orders/42"));
+  expect_of_use();
+}
+
+TEST_P(refused_lock_in, by_a_transaction_that_only_reads) {
+  if (!is_on("postgresql")) GTEST_SKIP() << "PostgreSQL says so of itself";
+  tx().begin();
+  tx().statement("SET TRANSACTION READ ONLY");
+  expect_refused(tx(), locks(), errc::wrong_transaction_state);
+  EXPECT_EQ(tx().number(read_own), 0) << "the transaction is of use";
+  tx().rollback();
+  EXPECT_TRUE(can_have("orders/42"));
+}
+
+/// The transaction is on a database, and the client on another of the same kind.
+class wrong_database : public transaction_test {
+ protected:
+  wrong_database() : elsewhere_{GetParam().database.open()}, far_{connect_far()} { far_.migrate(); }
+
+  client connect_far(client_options options = {}) const {
+    options.observer = silent();
+    return client::connect(elsewhere_->url(), std::move(options));
+  }
+  client& far() { return far_; }
+  database& elsewhere() { return *elsewhere_; }
+
+  void expect_nothing_locked() {
+    EXPECT_TRUE(can_have("orders/42"));
+    EXPECT_TRUE(far().try_acquire("orders/42").has_value());
+  }
+  static testing::AssertionResult finds_wrong(const std::function<void()>& call) {
+    const auto e = error_of([&] {
+      call();
+      return true;
+    });
+    if (!e) return testing::AssertionFailure() << "nothing was thrown";
+    if (e->code() == errc::wrong_transaction_state || e->code() == errc::schema_missing)
+      return testing::AssertionSuccess();
+    return testing::AssertionFailure() << e->what();
+  }
+
+ private:
+  std::unique_ptr<database> elsewhere_;
+  client far_;
+};
+ROWLOCK_SUITE_IN_USUAL_PLACES(wrong_database);
+
+TEST_P(wrong_database, with_tables_of_its_own_is_noticed) {
+  make_rows({"orders/42"});
+  const auto before = db().row("orders/42");
+  tx().begin();
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().lock_in(far(), "orders/42"); }));
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { static_cast<void>(tx().try_lock_in(far(), "orders/42")); }));
+  EXPECT_EQ(tx().number(read_own), 0) << "the transaction is of use";
+  tx().commit();
+  EXPECT_EQ(db().row("orders/42")->version, before->version);
+  expect_nothing_locked();
+}
+
+TEST_P(wrong_database, is_noticed_by_confirm) {
+  const auto here = others().acquire("orders/42");
+  const auto there = far().acquire("orders/42");
+  tx().begin();
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().confirm(there); }));
+  EXPECT_NO_THROW(tx().confirm(here));
+  tx().commit();
+  EXPECT_FALSE(here.lost().stop_requested() || there.lost().stop_requested());
+}
+
+TEST_P(wrong_database, is_noticed_by_optimistically) {
+  int runs = 0;
+  EXPECT_TRUE(throws(errc::wrong_transaction_state,
+                     [&] { tx().optimistically_without_result(far(), "orders/42", [&] { ++runs; }); }));
+  EXPECT_EQ(runs, 0);
+  expect_nothing_locked();
+  EXPECT_NO_THROW(tx().optimistically_without_result(locks(), "orders/42", [&] { ++runs; }));
+  EXPECT_EQ(runs, 1);
+}
+
+TEST_P(wrong_database, without_tables_is_noticed) {
+  db().drop_tables();
+  tx().begin();
+  EXPECT_TRUE(finds_wrong([&] { tx().lock_in(far(), "orders/42"); }));
+  tx().statement(write_own);
+  tx().commit();
+  EXPECT_EQ(value(), 1) << "the transaction is of use";
+  EXPECT_TRUE(far().try_acquire("orders/42").has_value());
+}
+
+TEST_P(wrong_database, with_another_prefix_is_noticed) {
+  auto prefixed = connect_far({.table_prefix = "shop_"});
+  prefixed.migrate();
+  tx().begin();
+  EXPECT_TRUE(finds_wrong([&] { tx().lock_in(prefixed, "orders/42"); }));
+  tx().statement(write_own);
+  tx().commit();
+  EXPECT_EQ(value(), 1) << "the transaction is of use";
+  EXPECT_TRUE(prefixed.try_acquire("orders/42").has_value());
+}
+
+TEST_P(wrong_database, is_not_what_a_prefix_in_the_same_makes) {
+  auto prefixed = connect({.table_prefix = "shop_"});
+  prefixed.migrate();
+  tx().begin();
+  EXPECT_NO_THROW(tx().lock_in(prefixed, "orders/42"));
+  if (is_on_server()) {
+    EXPECT_FALSE(prefixed.try_acquire("orders/42").has_value());
+    EXPECT_TRUE(can_have("orders/42")) << "other tables, other locks";
+  }
+  tx().commit();
+}
+
+TEST_P(wrong_database, found_by_the_search_path_is_noticed) {
+  if (!is_on("postgresql")) GTEST_SKIP() << "PostgreSQL has one";
+  for (const auto* path : {"pg_catalog", "public"}) {
+    tx().begin();
+    tx().statement(std::string{"SET LOCAL search_path = "} + path);
+    EXPECT_TRUE(finds_wrong([&] { tx().lock_in(locks(), "orders/42"); })) << path;
+    EXPECT_EQ(tx().number("SELECT 7"), 7) << "the transaction is of use";
+    tx().commit();
+  }
+  expect_nothing_locked();
+}
+
+}  // namespace
+}  // namespace rowlock::test

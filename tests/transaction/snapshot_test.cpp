@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "transaction/transaction_test.hpp"
+
+// What is read under the lock is never older than the lock: where the transaction cannot see it, it has to begin again.
+
+namespace rowlock::test {
+namespace {
+
+class reading_under_the_lock : public transaction_test {
+ protected:
+  /// As a program does that begins again whenever it is told to. What it read under the lock.
+  std::int64_t increment_after(const std::string& first_statement) {
+    tx().begin();
+    if (!first_statement.empty()) tx().statement(first_statement);
+    for (int i = 0; i < 3; ++i) {
+      if (const auto read = try_to_increment()) return *read;
+      tx().rollback();
+      tx().begin();
+    }
+    ADD_FAILURE() << "it begins again and again";
+    return -1;
+  }
+
+  /// What the transaction, which is open, reads in the end; nullopt: to be begun again.
+  std::optional<std::int64_t> try_to_increment() try {
+    // The limit is only for the test, or one that waits in vain would never end.
+    if (!tx().try_lock_in_for(locks(), "orders/42", 4s)) {
+      ADD_FAILURE() << "it waits for a name that is free";
+      return std::nullopt;
+    }
+    const auto read = tx().number(read_own);
+    tx().statement("UPDATE own SET n = " + std::to_string(read + 1) + " WHERE id = 1");
+    tx().commit();
+    return read;
+  } catch (const error& e) {
+    EXPECT_TRUE(e.is_retryable()) << e.what();
+    ++refusals_;
+    last_ = e.code();
+    return std::nullopt;
+  }
+
+  int refusals_ = 0;
+  std::error_code last_{};
+
+  static constexpr const char* read_locks = "SELECT count(*) FROM rowlock_lock";
+};
+ROWLOCK_SUITE_IN_EACH_PLACE(reading_under_the_lock);
+
+TEST_P(reading_under_the_lock, without_a_read_before_needs_no_second_beginning) {
+  for (int i = 0; i < 3; ++i) {
+    const auto other = open();
+    other->begin();
+    other->lock_in(others(), "orders/42");
+    other->statement(write_own);
+    other->commit();
+    EXPECT_EQ(increment_after(""), 2 * i + 1);
+  }
+  EXPECT_EQ(refusals_, 0) << last_.message();
+  EXPECT_EQ(value(), 6);
+}
+
+TEST_P(reading_under_the_lock, with_a_read_before_and_nobody_in_between_needs_no_second_beginning) {
+  make_rows({"orders/42"});
+  EXPECT_EQ(increment_after(read_own), 0);
+  EXPECT_EQ(increment_after(read_locks), 1);
+  EXPECT_EQ(refusals_, 0) << last_.message();
+  EXPECT_EQ(value(), 2);
+}
+
+/// Somebody bought and let go after the transaction's first read and before its lock.
+class stale_reading : public reading_under_the_lock {
+ protected:
+  void buy_by_transaction() {
+    const auto other = open();
+    other->begin();
+    other->lock_in(others(), "orders/42");
+    other->statement(write_own);
+    other->commit();
+  }
+  void buy_by_lease(strategy by) {
+    const auto held = others().acquire("orders/42", {.strategy = by});
+    open()->statement(write_own);
+  }
+  void expect_fresh(const std::string& first_statement, const std::function<void()>& buy) {
+    const auto before = value();
+    tx().begin();
+    tx().statement(first_statement);
+    buy();
+    auto read = try_to_increment();
+    if (GetParam().keeps_snapshot) {
+      EXPECT_FALSE(read.has_value()) << "it cannot see what was bought";
+      EXPECT_EQ(last_, errc::stale_snapshot) << last_.message();
+    } else {
+      EXPECT_EQ(refusals_, 0) << "it sees what was bought: " << last_.message();
+    }
+    if (!read) {
+      tx().rollback();
+      read = increment_after("");
+    }
+    EXPECT_EQ(read, before + 1);
+    EXPECT_EQ(value(), before + 2);
+  }
+};
+ROWLOCK_SUITE_IN_EACH_PLACE(stale_reading);
+
+TEST_P(stale_reading, of_its_own_table_is_refused) {
+  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can buy what was read";
+  make_rows({"orders/42"});
+  expect_fresh(read_own, [&] { buy_by_transaction(); });
+  for (const auto by : all_strategies) expect_fresh(read_own, [&] { buy_by_lease(by); });
+}
+
+TEST_P(stale_reading, of_the_lock_table_is_refused) {
+  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can lock what was read";
+  make_rows({"orders/42"});
+  expect_fresh(read_locks, [&] { buy_by_transaction(); });
+  for (const auto by : all_strategies) expect_fresh(read_locks, [&] { buy_by_lease(by); });
+}
+
+TEST_P(stale_reading, of_a_name_that_was_not_there_is_refused) {
+  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can lock what was read";
+  expect_fresh(read_own, [&] { buy_by_transaction(); });
+}
+
+TEST_P(stale_reading, of_a_name_that_was_held_is_refused) {
+  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can let go of what was read";
+  for (const auto by : all_strategies) {
+    auto held = others().acquire("orders/42", {.strategy = by});
+    expect_fresh(read_own, [&] {
+      open()->statement(write_own);
+      held.release();
+    });
+  }
+}
+
+TEST_P(stale_reading, of_a_name_that_had_expired_is_refused) {
+  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can write what was read";
+  const auto held = others().acquire("orders/42", {.lease = 1h, .renew = false});
+  db().expire("orders/42");
+  expect_fresh(read_own, [&] { open()->statement(write_own); });
+}
+
+// The row is made over another connection, where a transaction with a snapshot cannot see it.
+TEST_P(stale_reading, before_the_row_was_made_ends_with_the_lock) {
+  if (GetParam().locks_file) GTEST_SKIP() << "there is nobody in between";
+  EXPECT_EQ(increment_after(read_own), 0);
+  EXPECT_EQ(value(), 1);
+}
+
+TEST_P(stale_reading, while_it_waits_is_refused) {
+  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can buy what was read";
+  make_rows({"orders/42"});
+  const auto other = open();
+  if (is_on_server()) {
+    other->begin();
+    other->lock_in(others(), "orders/42");
+  }
+  auto held = is_on_server() ? held_lock{} : others().acquire("orders/42");
+  tx().begin();
+  tx().statement(read_own);
+  background waiter{[&](const std::stop_token& /*stop*/) { return try_to_increment(); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  other->statement(write_own);
+  if (held) {
+    held.release();
+  } else {
+    other->commit();
+  }
+  auto read = waiter.get();
+  EXPECT_EQ(read.has_value(), !GetParam().keeps_snapshot);
+  if (!read) {
+    tx().rollback();
+    read = increment_after("");
+  }
+  EXPECT_EQ(read, 1);
+  EXPECT_EQ(value(), 2);
+}
+
+}  // namespace
+}  // namespace rowlock::test

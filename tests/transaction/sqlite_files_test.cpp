@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "support/errors.hpp"
+#include "support/recorder.hpp"
+#include "support/sqlite_database.hpp"
+#include "support/temp_folder.hpp"
+#include "transaction/caller.hpp"
+
+// SQLite: which file a transaction is on.
+
+namespace rowlock::test {
+namespace {
+
+class locks_in_a_file : public testing::Test {
+ protected:
+  locks_in_a_file() { locks_.migrate(); }
+
+  static std::unique_ptr<caller> open(const std::filesystem::path& file) {
+    return open_caller("sqlite:" + file.string(), "deferred");
+  }
+  static bool can_have(client& locks) try {
+    return locks.try_acquire("orders/42").has_value();
+  } catch (const error& e) {
+    if (!e.is_retryable()) throw;
+    return false;  // somebody else is writing
+  }
+
+  sqlite_database here_;
+  temp_folder folder_;
+  client locks_ = client::connect(here_.url(), {.call_timeout = 400ms, .observer = silent()});
+};
+
+TEST_F(locks_in_a_file, of_which_a_transaction_has_a_copy_are_not_locked) {
+  locks_.acquire("orders/42").release();
+  const auto file = folder_ / "copy.db";
+  open(here_.file())->statement("VACUUM INTO '" + file.string() + "'");
+  sqlite_database copy{file};
+  const auto before = copy.row("orders/42").value();
+  const auto held = locks_.acquire("orders/43");
+
+  const auto tx = open(file);
+  tx->begin();
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx->lock_in(locks_, "orders/42"); }));
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { static_cast<void>(tx->try_lock_in(locks_, "orders/42")); }));
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx->confirm(held); }));
+  tx->commit();
+  EXPECT_TRUE(throws(errc::wrong_transaction_state,
+                     [&] { tx->optimistically_without_result(locks_, "orders/42", [] { FAIL() << "it is run"; }); }));
+  EXPECT_EQ(copy.row("orders/42")->version, before.version);
+  EXPECT_TRUE(can_have(locks_));
+}
+
+TEST_F(locks_in_a_file, by_another_path_are_the_same) {
+  const auto link = folder_ / "link.db";
+  std::filesystem::create_symlink(here_.file(), link);
+  const auto tx = open(link);
+  tx->begin();
+  tx->lock_in(locks_, "orders/42");
+  EXPECT_FALSE(can_have(locks_));
+  tx->commit();
+  EXPECT_TRUE(can_have(locks_));
+}
+
+TEST_F(locks_in_a_file, that_is_attached_are_locked_with_the_transaction) {
+  const auto tx = open(folder_ / "shop.db");
+  tx->statement("PRAGMA journal_mode = WAL");
+  tx->statement("CREATE TABLE own (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)");
+  tx->statement("INSERT INTO own (id, n) VALUES (1, 0)");
+  tx->statement("ATTACH '" + here_.file().string() + "' AS held");
+  for (const bool commits : {false, true}) {
+    tx->begin();
+    tx->lock_in(locks_, "orders/42");
+    tx->statement("UPDATE own SET n = n + 1 WHERE id = 1");
+    EXPECT_FALSE(can_have(locks_));
+    commits ? tx->commit() : tx->rollback();
+    EXPECT_TRUE(can_have(locks_));
+  }
+  EXPECT_EQ(tx->number("SELECT n FROM own"), 1);
+
+  const auto held = locks_.acquire("orders/42");
+  tx->begin();
+  EXPECT_FALSE(tx->try_lock_in(locks_, "orders/42").has_value());
+  EXPECT_NO_THROW(tx->confirm(held));
+  tx->commit();
+  const auto result = tx->optimistically(locks_, "orders/43", [&](attempt) { return tx->number("SELECT n FROM own"); });
+  EXPECT_EQ(result, 1);
+}
+
+// A statement that names no file finds the tables of the main one first.
+TEST_F(locks_in_a_file, that_is_attached_are_never_mistaken_for_those_of_the_main_file) {
+  locks_.acquire("orders/42").release();
+  const auto copy = folder_ / "copy.db";
+  open(here_.file())->statement("VACUUM INTO '" + copy.string() + "'");
+  sqlite_database other;
+  client::connect(other.url(), {.observer = silent()}).migrate();
+  for (const auto& main : {copy, other.file()}) {
+    const auto tx = open(main);
+    tx->statement("ATTACH '" + here_.file().string() + "' AS held");
+    tx->begin();
+    const auto e = error_of([&] { return tx->lock_in(locks_, "orders/42"); });
+    if (e) {
+      EXPECT_EQ(e->code(), errc::wrong_transaction_state) << e->what();
+    } else {
+      EXPECT_FALSE(can_have(locks_)) << "it has locked something else";
+    }
+    tx->rollback();
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "process/roles.hpp"
+#include "support/child_process.hpp"
+#include "transaction/transaction_test.hpp"
+
+// A holder in a process of its own that is stopped (SIGSTOP) at the worst moments.
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto lease = 400ms;
+
+/// holder URL ISOLATION LEASE: does what it is told, and says what became of it.
+int hold(const std::vector<std::string>& arguments) {
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  const auto tx = open_caller(arguments.at(0), arguments.at(1));
+  const std::chrono::milliseconds length{std::stoll(arguments.at(2))};
+  held_lock held;
+  for (;;) {
+    const auto order = hear();
+    try {
+      if (order == "acquire") {
+        held = locks.acquire("job", {.lease = length});
+        say(std::to_string(held.token().value()));
+        continue;
+      }
+      if (order == "write") {
+        tx->begin();
+        tx->statement("INSERT INTO written (token) VALUES (" + std::to_string(held.token().value()) + ")");
+      } else if (order == "confirm") {
+        tx->confirm(held);
+      } else if (order == "commit") {
+        tx->commit();
+      } else if (order == "rollback") {
+        tx->rollback();
+      } else {
+        return order == "end" ? 0 : 1;
+      }
+      say("done");
+    } catch (const error& e) {
+      say(e.code().message());
+    } catch (const std::exception& e) {
+      say(std::string{"the driver: "} + e.what());
+    }
+  }
+}
+
+const role_registration holder_role{"holder", hold};
+
+class stopped_holder : public transaction_test {
+ protected:
+  stopped_holder() {
+    tx().statement("CREATE TABLE written (token BIGINT PRIMARY KEY)");
+    make_rows({"job"});
+    holder_.emplace("holder", std::vector<std::string>{db().url(), std::string{GetParam().isolation},
+                                                       std::to_string(lease.count())});
+  }
+
+  child_process& holder() { return *holder_; }
+  std::string ask(std::string_view order) {
+    holder_->send(order);
+    return holder_->read_line();
+  }
+  /// Of the one that is stopped: what it has committed.
+  std::int64_t writes() { return witness_->number("SELECT count(*) FROM written"); }
+
+  /// The next holder, when there can be one; nullopt: nobody can have it in several leases.
+  std::optional<held_lock> take_over(std::chrono::milliseconds within) {
+    std::optional<held_lock> out;
+    const auto is_had = [&] {
+      try {
+        out = others().try_acquire("job");
+      } catch (const error& e) {
+        if (!e.is_retryable()) throw;  // else somebody else is writing to the file
+      }
+      return out.has_value();
+    };
+    static_cast<void>(eventually(within, is_had));
+    return out;
+  }
+
+ private:
+  std::unique_ptr<caller> witness_ = open_witness();
+  std::optional<child_process> holder_;
+};
+ROWLOCK_SUITE_IN_USUAL_PLACES(stopped_holder);
+
+TEST_P(stopped_holder, between_acquiring_and_confirm_cannot_commit) {
+  for (int turn = 0; turn < 3; ++turn) {
+    const auto before = writes();
+    const auto token = std::stoll(ask("acquire"));
+    const bool writes_first = turn % 2 == 1 && is_on_server();  // to a file nobody else could write then
+    if (writes_first) {
+      EXPECT_EQ(ask("write"), "done");
+    }
+    holder().pause();
+    auto next = take_over(patience);
+    ASSERT_TRUE(next.has_value());
+    EXPECT_GT(next->token().value(), token);
+    holder().resume();
+    if (writes_first) {
+      EXPECT_NE(ask("confirm"), "done") << "above READ COMMITTED it may be told to begin again";
+    } else {
+      EXPECT_EQ(ask("write"), "done");
+      EXPECT_EQ(ask("confirm"), make_error_code(errc::lock_lost).message());
+    }
+    EXPECT_EQ(ask("rollback"), "done");
+    EXPECT_EQ(writes(), before) << "0 stale writes";
+    EXPECT_NO_THROW(next->release());
+  }
+  holder().send("end");
+  EXPECT_EQ(holder().wait(), 0);
+}
+
+TEST_P(stopped_holder, between_confirm_and_commit_keeps_the_lock_and_commits) {
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto before = writes();
+    const auto token = std::stoll(ask("acquire"));
+    EXPECT_EQ(ask("write"), "done");
+    EXPECT_EQ(ask("confirm"), "done");
+    holder().pause();
+    EXPECT_FALSE(take_over(3 * lease).has_value()) << "although the lease is over";
+    EXPECT_EQ(writes(), before);
+    holder().resume();
+    EXPECT_EQ(ask("commit"), "done");
+    const auto next = take_over(patience);
+    ASSERT_TRUE(next.has_value());
+    EXPECT_GT(next->token().value(), token);
+    EXPECT_EQ(writes(), before + 1) << "what was confirmed is there when the next has the lock";
+  }
+  holder().send("end");
+  EXPECT_EQ(holder().wait(), 0);
+}
+
+TEST_P(stopped_holder, between_confirm_and_commit_that_is_killed_leaves_no_write) {
+  const auto before = writes();
+  const auto token = std::stoll(ask("acquire"));
+  EXPECT_EQ(ask("write"), "done");
+  EXPECT_EQ(ask("confirm"), "done");
+  holder().pause();
+  EXPECT_FALSE(take_over(2 * lease).has_value());
+  holder().kill();
+  const auto next = take_over(patience);
+  ASSERT_TRUE(next.has_value());
+  EXPECT_GT(next->token().value(), token);
+  EXPECT_EQ(writes(), before);
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <initializer_list>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/background.hpp"
+#include "support/database.hpp"
+#include "support/databases.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+#include "support/recorder.hpp"
+#include "support/strategies.hpp"
+#include "transaction/caller.hpp"
+
+namespace rowlock::test {
+
+/// A database, and how transactions begin there.
+struct place {
+  database_kind database;
+  std::string_view isolation;
+  bool keeps_snapshot = false;  ///< what it has read once, it goes on to see
+  bool locks_reads = false;     ///< what it has read, nobody changes
+  bool locks_file = false;      ///< nobody else writes from the beginning on
+
+  std::string name() const;
+};
+
+std::ostream& operator<<(std::ostream& out, const place& p);
+
+/// Every database that is compiled in with every isolation level it has; and each with its usual one.
+const std::vector<place>& places();
+const std::vector<place>& usual_places();
+
+/// What every test of the suite has: a place of its own with the tables, a client, another client, and a caller with a
+/// table of its own: own (id, n), in which n is 0 for each id from 1 to 3.
+class transaction_test : public testing::TestWithParam<place> {
+ protected:
+  transaction_test();
+
+  database& db() const { return *database_; }
+  client& locks() { return locks_; }
+  client& others() { return others_; }
+  caller& tx() { return *tx_; }
+  /// Closes the connection.
+  void drop_tx() { tx_.reset(); }
+
+  bool is_on(std::string_view kind) const { return GetParam().database.name == kind; }
+  bool is_on_server() const { return !is_on("sqlite"); }
+
+  client connect(client_options options = {}) const;
+  std::unique_ptr<caller> open() const { return open_caller(db().url(), GetParam().isolation); }
+  /// One that sees what is committed and nothing else.
+  std::unique_ptr<caller> open_witness() const {
+    return open_caller(db().url(), is_on_server() ? "read committed" : "deferred");
+  }
+
+  /// Whether the other client can have it now; it is let go again at once.
+  bool can_have(const lock_name& name, strategy by = strategy::unique_index);
+  /// In the end: a server learns of a closed connection when it comes to it.
+  bool can_have_soon(const lock_name& name);
+  /// So that a transaction that has read already finds them, too.
+  void make_rows(std::initializer_list<const char*> names);
+  /// What others see.
+  std::int64_t value(int id = 1) const;
+
+  std::int64_t expiry(std::string_view name) const { return db().row(name).value().expires_at.value(); }
+  /// Waits until the row shows two renewals, so that one of them was sent from now on.
+  bool is_renewed(std::string_view name) const;
+  /// Waits until the lease is over, by the row.
+  bool has_expired(std::string_view name) const;
+
+  static constexpr const char* read_own = "SELECT n FROM own WHERE id = 1";
+  static constexpr const char* write_own = "UPDATE own SET n = n + 1 WHERE id = 1";
+
+ private:
+  std::unique_ptr<database> database_ = GetParam().database.open();
+  client locks_;
+  client others_;
+  std::unique_ptr<caller> tx_;
+};
+
+std::string place_name(const testing::TestParamInfo<place>& info);
+
+#define ROWLOCK_SUITE_IN_EACH_PLACE(suite) INSTANTIATE_TEST_SUITE_P(in, suite, testing::ValuesIn(places()), place_name)
+#define ROWLOCK_SUITE_IN_USUAL_PLACES(suite) \
+  INSTANTIATE_TEST_SUITE_P(in, suite, testing::ValuesIn(usual_places()), place_name)
+
+/// Whether the call throws something after which the transaction is to be begun again.
+template <class Call>
+testing::AssertionResult throws_retryable(Call&& call) {
+  const auto e = error_of([&] {
+    call();
+    return true;
+  });
+  if (!e) return testing::AssertionFailure() << "nothing was thrown";
+  if (!e->is_retryable()) return testing::AssertionFailure() << "not to be retried: " << e->what();
+  return testing::AssertionSuccess() << "it said: " << e->what();
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,229 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "transaction/transaction_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto generous = 5s;
+
+class waiting_lock_in : public transaction_test {
+ protected:
+  /// A wait in this transaction, on a thread of its own. Waits until it has settled down.
+  auto wait_for(std::chrono::milliseconds time) {
+    return [this, time](const std::stop_token& /*stop*/) { return tx().try_lock_in_for(locks(), "orders/42", time); };
+  }
+};
+ROWLOCK_SUITE_IN_EACH_PLACE(waiting_lock_in);
+
+TEST_P(waiting_lock_in, ends_in_time_behind_a_lease) {
+  const auto held = others().acquire("orders/42");
+  tx().begin();
+  const stopwatch watch;
+  const auto e = error_of([&] {
+    EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", 300ms).has_value());
+    return true;
+  });
+  if (GetParam().locks_file) {
+    EXPECT_TRUE(!e || e->code() == errc::contention) << e->what();
+  } else {
+    EXPECT_FALSE(e.has_value()) << e->what();
+    EXPECT_GE(watch.elapsed(), 300ms);
+  }
+  EXPECT_LT(watch.elapsed(), 300ms + generous);
+  EXPECT_EQ(tx().number(read_own), 0) << "the transaction is of use";
+  tx().commit();
+}
+
+TEST_P(waiting_lock_in, ends_in_time_behind_a_transaction) {
+  if (GetParam().locks_file) GTEST_SKIP() << "the other transaction cannot even begin";
+  const auto other = open();
+  other->begin();
+  other->lock_in(others(), "orders/42");
+  tx().begin();
+  if (is_on_server()) tx().statement("UPDATE own SET n = n + 1 WHERE id = 2");
+  constexpr auto wait = 1100ms;  // long enough to wait in the database
+  const stopwatch watch;
+  EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", wait).has_value());
+  EXPECT_GE(watch.elapsed(), wait);
+  EXPECT_LT(watch.elapsed(), wait + generous);
+  tx().commit();
+  other->commit();
+  EXPECT_EQ(value(2), is_on_server() ? 1 : 0);
+}
+
+TEST_P(waiting_lock_in, of_no_time_tries_once) {
+  make_rows({"orders/43"});
+  const auto held = others().acquire("orders/42");
+  tx().begin();
+  for (const auto wait : {0ms, -1ms, std::chrono::milliseconds::min()}) {
+    const stopwatch watch;
+    EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", wait).has_value());
+    EXPECT_LT(watch.elapsed(), generous);
+  }
+  EXPECT_TRUE(tx().try_lock_in_for(locks(), "orders/43", 0ms).has_value());
+  tx().commit();
+}
+
+TEST_P(waiting_lock_in, has_it_when_the_lease_is_released) {
+  if (GetParam().locks_file) GTEST_SKIP() << "nothing can be released beside it";
+  auto held = others().acquire("orders/42");
+  tx().begin();
+  background waiter{wait_for(std::chrono::milliseconds::max())};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  held.release();
+  EXPECT_TRUE(waiter.get().has_value());
+  EXPECT_FALSE(can_have("orders/42"));
+  tx().commit();
+}
+
+TEST_P(waiting_lock_in, has_it_when_the_lease_ends) {
+  if (GetParam().locks_file) GTEST_SKIP() << "it does not wait";
+  const auto held = others().acquire("orders/42", {.lease = 400ms, .renew = false});
+  tx().begin();
+  background waiter{wait_for(30s)};
+  const auto lock = waiter.get();
+  ASSERT_TRUE(lock.has_value());
+  EXPECT_GT(lock->token(), held.token());
+  tx().commit();
+}
+
+// Its first statement is lock_in, as above READ COMMITTED it must be.
+TEST_P(waiting_lock_in, has_it_when_the_other_transaction_ends) {
+  if (GetParam().locks_file) GTEST_SKIP() << "the other transaction cannot even begin";
+  for (const bool commits : {true, false}) {
+    const auto other = open();
+    other->begin();
+    const auto before = other->lock_in(others(), "orders/42");
+    tx().begin();
+    background waiter{wait_for(30s)};
+    EXPECT_FALSE(waiter.is_done_within(a_moment));
+    other->statement(write_own);
+    commits ? other->commit() : other->rollback();
+    const auto lock = waiter.get();
+    ASSERT_TRUE(lock.has_value());
+    EXPECT_GT(lock->token(), before.token());
+    EXPECT_EQ(tx().number(read_own), 1) << "what was written under the lock before";
+    tx().commit();
+  }
+}
+
+TEST_P(waiting_lock_in, without_limit_has_it_in_the_end) {
+  if (GetParam().locks_file) GTEST_SKIP() << "it does not wait";
+  auto held = others().acquire("orders/42", {.strategy = strategy::for_update});
+  tx().begin();
+  background waiter{[&](const std::stop_token& /*stop*/) { return tx().lock_in(locks(), "orders/42").token(); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  const auto token = held.token();
+  held.release();
+  EXPECT_GT(waiter.get(), token);
+  tx().commit();
+}
+
+TEST_P(waiting_lock_in, does_not_wait_for_what_it_is_in_the_way_of) {
+  if (is_on_server()) GTEST_SKIP() << "of a file only";
+  auto held = others().acquire("orders/42");
+  tx().begin();
+  tx().statement(write_own);
+  EXPECT_TRUE(throws(errc::contention, [&] { tx().lock_in(locks(), "orders/42"); }));
+  tx().commit();
+  EXPECT_EQ(value(), 1) << "the transaction is of use";
+  EXPECT_NO_THROW(held.release());
+}
+
+/// Two that want what the other one has.
+class crossed_transactions : public transaction_test {};
+ROWLOCK_SUITE_IN_EACH_PLACE(crossed_transactions);
+
+TEST_P(crossed_transactions, are_told_of_the_deadlock) {
+  make_rows({"orders/42", "orders/43"});
+  if (!is_on_server()) GTEST_SKIP() << "a file has one writer";
+  const auto other = open();
+  tx().begin();
+  other->begin();
+  tx().lock_in(locks(), "orders/42");
+  other->lock_in(others(), "orders/43");
+  const auto cross = [](caller& by, client& with, const lock_name& name) -> std::optional<error> {
+    auto e = error_of([&] { return by.lock_in(with, name); });
+    e ? by.rollback() : by.commit();
+    return e;
+  };
+  const stopwatch watch;
+  background second{[&](const std::stop_token& /*stop*/) { return cross(*other, others(), "orders/42"); }};
+  const auto here = cross(tx(), locks(), "orders/43");
+  const auto there = second.get();
+  EXPECT_LT(watch.elapsed(), 10s);
+  EXPECT_NE(here.has_value(), there.has_value()) << "one of them goes on";
+  const auto& e = here ? here : there;
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::deadlock) << e->what();
+  EXPECT_TRUE(e->is_retryable());
+  EXPECT_FALSE(e->connection_is_unusable());
+  EXPECT_TRUE(can_have("orders/42"));
+  EXPECT_TRUE(can_have("orders/43"));
+}
+
+/// The holder is the one who asks.
+class own_lock : public transaction_test {};
+ROWLOCK_SUITE_IN_USUAL_PLACES(own_lock);
+
+TEST_P(own_lock, of_the_thread_would_be_waited_for_in_vain) {
+  mutex order{locks(), "orders/42"};
+  order.lock();
+  tx().begin();
+  EXPECT_TRUE(throws(errc::would_deadlock, [&] { tx().lock_in(locks(), "orders/42"); }));
+  EXPECT_TRUE(throws(errc::would_deadlock,
+                     [&] { static_cast<void>(tx().try_lock_in_for(locks(), "orders/42", std::chrono::hours{1})); }));
+  tx().statement(write_own);
+  tx().commit();
+  EXPECT_EQ(value(), 1) << "the transaction is of use";
+  order.unlock();
+  tx().begin();
+  EXPECT_NO_THROW(tx().lock_in(locks(), "orders/42"));
+  tx().commit();
+}
+
+TEST_P(own_lock, of_a_named_holder_would_be_waited_for_in_vain) {
+  const auto job = holder::named("job-7");
+  auto held = locks().acquire("orders/42", {.as = job});
+  tx().begin();
+  EXPECT_TRUE(throws(errc::would_deadlock, [&] { tx().lock_in(locks(), "orders/42", {.as = job}); }));
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42", {.as = holder::named("job-8")}).has_value())
+      << "another one may well let go";
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
+  tx().rollback();
+  EXPECT_NO_THROW(held.release());
+}
+
+TEST_P(own_lock, of_another_thread_or_client_is_only_busy) {
+  mutex order{locks(), "orders/42"};
+  background elsewhere{[&](const std::stop_token& /*stop*/) {
+    mutex same{locks(), "orders/43"};
+    same.lock();
+    tx().begin();
+    const bool is_free = tx().try_lock_in(locks(), "orders/42").has_value();
+    tx().rollback();
+    return is_free;
+  }};
+  EXPECT_TRUE(elsewhere.get());
+  order.lock();
+  background thread{[&](const std::stop_token& /*stop*/) {
+    tx().begin();
+    const bool is_free = tx().try_lock_in(locks(), "orders/42").has_value();
+    tx().rollback();
+    return is_free;
+  }};
+  EXPECT_FALSE(thread.get());
+  tx().begin();
+  EXPECT_FALSE(tx().try_lock_in(others(), "orders/42").has_value());
+  tx().rollback();
+  order.unlock();
+}
+
+}  // namespace
+}  // namespace rowlock::test
