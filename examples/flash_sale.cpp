@@ -1,4 +1,5 @@
-// A flash sale: many buyers in many processes, one item, one order per user. Without a lock it goes wrong.
+// A flash sale: many buyers in many processes, one item, one order per user. Without a lock it goes wrong, and
+// with one that is used badly, too.
 
 #include <fmt/format.h>
 
@@ -6,17 +7,16 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "flash_sale/interrupts.hpp"
+#include "flash_sale/marketplace.hpp"
+#include "flash_sale/mistakes.hpp"
 #include "flash_sale/options.hpp"
 #include "flash_sale/report.hpp"
 #include "flash_sale/run.hpp"
-#include "flash_sale/shop.hpp"
 #include "flash_sale/strategies.hpp"
-#include "flash_sale/temporary_folder.hpp"
 #include "flash_sale/worker.hpp"
 
 namespace {
@@ -25,7 +25,7 @@ using flash_sale::run_result;
 
 bool took_no_lock(const run_result& result) { return result.strategy == flash_sale::without_lock; }
 
-/// The worst run with a lock, if there was one.
+/// The worst of what is to be right, if that was run.
 const run_result& worst_of(const std::vector<run_result>& results) {
   return *std::max_element(results.begin(), results.end(), [](const auto& a, const auto& b) {
     if (took_no_lock(a) != took_no_lock(b)) return took_no_lock(a);
@@ -33,11 +33,8 @@ const run_result& worst_of(const std::vector<run_result>& results) {
   });
 }
 
-std::vector<run_result> run_all(const flash_sale::options& options, const flash_sale::interrupts& signals) {
-  std::optional<flash_sale::temporary_folder> folder;
-  if (!options.database) folder.emplace();
-  const auto where = flash_sale::parse_database(
-      options.database ? *options.database : flash_sale::sqlite_url((folder->path() / "shop.db").string()));
+std::vector<run_result> run_table(const flash_sale::options& options, const flash_sale::database& where,
+                                  const flash_sale::interrupts& signals) {
   std::vector<run_result> results;
   flash_sale::print_heading(options.sale);
   for (const auto& strategy : options.runs) {
@@ -49,9 +46,13 @@ std::vector<run_result> run_all(const flash_sale::options& options, const flash_
 
 int sell(const flash_sale::options& options) {
   const flash_sale::interrupts signals;
-  const auto results = run_all(options, signals);
+  const flash_sale::marketplace at{options.database};
+  auto results = run_table(options, at.where(), signals);
   if (options.json) flash_sale::write_json(*options.json, options.sale, results);
   if (took_no_lock(results.front())) flash_sale::print_damage(results.front());
+  if (options.shows_mistakes)
+    for (auto& right : flash_sale::show_mistakes(options.sale, at.where(), signals))
+      results.push_back(std::move(right));
   const auto& worst = worst_of(results);
   flash_sale::print_summary(worst);
   return took_no_lock(worst) || worst.errors() == 0 ? 0 : 1;

@@ -1,19 +1,26 @@
 #include "buy.hpp"
 
-#include <stdexcept>
 #include <thread>
 
 namespace flash_sale {
 
-outcome buy(shop& from, const request& what, const std::stop_token& lost) {
+decision decide(shop& from, const request& what) {
   const auto left = from.stock();
-  if (left <= 0) return outcome::sold_out;
-  if (from.has_order(what.user)) return outcome::has_one_already;
+  if (left <= 0) return {.verdict = outcome::sold_out};
+  if (from.has_order(what.user)) return {.verdict = outcome::has_one_already};
   std::this_thread::sleep_for(what.thinking);
-  if (lost.stop_requested()) throw std::runtime_error{"the lock was lost during a purchase"};
-  from.write_stock(left - 1);
-  from.add_order(what.user);
-  return outcome::bought;
+  return {.verdict = outcome::bought, .left = left - 1};
+}
+
+void carry_out(const decision& decided, shop& in, const request& what) {
+  in.write_stock(decided.left);
+  in.add_order(what.user);
+}
+
+outcome buy(shop& from, const request& what) {
+  const auto decided = decide(from, what);
+  if (decided.verdict == outcome::bought) carry_out(decided, from, what);
+  return decided.verdict;
 }
 
 }  // namespace flash_sale

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <stop_token>
+#include <cstdint>
 
 #include "sale.hpp"
 #include "shop.hpp"
@@ -9,8 +9,19 @@ namespace flash_sale {
 
 enum class outcome { bought, has_one_already, sold_out };
 
-/// One purchase, "one order per user". It reads, thinks and writes, and is right only if nobody else does so meanwhile.
-/// Writes nothing after `lost` has fired, and throws.
-outcome buy(shop& from, const request& what, const std::stop_token& lost);
+/// What a purchase is going to write, if its verdict is `bought`.
+struct decision {
+  outcome verdict = outcome::bought;
+  std::int64_t left = 0;  ///< in stock, afterwards
+};
+
+// One purchase, "one order per user". It reads, thinks and writes, and is right only if nobody else does so meanwhile.
+
+/// Reads and thinks.
+decision decide(shop& from, const request& what);
+/// Writes.
+void carry_out(const decision& decided, shop& in, const request& what);
+/// Both.
+outcome buy(shop& from, const request& what);
 
 }  // namespace flash_sale

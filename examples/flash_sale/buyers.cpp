@@ -1,11 +1,8 @@
 #include "buyers.hpp"
 
-#include <chrono>
 #include <exception>
 #include <stdexcept>
 #include <thread>
-
-#include "strategies.hpp"
 
 namespace flash_sale {
 namespace {
@@ -13,21 +10,12 @@ namespace {
 std::atomic<bool> told_to_stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-using clock = std::chrono::steady_clock;
-
-std::int64_t microseconds_since(clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(clock::now() - start).count();
-}
-
 }  // namespace
 
 void stop_buying() noexcept { told_to_stop = true; }
 
-buyers::buyers(const task& what) : requests_{requests_for(what.sale, what.process)} {
-  if (const auto strategy = find_strategy(what.strategy)) {
-    locks_ = rowlock::client::connect(what.locks_url, {.application = "flash_sale"});
-    item_.emplace(*locks_, "item/1", rowlock::lock_options{.strategy = *strategy});
-  }
+buyers::buyers(const task& what)
+    : requests_{requests_for(what.sale, what.process)}, way_{make_way(what.strategy, what.locks_url)} {
   for (std::size_t thread = 0; thread < what.sale.threads; ++thread) shops_.push_back(open_shop(what.shop_url));
 }
 
@@ -53,21 +41,13 @@ void buyers::buy_in_turn(shop& from, message& mine) noexcept {
     while (!is_over()) {
       const auto place = next_.fetch_add(1);
       if (place >= requests_.size()) return;
-      const auto result = buy_one(from, requests_[place], mine);
+      const auto result = way_->buy(from, requests_[place], mine);
       if (result == outcome::bought) ++mine.bought;
       if (result == outcome::sold_out) sold_out_ = true;
     }
   } catch (const std::exception& e) {
     fail(e.what());
   }
-}
-
-outcome buyers::buy_one(shop& from, const request& what, message& mine) {
-  if (!item_) return buy(from, what, {});
-  const auto asked = clock::now();
-  const std::scoped_lock guard{*item_};
-  mine.waits_us.push_back(microseconds_since(asked));
-  return buy(from, what, item_->held().lost());
 }
 
 bool buyers::is_over() const noexcept { return sold_out_ || failed_ || told_to_stop; }

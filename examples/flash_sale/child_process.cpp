@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -120,8 +121,23 @@ bool child_process::read(std::string& into) const {
   return count > 0;
 }
 
+void child_process::pause() {
+  check(::kill(id_, SIGSTOP) == 0 ? 0 : errno, "pausing a worker");
+  int status = 0;
+  while (::waitpid(id_, &status, WUNTRACED) < 0) check(errno == EINTR ? 0 : errno, "waiting for a worker");
+  if (WIFSTOPPED(status)) return;
+  id_ = -1;
+  throw std::runtime_error{"a worker died instead of standing still: " + in_words(status)};
+}
+
+void child_process::resume() const noexcept {
+  if (id_ >= 0) ::kill(id_, SIGCONT);
+}
+
 void child_process::stop() const noexcept {
-  if (id_ >= 0) ::kill(id_, SIGTERM);
+  if (id_ < 0) return;
+  ::kill(id_, SIGTERM);
+  resume();
 }
 
 std::string child_process::wait() {

@@ -26,7 +26,12 @@ class child_process {
   /// Adds what it has written; false at the end. Waits if there is nothing.
   bool read(std::string& into) const;
 
-  /// Tells it to end.
+  /// Stops it where it is (SIGSTOP), and waits until it stands still. Throws where it cannot, or ended.
+  void pause();
+  /// Lets it go on (SIGCONT).
+  void resume() const noexcept;
+
+  /// Tells it to end, even if it is paused.
   void stop() const noexcept;
   /// Waits for its end and says it in words ("exit status 1", "signal 9 (Killed)").
   std::string wait();

@@ -42,6 +42,14 @@ void crew::start() {
   for (auto& each : members_) each.process.write("go\n");
 }
 
+void crew::pause() {
+  for (auto& each : members_) each.process.pause();
+}
+
+void crew::resume() {
+  for (auto& each : members_) each.process.resume();
+}
+
 std::vector<message> crew::finish(const std::function<void()>& meanwhile) {
   listen(finished, meanwhile);
   std::vector<message> results;

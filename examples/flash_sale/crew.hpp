@@ -28,6 +28,9 @@ class crew {
 
   void wait_until_ready();
   void start();
+  /// Everybody stands still, by SIGSTOP, until resume().
+  void pause();
+  void resume();
   /// Calls `meanwhile` a few times a second.
   std::vector<message> finish(const std::function<void()>& meanwhile);
 

@@ -7,6 +7,7 @@
 #include <cppconn/version_info.h>
 #include <fmt/format.h>
 #include <mysql_driver.h>
+#include <rowlock/interop/mysql.hpp>
 
 #include <stdexcept>
 #include <string_view>
@@ -59,8 +60,34 @@ auto run(const std::string& what, const Body& body) try {
   enter_thread();
   return body();
 } catch (const sql::SQLException& e) {
-  fail(what, e.what());
+  // What it is remains: rowlock::optimistically begins anew after some.
+  throw sql::SQLException{fmt::format("{}: {}", what, e.what()), e.getSQLState(), e.getErrorCode()};
 }
+
+/// Undone at the end of this object, unless it was committed.
+class mysql_transaction {
+ public:
+  explicit mysql_transaction(sql::Connection& on) : on_{on} { on_.setAutoCommit(false); }
+  mysql_transaction(const mysql_transaction&) = delete;
+  mysql_transaction& operator=(const mysql_transaction&) = delete;
+  ~mysql_transaction() {
+    try {
+      if (!is_committed_) on_.rollback();
+      on_.setAutoCommit(true);
+    } catch (const sql::SQLException&) {
+      // The connection is lost, and the transaction with it.
+    }
+  }
+
+  void commit() {
+    on_.commit();
+    is_committed_ = true;
+  }
+
+ private:
+  sql::Connection& on_;
+  bool is_committed_ = false;
+};
 
 class mysql_connection final : public server_connection {
  public:
@@ -89,6 +116,23 @@ class mysql_connection final : public server_connection {
 
   std::size_t change(const std::string& sql) override {
     return run(sql, [&] { return static_cast<std::size_t>(statement_->executeUpdate(sql)); });
+  }
+
+  void in_transaction(const in_transaction_body& body) override {
+    run("transaction", [&] {
+      mysql_transaction tx{*connection_};
+      transaction_on<sql::Connection&> open{*connection_};
+      body(open);
+      tx.commit();
+    });
+  }
+
+  void optimistically(rowlock::client& locks, const rowlock::lock_name& name,
+                      const std::function<void()>& body) override {
+    run("transaction", [&] {
+      rowlock::optimistically(
+          *connection_, locks, name, [&](sql::Connection& /*same*/) { body(); }, patient);
+    });
   }
 
  private:

@@ -11,7 +11,8 @@ namespace flash_sale {
 struct options {
   flash_sale::sale sale;
   std::optional<std::string> database;  ///< absent: a file in a temporary folder
-  std::vector<std::string> runs;        ///< names of strategies, or "none"
+  std::vector<std::string> runs;        ///< of the table, by name
+  bool shows_mistakes = true;
   std::optional<std::string> json;
   bool is_worker = false;
 };

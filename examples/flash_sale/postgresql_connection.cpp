@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <libpq-fe.h>
 #include <pqxx/pqxx>
+#include <rowlock/interop/pqxx.hpp>
 
 #include <stdexcept>
 #include <string_view>
@@ -57,14 +58,46 @@ class postgresql_connection final : public server_connection {
 
   std::size_t change(const std::string& sql) override { return static_cast<std::size_t>(run(sql).affected_rows()); }
 
+  void in_transaction(const in_transaction_body& body) override {
+    pqxx::work tx{connection_};
+    const current here{*this, tx};
+    transaction_on<pqxx::dbtransaction&> open{tx};
+    body(open);
+    tx.commit();
+  }
+
+  void optimistically(rowlock::client& locks, const rowlock::lock_name& name,
+                      const std::function<void()>& body) override {
+    const auto once = [&](pqxx::work& tx) {
+      const current here{*this, tx};
+      body();
+    };
+    rowlock::optimistically(connection_, locks, name, once, patient);
+  }
+
  private:
+  /// While it lives, statements belong to that transaction.
+  class current {
+   public:
+    current(postgresql_connection& of, pqxx::work& tx) : of_{of} { of_.current_ = &tx; }
+    current(const current&) = delete;
+    current& operator=(const current&) = delete;
+    ~current() { of_.current_ = nullptr; }
+
+   private:
+    postgresql_connection& of_;
+  };
+
   pqxx::result run(const std::string& sql) try {
-    return pqxx::nontransaction{connection_}.exec(sql);
+    return current_ != nullptr ? current_->exec(sql) : pqxx::nontransaction{connection_}.exec(sql);
+  } catch (const pqxx::transaction_rollback&) {
+    throw;  // rowlock::optimistically knows what to do
   } catch (const std::exception& e) {
     fail(sql, e.what());
   }
 
   pqxx::connection connection_;
+  pqxx::work* current_ = nullptr;
 };
 
 }  // namespace

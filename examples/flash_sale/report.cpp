@@ -62,6 +62,20 @@ void print_damage(const run_result& unlocked) {
       unlocked.oversold(), unlocked.double_orders, unlocked.lost_updates, unlocked.sold);
 }
 
+void print_unlocking(const run_result& before_commit, const run_result& after_commit) {
+  fmt::print("unlocked before the commit: {} units sold that are not there; after the commit: {}\n",
+             before_commit.oversold(), after_commit.oversold());
+  std::fflush(stdout);
+}
+
+void print_pausing(const run_result& going_on, const run_result& confirming) {
+  fmt::print(
+      "paused past the end of its lease, then going on: {} unit sold that is not there; with confirm before the "
+      "commit: {}\n",
+      going_on.oversold(), confirming.oversold());
+  std::fflush(stdout);
+}
+
 void print_summary(const run_result& worst) {
   fmt::print("flash sale: sold {} of {}, oversold {}, double orders {}\n", worst.sold, worst.units, worst.oversold(),
              worst.double_orders);

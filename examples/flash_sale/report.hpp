@@ -12,6 +12,9 @@ void print_heading(const sale& what);
 void print_row(const run_result& result);
 /// What went wrong in the run without a lock, in a sentence.
 void print_damage(const run_result& unlocked);
+/// A mistake and what is right, in a line.
+void print_unlocking(const run_result& before_commit, const run_result& after_commit);
+void print_pausing(const run_result& going_on, const run_result& confirming);
 /// The verdict: the last line. Throws std::runtime_error where nobody can read it.
 void print_summary(const run_result& worst);
 

@@ -31,7 +31,7 @@ struct run_result {
   double orders_per_second() const noexcept { return took.count() > 0 ? static_cast<double>(sold) / took.count() : 0; }
 };
 
-/// Sells everything once. `strategy` is a name of the table, or "none".
+/// Sells everything once, in the way of that name (strategies.hpp).
 run_result run(const sale& what, const database& where, const std::string& strategy, const interrupts& signals);
 
 }  // namespace flash_sale

@@ -2,12 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+
+#include "open_transaction.hpp"
 
 namespace flash_sale {
 
-/// One connection to a database server, for one thread at a time. Every statement is a transaction of its own. Throws
-/// std::runtime_error with what the server said.
+/// One connection to a database server, for one thread at a time. Every statement is a transaction of its own,
+/// unless a `body` runs it. Throws std::runtime_error with what the server said.
 class server_connection {
  public:
   server_connection() = default;
@@ -21,6 +24,11 @@ class server_connection {
   virtual std::int64_t number(const std::string& sql) = 0;
   /// How many rows it wrote, be it what was there before.
   virtual std::size_t change(const std::string& sql) = 0;
+
+  // As a shop has them.
+  virtual void in_transaction(const in_transaction_body& body) = 0;
+  virtual void optimistically(rowlock::client& locks, const rowlock::lock_name& name,
+                              const std::function<void()>& body) = 0;
 };
 
 }  // namespace flash_sale

@@ -45,6 +45,13 @@ totals server_shop::count() {
           .buyers = connection_->number("SELECT count(DISTINCT user_id) FROM flash_sale_orders")};
 }
 
+void server_shop::in_transaction(const in_transaction_body& body) { connection_->in_transaction(body); }
+
+void server_shop::optimistically(rowlock::client& locks, const rowlock::lock_name& name,
+                                 const std::function<void()>& body) {
+  connection_->optimistically(locks, name, body);
+}
+
 void server_shop::execute(const std::vector<std::string>& statements) {
   for (const auto& each : statements) connection_->execute(each);
 }

@@ -25,6 +25,9 @@ class server_shop final : public shop {
   void write_stock(std::int64_t left) override;
   void add_order(std::int64_t user) override;
   totals count() override;
+  void in_transaction(const in_transaction_body& body) override;
+  void optimistically(rowlock::client& locks, const rowlock::lock_name& name,
+                      const std::function<void()>& body) override;
 
  private:
   void execute(const std::vector<std::string>& statements);

@@ -15,13 +15,16 @@
 #include "postgresql_connection.hpp"
 #include "postgresql_shop.hpp"
 #endif
+#ifdef ROWLOCK_WITH_SQLITE
 #include "sqlite_shop.hpp"
+#endif
 
 namespace flash_sale {
 namespace {
 
 constexpr std::string_view sqlite_scheme = "sqlite:";
 
+#ifdef ROWLOCK_WITH_SQLITE
 std::string sqlite_path(const std::string& url) {
   auto path = std::string_view{url}.substr(sqlite_scheme.size());
   if (path.starts_with("///")) path.remove_prefix(2);
@@ -36,6 +39,7 @@ std::string sqlite_path(const std::string& url) {
     throw std::invalid_argument{fmt::format("\"{}\": '%' must be followed by two hex digits, not 00", path)};
   return *decoded;
 }
+#endif
 
 /// One kind of database.
 struct backend {
@@ -52,20 +56,22 @@ struct backend {
 };
 
 constexpr std::array backends{
+#ifdef ROWLOCK_WITH_SQLITE
     backend{sqlite_scheme, sqlite_scheme, "sqlite:PATH",
             [](const std::string& url) -> database {
               (void)sqlite_path(url);
               // A write transaction of the application would hold up every renewal in the same file.
-              return {url, url + "-locks"};
+              return {.shop_url = url, .locks_url = url + "-locks"};
             },
             [](const std::string& url) -> std::unique_ptr<shop> {
               return std::make_unique<sqlite_shop>(sqlite_path(url));
             }},
+#endif
 #ifdef ROWLOCK_WITH_POSTGRESQL
     backend{"postgresql:", "postgres:", "postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
             [](const std::string& url) -> database {
               check_postgresql_url(url);
-              return {url, url};
+              return {.shop_url = url, .locks_url = url};
             },
             open_postgresql_shop},
 #endif
@@ -73,7 +79,7 @@ constexpr std::array backends{
     backend{"mysql:", "mariadb:", "mysql://USER:PASSWORD@HOST:PORT/DATABASE",
             [](const std::string& url) -> database {
               (void)parse_mysql_url(url);
-              return {url, url};
+              return {.shop_url = url, .locks_url = url};
             },
             open_mysql_shop},
 #endif

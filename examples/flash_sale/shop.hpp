@@ -2,9 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include "open_transaction.hpp"
 
 namespace flash_sale {
 
@@ -15,7 +18,7 @@ struct totals {
 };
 
 /// The application's own data: one item in stock, and the orders. Every call is a statement of its own, committed at
-/// once, as a web shop without transactions would do it. One thread uses it at a time.
+/// once, as a web shop without transactions would do it, unless it is made by a `body`. One thread uses it at a time.
 class shop {
  public:
   shop() = default;
@@ -30,6 +33,12 @@ class shop {
   virtual void write_stock(std::int64_t left) = 0;
   virtual void add_order(std::int64_t user) = 0;
   virtual totals count() = 0;
+
+  /// Makes one transaction of what the body does with this shop: committed when it returns, undone when it throws.
+  virtual void in_transaction(const in_transaction_body& body) = 0;
+  /// The same by rowlock::optimistically, which may run the body several times.
+  virtual void optimistically(rowlock::client& locks, const rowlock::lock_name& name,
+                              const std::function<void()>& body) = 0;
 };
 
 /// Where the shop's data and its locks are.

@@ -31,6 +31,17 @@ void sqlite_connection::execute(const char* sql) const {
   if (code != SQLITE_OK) fail(handle(), code, sql);
 }
 
+sqlite_transaction::sqlite_transaction(sqlite_connection& connection) : connection_{connection} {
+  connection_.execute("BEGIN");
+}
+
+sqlite_transaction::~sqlite_transaction() {
+  const bool is_open = sqlite3_get_autocommit(connection_.handle()) == 0;
+  if (is_open) sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+void sqlite_transaction::commit() { connection_.execute("COMMIT"); }
+
 std::int64_t sqlite_statement::number(std::optional<std::int64_t> parameter) {
   const auto found = run(parameter);
   if (!found) throw std::runtime_error{fmt::format("{}: no row", sql_)};

@@ -27,6 +27,20 @@ class sqlite_connection {
   std::unique_ptr<sqlite3, close> handle_;
 };
 
+/// Undone at the end of this object, unless it was committed.
+class sqlite_transaction {
+ public:
+  explicit sqlite_transaction(sqlite_connection& connection);
+  sqlite_transaction(const sqlite_transaction&) = delete;
+  sqlite_transaction& operator=(const sqlite_transaction&) = delete;
+  ~sqlite_transaction();
+
+  void commit();
+
+ private:
+  sqlite_connection& connection_;
+};
+
 /// A statement with at most one parameter, prepared when first run: the tables may not be there before.
 class sqlite_statement {
  public:

@@ -1,5 +1,7 @@
 #include "sqlite_shop.hpp"
 
+#include <rowlock/interop/sqlite3.hpp>
+
 #include <stdexcept>
 
 namespace flash_sale {
@@ -41,6 +43,19 @@ totals sqlite_shop::count() {
   sqlite_statement orders{connection_, "SELECT count(*) FROM flash_sale_orders"};
   sqlite_statement buyers{connection_, "SELECT count(DISTINCT user_id) FROM flash_sale_orders"};
   return {.left = stock(), .orders = orders.number(), .buyers = buyers.number()};
+}
+
+void sqlite_shop::in_transaction(const in_transaction_body& body) {
+  sqlite_transaction tx{connection_};
+  transaction_on<sqlite3*> open{connection_.handle()};
+  body(open);
+  tx.commit();
+}
+
+void sqlite_shop::optimistically(rowlock::client& locks, const rowlock::lock_name& name,
+                                 const std::function<void()>& body) {
+  rowlock::optimistically(
+      connection_.handle(), locks, name, [&](sqlite3* /*handle*/) { body(); }, patient);
 }
 
 }  // namespace flash_sale

@@ -17,6 +17,9 @@ class sqlite_shop final : public shop {
   void write_stock(std::int64_t left) override;
   void add_order(std::int64_t user) override;
   totals count() override;
+  void in_transaction(const in_transaction_body& body) override;
+  void optimistically(rowlock::client& locks, const rowlock::lock_name& name,
+                      const std::function<void()>& body) override;
 
  private:
   sqlite_connection connection_;

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "buyers.hpp"
+#include "late_buyer.hpp"
 #include "messages.hpp"
+#include "strategies.hpp"
 
 namespace flash_sale {
 namespace {
@@ -19,6 +21,14 @@ std::string next_line() {
   std::string line;
   if (!std::getline(std::cin, line)) throw std::runtime_error{"nobody told this worker what to do"};
   return line;
+}
+
+/// Tells that it is ready, waits for the word, and tells what happened.
+template <class Work>
+void tell_and_do(const Work& work) {
+  tell({.ready = true});
+  (void)next_line();
+  tell(work());
 }
 
 /// However this process is told to end, it first lets go of its lock.
@@ -35,10 +45,14 @@ void end_tidily_on_signals() {
 int work() {
   try {
     end_tidily_on_signals();
-    buyers all{nlohmann::json::parse(next_line()).get<task>()};
-    tell({.ready = true});
-    (void)next_line();
-    tell(all.buy_everything());
+    const auto what = nlohmann::json::parse(next_line()).get<task>();
+    if (what.strategy == paused_without_confirm || what.strategy == paused_with_confirm) {
+      late_buyer one{what};
+      tell_and_do([&] { return one.carry_out(); });
+    } else {
+      buyers all{what};
+      tell_and_do([&] { return all.buy_everything(); });
+    }
     return 0;
   } catch (const std::exception& e) {
     tell({.error = e.what()});
