@@ -16,13 +16,16 @@
 #include "result.hpp"
 #include "server_cases.hpp"
 #include "server_kinds.hpp"
+#ifdef ROWLOCK_WITH_SQLITE
 #include "sqlite_cases.hpp"
+#endif
 
 namespace {
 
 constexpr const char* footer =
     "The ratio is the time of a cycle beside that of the first raw subject of its case. Statements are counted by the "
-    "database; PostgreSQL counts transactions, so that a cycle of for_update is one there.";
+    "database; PostgreSQL counts transactions, so that a cycle of for_update is one there. In the cases lock_in and "
+    "confirm they are those of the caller's connection, BEGIN and COMMIT included where they are sent.";
 
 struct options {
   bool quick = false;
@@ -49,7 +52,10 @@ std::vector<bench::bench_case> chosen(std::vector<bench::bench_case> all, const 
 }
 
 std::vector<bench::bench_case> all_cases(const options& asked) {
-  auto all = bench::sqlite_cases();
+  std::vector<bench::bench_case> all;
+#ifdef ROWLOCK_WITH_SQLITE
+  all = bench::sqlite_cases();
+#endif
   for (const auto& server : bench::open_servers(asked.databases))
     for (auto& each : bench::cases_on(server)) all.push_back(std::move(each));
   return all;

@@ -7,6 +7,7 @@
 #include <cppconn/resultset_metadata.h>
 #include <cppconn/statement.h>
 #include <mysql_driver.h>
+#include <rowlock/interop/mysql.hpp>
 
 #include <stdexcept>
 
@@ -108,6 +109,16 @@ class mysql_connection final : public connection {
     enter_thread();
     return std::make_unique<prepared>(*connection_, sql);
   }
+
+  void in_transaction(const std::function<void(open_transaction&)>& body) override {
+    enter_thread();
+    connection_->setAutoCommit(false);  // sends nothing where it is so already
+    transaction_on<sql::Connection&> open{*connection_};
+    body(open);
+    connection_->commit();
+  }
+
+  long long statements() override { return execute("SHOW SESSION STATUS LIKE 'Questions'"); }
 
  private:
   std::unique_ptr<sql::Connection> connection_;

@@ -73,6 +73,7 @@ server mysql_server(const std::string& url) {
           .raise_version = text(raise_version),
           .read_version = text(read_version),
           .compare_and_set = text(compare_and_set),
+          .write_own = "UPDATE {prefix}own SET changes = changes + 1 WHERE id = ?",
           .session_lock = {.name = "get_lock",
                            .lock = "SELECT 1 FROM DUAL WHERE GET_LOCK(?, 10) = 1",
                            .unlock = "SELECT 1 FROM DUAL WHERE RELEASE_LOCK(?) = 1"}};

@@ -94,6 +94,7 @@ server postgresql_server(const std::string& url) {
           .raise_version = text(raise_version),
           .read_version = text(read_version),
           .compare_and_set = text(compare_and_set),
+          .write_own = "UPDATE {prefix}own SET changes = changes + 1 WHERE id = $1::integer RETURNING id",
           .session_lock = {.name = "pg_advisory_lock",
                            .lock = "SELECT pg_advisory_lock($1::bigint)",
                            .unlock = "SELECT pg_advisory_unlock($1::bigint)"}};

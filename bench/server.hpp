@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "open_transaction.hpp"
+
 namespace bench {
 
 /// Prepared on a connection, which it may not outlive.
@@ -23,8 +25,8 @@ class statement {
   virtual std::optional<std::string> read(std::span<const char* const> values) = 0;
 };
 
-/// A connection by the client library of a server as an application would use it: every statement is a transaction of
-/// its own.
+/// A connection by the client library of a database as an application would use it: every statement is a transaction
+/// of its own, unless a `body` runs it.
 class connection {
  public:
   connection() = default;
@@ -35,6 +37,11 @@ class connection {
   /// Not prepared; the number in the last field of the first row, 0 where there is none.
   virtual long long execute(const std::string& sql) = 0;
   virtual std::unique_ptr<statement> prepare(const std::string& sql) = 0;
+  /// Committed when the body returns. If it throws, the connection is of no further use.
+  virtual void in_transaction(const std::function<void(open_transaction&)>& body) = 0;
+  /// How many it was given since it was first asked: BEGIN and COMMIT where it sends them, and those of rowlock in its
+  /// transactions.
+  virtual long long statements() = 0;
 };
 
 /// Watches what this process does on a server.
@@ -74,7 +81,8 @@ struct server {
   std::string raise_version;    ///< name
   std::string read_version;     ///< name
   std::string compare_and_set;  ///< owner, thread, acquisition, lease in microseconds, note, name, version
-  bench::session_lock session_lock;
+  std::string write_own;        ///< number of a row that a caller's transaction changes
+  bench::session_lock session_lock{};
 };
 
 /// As a server lists the sessions of this process, whoever opens them; see postgresql_server.cpp.

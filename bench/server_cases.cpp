@@ -13,6 +13,7 @@
 #include "server_session_locks.hpp"
 #include "server_steps.hpp"
 #include "server_tables.hpp"
+#include "transactions.hpp"
 
 namespace bench {
 namespace {
@@ -113,6 +114,29 @@ bench_case version_cas_cycle(std::string name, const shared_server& at, std::siz
   return case_of(std::move(name), at, threads, std::move(subjects));
 }
 
+bench_case transaction_case(std::string name, const shared_server& at, std::vector<named_subject> subjects) {
+  auto made = case_of(std::move(name), at, 1, std::move(subjects));
+  made.count = [at](const auto& make, std::size_t lanes) -> census {
+    return {.connections = count_on(*at, make, lanes).connections,
+            .statements_per_cycle = count_on_own_connections(make, lanes)};
+  };
+  return made;
+}
+
+bench_case lock_in_cycle(const shared_server& at) {
+  return transaction_case(
+      "cycle lock_in, 1 thread", at,
+      {in_tables("raw BEGIN; SELECT … FOR UPDATE; UPDATE version; UPDATE own; COMMIT", at, make_raw_locking),
+       in_tables("raw BEGIN; UPDATE own; COMMIT", at, make_raw_writing),
+       in_tables("rowlock lock_in", at, make_lock_in)});
+}
+
+bench_case confirm_cycle(const shared_server& at) {
+  return transaction_case("cycle confirm, 1 thread", at,
+                          {in_tables("raw BEGIN; UPDATE own; COMMIT", at, make_raw_writing),
+                           in_tables("rowlock confirm", at, make_confirm)});
+}
+
 bench_case batch(const shared_server& at) {
   constexpr std::size_t size = 32;
   return case_of("cycle, 1 thread, batch of 32", at, 1,
@@ -130,6 +154,8 @@ std::vector<bench_case> cases_on(const shared_server& at) {
           for_update_cycle("cycle for_update, 8 threads, distinct names", at, most_threads),
           version_cas_cycle("cycle version_cas, 1 thread, uncontended", at, 1),
           version_cas_cycle("cycle version_cas, 8 threads, distinct names", at, most_threads),
+          lock_in_cycle(at),
+          confirm_cycle(at),
           batch(at)};
 }
 

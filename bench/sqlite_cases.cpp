@@ -10,6 +10,8 @@
 #include "rowlock_subjects.hpp"
 #include "sqlite_census.hpp"
 #include "sqlite_raw.hpp"
+#include "sqlite_server.hpp"
+#include "transactions.hpp"
 
 namespace bench {
 namespace {
@@ -55,6 +57,33 @@ bench_case version_cas_cycle(std::string name, std::size_t threads) {
                  {{"raw SELECT + UPDATE + UPDATE", make_sqlite_raw_compare_and_set}, handles(strategy::version_cas)});
 }
 
+named_subject in_own_file(const char* name, make_transactions make) {
+  return {.name = name, .make = [make](const auto& folder) { return make(sqlite_server(folder), "rowlock_"); }};
+}
+
+census count_transactions(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads) {
+  return {.connections = count_sqlite(make, threads).connections,
+          .statements_per_cycle = count_on_own_connections(make, threads)};
+}
+
+bench_case transaction_case(std::string name, std::vector<named_subject> subjects) {
+  auto made = case_of(std::move(name), 1, std::move(subjects));
+  made.count = count_transactions;
+  return made;
+}
+
+bench_case lock_in_cycle() {
+  return transaction_case(
+      "cycle lock_in, 1 thread",
+      {in_own_file("raw BEGIN; UPDATE version; UPDATE own; COMMIT", make_raw_locking),
+       in_own_file("raw BEGIN; UPDATE own; COMMIT", make_raw_writing), in_own_file("rowlock lock_in", make_lock_in)});
+}
+
+bench_case confirm_cycle() {
+  return transaction_case("cycle confirm, 1 thread", {in_own_file("raw BEGIN; UPDATE own; COMMIT", make_raw_writing),
+                                                      in_own_file("rowlock confirm", make_confirm)});
+}
+
 }  // namespace
 
 std::vector<bench_case> sqlite_cases() {
@@ -64,7 +93,9 @@ std::vector<bench_case> sqlite_cases() {
           for_update_cycle("cycle for_update, 1 thread, uncontended", 1),
           for_update_cycle("cycle for_update, 8 threads, distinct names", most_threads),
           version_cas_cycle("cycle version_cas, 1 thread, uncontended", 1),
-          version_cas_cycle("cycle version_cas, 8 threads, distinct names", most_threads)};
+          version_cas_cycle("cycle version_cas, 8 threads, distinct names", most_threads),
+          lock_in_cycle(),
+          confirm_cycle()};
 }
 
 }  // namespace bench

@@ -21,6 +21,8 @@ class lane {
   virtual void cycle() = 0;
   /// How many cycles that was.
   virtual std::size_t cycles_at_once() const { return 1; }
+  /// How many statements its own connection was given since it was first asked, where a case is about that.
+  virtual long long statements() { return 0; }
 };
 
 /// One way of doing what a case is about.
