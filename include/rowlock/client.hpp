@@ -82,7 +82,6 @@ class ROWLOCK_EXPORT client {
   void close();
 
  private:
-  friend class mutex;
   friend struct detail::inside;
   explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
   std::optional<held_lock> try_acquire_for_(const lock_name& name, duration wait, const lock_options& options,

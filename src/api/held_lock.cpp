@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/inside.hpp"
 #include "driver/boot_clock.hpp"
 #include "runtime/client_impl.hpp"
 
@@ -22,11 +23,6 @@ std::stop_token stopped_token() {
     return source.get_token();
   }();
   return the;
-}
-
-const detail::acquisition& checked(const std::shared_ptr<detail::acquisition>& a) {
-  if (!a) throw error{errc::not_held, "this held_lock is empty: it was released, moved from, or never had a lock"};
-  return *a;
 }
 
 void release_quietly(const std::shared_ptr<detail::acquisition>& a) noexcept {
@@ -56,12 +52,12 @@ held_lock::~held_lock() { release_quietly(acquisition_); }
 
 held_lock::operator bool() const noexcept { return acquisition_ != nullptr; }
 
-const lock_name& held_lock::name() const { return checked(acquisition_).name; }
-fencing_token held_lock::token() const { return checked(acquisition_).token; }
-rowlock::strategy held_lock::strategy() const { return checked(acquisition_).strategy; }
+const lock_name& held_lock::name() const { return detail::inside::of(*this)->name; }
+fencing_token held_lock::token() const { return detail::inside::of(*this)->token; }
+rowlock::strategy held_lock::strategy() const { return detail::inside::of(*this)->strategy; }
 
 std::optional<duration> held_lock::expires_in() const {
-  const auto& a = checked(acquisition_);
+  const auto& a = *detail::inside::of(*this);
   if (!a.has_lease) return std::nullopt;
   if (why_lost() != loss_reason::none) return duration::zero();
   return std::max(a.deadline() - driver::now(), duration::zero());
@@ -80,13 +76,12 @@ loss_reason held_lock::why_lost() const noexcept {
 }
 
 void held_lock::extend(duration lease) {
-  checked(acquisition_);
-  acquisition_->client->extend(acquisition_, lease);
+  const auto& a = detail::inside::of(*this);
+  a->client->extend(a, lease);
 }
 
 void held_lock::release() {
-  checked(acquisition_);
-  const auto a = std::move(acquisition_);
+  const auto a = detail::inside::of(*this);
   acquisition_.reset();
   a->client->release(a);
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "api/inside.hpp"
 #include "core/checks.hpp"
 #include "runtime/client_impl.hpp"
 #include "runtime/guarded.hpp"
@@ -49,8 +50,7 @@ held_lock mutex::state::take(const holder& by) {
 
 mutex::mutex(client& from, lock_name name, lock_options options) {
   core::check(options);
-  if (!from.impl_) throw error{errc::client_closed, "this rowlock client was moved from"};
-  state_ = std::make_unique<state>(from.impl_, std::move(name), std::move(options));
+  state_ = std::make_unique<state>(detail::inside::of(from), std::move(name), std::move(options));
 }
 
 mutex::~mutex() = default;

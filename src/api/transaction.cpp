@@ -1,14 +1,12 @@
 #include <rowlock/transaction.hpp>
 
-#include <rowlock/client.hpp>
-#include <rowlock/held_lock.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "api/inside.hpp"
 #include "core/checks.hpp"
 #include "core/wait.hpp"
 #include "driver/boot_clock.hpp"
@@ -17,26 +15,13 @@
 
 namespace rowlock::inline v1::detail {
 
-/// For functions that are no members.
-struct inside {
-  static std::shared_ptr<client_impl> of(const client& c) {
-    if (!c.impl_) throw error{errc::client_closed, "this rowlock client was moved from"};
-    return c.impl_;
-  }
-  static std::shared_ptr<acquisition> of(const held_lock& held) {
-    if (!held.acquisition_)
-      throw error{errc::not_held, "this held_lock is empty: it was released, moved from, or never had a lock"};
-    return held.acquisition_;
-  }
-};
-
 std::optional<transaction_lock> lock_in(caller_transaction& tx, client& locks, const lock_name& name,
                                         std::optional<duration> wait, const lock_in_options& options) {
   return inside::of(locks)->lock_in(tx, name, wait, options);
 }
 
 void confirm(caller_transaction& tx, const held_lock& held) {
-  const auto a = inside::of(held);
+  const auto& a = inside::of(held);
   a->client->confirm(tx, a);
 }
 

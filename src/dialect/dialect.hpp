@@ -108,10 +108,10 @@ struct guest_texts {
   // SQLite: name, acquisition, home -> expires_at; takes the write lock
   std::string pin{};
   std::string prolong{};  // MySQL: name, lease -> nothing
-  std::string see{};      // MySQL: name -> version, vacant, home, autocommit
+  std::string see{};      // MySQL: name -> version, home, autocommit
   std::string home{};     // PostgreSQL: home -> is at home; MySQL: -> home
   // PostgreSQL: name, home, version -> is at home, version if it was changed
-  // MySQL: name, version -> next version, autocommit; locks the row
+  // MySQL: name, version -> next version, home, autocommit; locks the row
   std::string set{};
 };
 /// `file` is what the caller's connection calls it.

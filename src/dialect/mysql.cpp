@@ -173,11 +173,10 @@ UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECON
 WHERE name = ?1)";
 
 constexpr std::string_view see_here = R"(
-SELECT l.version, l.owner IS NULL, ({home}), @@autocommit
-FROM (SELECT 1) one LEFT JOIN rowlock_lock l ON l.name = ?1)";
+SELECT l.version, ({home}), @@autocommit FROM (SELECT 1) one LEFT JOIN rowlock_lock l ON l.name = ?1)";
 
 constexpr std::string_view set_here = R"(
-SELECT GREATEST(version + 1, {token}), @@autocommit FROM rowlock_lock
+SELECT GREATEST(version + 1, {token}), ({home}), @@autocommit FROM rowlock_lock
 WHERE name = ?1 AND version = ?2 AND owner IS NULL FOR UPDATE SKIP LOCKED)";
 
 // Privileges are asked for even where nothing is written.

@@ -77,7 +77,8 @@ class libpqxx_connection::implementation {
     return pqxx::nontransaction{connection_}.exec_prepared(name, detail::as_parameters(values));
   }
   pqxx::result execute(const std::string& sql, postgresql_values values) {
-    return pqxx::nontransaction{connection_}.exec_params(sql, detail::as_parameters(values));
+    pqxx::nontransaction alone{connection_};
+    return detail::execute_with(alone, sql, values);
   }
   pqxx::result execute_script(const std::string& sql) { return pqxx::nontransaction{connection_}.exec(sql); }
 
@@ -100,7 +101,8 @@ class libpqxx_connection::implementation {
     return pqxx::nontransaction{connection_}.exec(pqxx::prepped{name}, detail::as_parameters(values));
   }
   pqxx::result execute(const std::string& sql, postgresql_values values) {
-    return pqxx::nontransaction{connection_}.exec(sql, detail::as_parameters(values));
+    pqxx::nontransaction alone{connection_};
+    return detail::execute_with(alone, sql, values);
   }
   pqxx::result execute_script(const std::string& sql) { return pqxx::nontransaction{connection_}.exec(sql); }
 

@@ -175,8 +175,8 @@ std::optional<sight> mysql_guest::begin_optimistically(const place_in& /*at*/) {
 sight mysql_guest::look(const place_in& at) {
   const std::array<argument, 1> asked{at.name};
   const auto found = tx_.execute(texts_.see, asked).at(0);
-  refuse_autocommit(found.at(3));
-  if (text(found.at(2)) != at.home) return {.what = finding::elsewhere};
+  refuse_autocommit(found.at(2));
+  if (text(found.at(1)) != at.home) return {.what = finding::elsewhere};
   return {.what = finding::had, .version = number(found.at(0)).value_or(0)};
 }
 
@@ -192,8 +192,8 @@ finding mysql_guest::set(const place_in& at, std::int64_t version) {
   const std::array<argument, 2> asked{at.name, version};
   const auto found = tx_.execute(texts_.set, asked);
   if (found.empty()) return finding::busy;
-  refuse_autocommit(found[0].at(1));
-  if (const auto here = look(at); here.what == finding::elsewhere) return here.what;
+  refuse_autocommit(found[0].at(2));
+  if (text(found[0].at(1)) != at.home) return finding::elsewhere;
   change(at, number(found[0].at(0)).value_or(0), {});
   return finding::had;
 }

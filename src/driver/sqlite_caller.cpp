@@ -40,9 +40,22 @@ namespace detail {
 
 namespace {
 
-constexpr duration longest_wait_to_begin = std::chrono::seconds{5};
+constexpr duration longest_wait = std::chrono::seconds{5};
 
-bool is_busy(const error& e) { return (e.native_code() & 0xFF) == SQLITE_BUSY; }
+// Who finds others in the way asks again, for as long as a call may take.
+void execute_patiently(caller_transaction& on, const char* sql) {
+  const auto deadline = driver::now() + longest_wait;
+  for (int polls = 0;; ++polls) {
+    try {
+      on.execute(sql, {});
+      return;
+    } catch (const error& e) {
+      const bool is_busy = (e.native_code() & 0xFF) == SQLITE_BUSY;
+      if (!is_busy || driver::now() >= deadline) throw;
+    }
+    std::this_thread::sleep_for(core::lock_poll_pause(polls));
+  }
+}
 
 }  // namespace
 
@@ -58,21 +71,11 @@ struct sqlite_attempt::state {
   driver::sqlite_caller bridge;
 };
 
-// Who finds another writer asks again, in vain for as long as a call may take.
 sqlite_attempt::sqlite_attempt(sqlite3* connection) : state_{std::make_unique<state>(connection)} {
   if (sqlite3_get_autocommit(connection) == 0)
     throw error{errc::wrong_transaction_state,
                 "a transaction is open on this connection, and optimistically() has to roll back its own"};
-  const auto deadline = driver::now() + longest_wait_to_begin;
-  for (int polls = 0;; ++polls) {
-    try {
-      state_->bridge.execute("BEGIN IMMEDIATE", {});
-      return;
-    } catch (const error& e) {
-      if (!is_busy(e) || driver::now() >= deadline) throw;
-    }
-    std::this_thread::sleep_for(core::lock_poll_pause(polls));
-  }
+  execute_patiently(state_->bridge, "BEGIN IMMEDIATE");
 }
 
 sqlite_attempt::~sqlite_attempt() {
@@ -87,18 +90,7 @@ sqlite3* sqlite_attempt::handle() const noexcept { return state_->bridge.handle(
 caller_transaction& sqlite_attempt::bridge() noexcept { return state_->bridge; }
 
 // In a file that is not WAL, readers hold a commit up.
-void sqlite_attempt::commit() {
-  const auto deadline = driver::now() + longest_wait_to_begin;
-  for (int polls = 0;; ++polls) {
-    try {
-      state_->bridge.execute("COMMIT", {});
-      return;
-    } catch (const error& e) {
-      if (!is_busy(e) || driver::now() >= deadline) throw;
-    }
-    std::this_thread::sleep_for(core::lock_poll_pause(polls));
-  }
-}
+void sqlite_attempt::commit() { execute_patiently(state_->bridge, "COMMIT"); }
 
 }  // namespace detail
 

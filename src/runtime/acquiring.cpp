@@ -36,9 +36,7 @@ std::optional<held_lock> client_impl::acquire(const lock_name& name, const lock_
                                               const std::optional<holder>& by, duration wait,
                                               const std::stop_token& stop) {
   core::check(options);
-  check_usable();
-  const runtime::traffic::call under_way{calls_};
-  check_usable();  // close() waits for those that come this far
+  const entered under_way{*this};
   if (stop.stop_requested()) return std::nullopt;
   const wish what{.name = name, .options = options, .by = by ? *by : holder::unique(), .is_reentrant = by.has_value()};
   if (auto held = again(what)) return held;

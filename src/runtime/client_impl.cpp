@@ -110,6 +110,11 @@ void client_impl::check_usable() const {
   if (is_closed_) throw error{errc::client_closed, "this rowlock client was closed"};
 }
 
+runtime::traffic& client_impl::calls_if_usable() {
+  check_usable();
+  return calls_;
+}
+
 driver::limits client_impl::call_limits(const std::stop_token& stop) const {
   return {.deadline = core::later(driver::now(), options_.call_timeout), .stop = stop};
 }

@@ -84,6 +84,15 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
 
   /// Throws client_closed, used_after_fork.
   void check_usable() const;
+  /// A call that close() waits for; no call begins once it is closed.
+  class entered {
+   public:
+    explicit entered(client_impl& in) : call_{in.calls_if_usable()} { in.check_usable(); }
+
+   private:
+    const runtime::traffic::call call_;
+  };
+  runtime::traffic& calls_if_usable();
   driver::limits call_limits(const std::stop_token& stop = {}) const;
   static driver::limits leaving_a_tenth(driver::limits until);
   template <class Use>

@@ -74,9 +74,7 @@ void client_impl::refuse_own(const lock_name& name, const holder& by) {
 std::optional<transaction_lock> client_impl::lock_in(caller_transaction& tx, const lock_name& name,
                                                      std::optional<duration> wait, const lock_in_options& options) {
   core::check(options);
-  check_usable();
-  const runtime::traffic::call under_way{calls_};
-  check_usable();
+  const entered under_way{*this};
   const auto in = database_->join(tx);
   refuse_own(name, options.as ? *options.as : holder::this_thread());
   const auto deadline = core::later(driver::now(), std::max(wait.value_or(duration::max()), duration::zero()));
@@ -193,9 +191,7 @@ void client_impl::settle_home(const std::string& supposed) {
 
 // Held by lease: the row itself tells. After any answer but "had" the committed state of the row says why.
 void client_impl::confirm(caller_transaction& tx, const std::shared_ptr<acquisition>& a) {
-  check_usable();
-  const runtime::traffic::call under_way{calls_};
-  check_usable();
+  const entered under_way{*this};
   const auto in = database_->join(tx);
   for (int tries = 1;; ++tries) {
     require_held(*a);
@@ -236,9 +232,7 @@ strategies::renewal client_impl::standing_of(const acquisition& a) {
 // no isolation level is in the way. Nobody can see what a lease's late holder has pinned and not committed yet: an
 // expired row counts as held until it was vacated, which waits for that.
 std::optional<std::int64_t> client_impl::see(caller_transaction& tx, const lock_name& name) {
-  check_usable();
-  const runtime::traffic::call under_way{calls_};
-  check_usable();
+  const entered under_way{*this};
   const auto in = database_->join(tx);
   const auto home = this->home();
   const auto found = in_transaction([&] { return in->begin_optimistically({.name = name.view(), .home = home}); });
@@ -250,9 +244,7 @@ std::optional<std::int64_t> client_impl::see(caller_transaction& tx, const lock_
 }
 
 bool client_impl::set(caller_transaction& tx, const lock_name& name, std::int64_t version) {
-  check_usable();
-  const runtime::traffic::call under_way{calls_};
-  check_usable();
+  const entered under_way{*this};
   const auto home = this->home();
   const auto found =
       in_transaction([&] { return database_->join(tx)->set({.name = name.view(), .home = home}, version); });
