@@ -14,6 +14,7 @@
 #include <rowlock/lock_info.hpp>
 #include <rowlock/lock_name.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/waiter_info.hpp>
 
 namespace rowlock::inline v1 {
 
@@ -70,6 +71,9 @@ class ROWLOCK_EXPORT client {
   std::vector<lock_info> list(std::string_view prefix = {});
   /// nullopt: nobody holds it.
   std::optional<lock_info> find(const lock_name& name);
+  /// Who waits for the name, in the order of their tickets. Not those who wait in a transaction of their own (lock_in),
+  /// nor those that a program of an older rowlock runs.
+  std::vector<waiter_info> waiters(const lock_name& name);
 
   /// Tells whether locks can be had here: connection, schema, permission to write, clock. Throws what is wrong.
   void check();

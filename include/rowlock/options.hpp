@@ -33,12 +33,24 @@ enum class strategy : std::uint8_t {
 /// The name of the enumerator, as commands take it.
 ROWLOCK_EXPORT std::string_view to_string(strategy s) noexcept;
 
+/// Who gets a lock that several wait for.
+enum class fairness : std::uint8_t {
+  /// Whoever waits is woken in turn, but whoever comes at the right moment may be faster. More throughput.
+  unfair,
+  /// In the order in which they began to wait, across threads, processes and strategies: a try is granted only where
+  /// nobody who waits has come before it, whatever those before it chose. A waiter that dies is passed over within 10
+  /// s.
+  fifo
+};
+
 /// How one lock is taken and kept. The order of the members is part of the interface: designators follow it.
 struct lock_options {
   rowlock::strategy strategy = rowlock::strategy::unique_index;
   /// How long the lock outlives a holder that cannot renew it: 100 ms to 30 days. Renewed every third of it. With
   /// for_update there is no lease: the options that are about one are refused where they differ from their defaults.
   duration lease = std::chrono::seconds{30};
+  /// Whether whoever came first gets it first.
+  rowlock::fairness fairness = rowlock::fairness::unfair;
   /// false: the lock is lost when the lease ends, unless held_lock::extend is called before.
   bool renew = true;
   /// Whose lock it is; absent: the default of the call (see `holder`).
@@ -51,8 +63,8 @@ struct lock_options {
 struct client_options {
   /// Named in the `owner` column, before host and pid: 1 to 60 bytes of printable ASCII without ':'.
   std::string application = "rowlock";
-  /// At most this many connections for statements, opened when needed; at least 1. SQLite opens one more while calls
-  /// wait.
+  /// At most this many connections for statements, opened when needed; at least 1. SQLite and PostgreSQL open one more
+  /// when a call first waits, however many wait: to look for changes, or for LISTEN.
   std::size_t connections = 8;
   /// At most this many more for locks by for_update, each of which keeps one: at least 1. Whoever finds none free
   /// within call_timeout gets pool_exhausted. SQLite needs none.

@@ -14,3 +14,4 @@
 #include <rowlock/mutex.hpp>
 #include <rowlock/options.hpp>
 #include <rowlock/transaction.hpp>
+#include <rowlock/waiter_info.hpp>

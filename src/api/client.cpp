@@ -48,6 +48,7 @@ void client::release_all() noexcept {
 
 std::vector<lock_info> client::list(std::string_view prefix) { return detail::inside::of(*this)->list(prefix); }
 std::optional<lock_info> client::find(const lock_name& name) { return detail::inside::of(*this)->find(name); }
+std::vector<waiter_info> client::waiters(const lock_name& name) { return detail::inside::of(*this)->waiters(name); }
 void client::check() { detail::inside::of(*this)->check(); }
 void client::migrate() { detail::inside::of(*this)->migrate(); }
 

@@ -9,26 +9,33 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration fallback = 1s;
 constexpr duration least_pause = 1ms;
 
 duration scaled(duration d, double factor) noexcept {
   return duration{std::llround(static_cast<double>(d.count()) * factor)};
 }
 
+duration to_the_end(duration lease_left, bool is_behind, double jitter) noexcept {
+  return std::max(lease_left, least_pause) + (is_behind ? 20ms + scaled(80ms, jitter) : scaled(2ms, jitter));
+}
+
 }  // namespace
 
 duration inconclusive_pause(int tries_so_far) noexcept { return tries_so_far <= 1 ? 0ms : 3ms; }
 
-duration busy_pause(std::optional<duration> lease_left, double jitter) noexcept {
-  const duration poll = scaled(fallback, 1.0 - jitter / 4);
-  if (!lease_left) return poll;
-  return std::min(poll, std::max(*lease_left, least_pause) + scaled(2ms, jitter));
+duration told_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept {
+  const duration again = scaled(std::clamp<duration>(waited, 10ms, 30s), 1.0 - jitter / 4);
+  return lease_left ? std::min(again, to_the_end(*lease_left, is_behind, jitter)) : again;
 }
 
 duration poll_pause(duration waited, std::optional<duration> lease_left, double jitter) noexcept {
   const duration poll = scaled(std::clamp<duration>(waited / 8, 5ms, 250ms), 1.0 - jitter / 2);
-  return std::min(poll, busy_pause(lease_left, jitter));
+  return lease_left ? std::min(poll, to_the_end(*lease_left, false, jitter)) : poll;
+}
+
+duration ask_pause(duration waited, bool is_behind, double jitter) noexcept {
+  const duration pause = scaled(std::clamp<duration>(waited / 12, 3ms, 500ms), 1.0 - jitter / 2);
+  return is_behind ? std::min<duration>(pause * 2, 500ms) : pause;
 }
 
 duration error_pause(int failures, double jitter) noexcept {

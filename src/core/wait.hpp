@@ -2,22 +2,34 @@
 
 #include <rowlock/export.hpp>
 
+#include <chrono>
 #include <optional>
 
 #include "core/time.hpp"
 
 namespace rowlock::inline v1::core {
 
+/// For so long a ticket stands though nothing is heard of whoever has it, and so often something is heard.
+inline constexpr duration ticket_life = std::chrono::seconds{6};
+inline constexpr duration ticket_beat = std::chrono::seconds{2};
+/// How soon it is said again where it could not be.
+inline constexpr duration ticket_retry = std::chrono::milliseconds{500};
+
 /// How often a try that told nothing is made again before it reads as busy, and with what pauses.
 inline constexpr int inconclusive_tries = 4;
 duration inconclusive_pause(int tries_so_far) noexcept;
 
-/// How long the head of a queue sleeps after "busy" if no hint comes: to the end of the holder's lease, at most to the
-/// fallback poll. `jitter` in [0, 1) spreads heads that wait for the same lease.
-duration busy_pause(std::optional<duration> lease_left, double jitter) noexcept;
+/// How long the first of a queue sleeps after a refusal where others tell of the release: to the end of the holder's
+/// lease, and at most as long again as it has waited, since a release that was under way when it began to wait may not
+/// have known of it. `is_behind`: somebody else is to be faster. `jitter` in [0, 1) spreads those who wait for the
+/// same.
+duration told_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept;
 
-/// The same where nobody tells of other processes' releases: the longer it has waited, the more rarely it asks.
+/// The same where nobody tells: the longer it has waited, the more rarely it tries.
 duration poll_pause(duration waited, std::optional<duration> lease_left, double jitter) noexcept;
+
+/// The same for one look at all names that are waited for.
+duration ask_pause(duration waited, bool is_behind, double jitter) noexcept;
 
 /// How long to wait after the database could not be reached.
 duration error_pause(int failures, double jitter) noexcept;

@@ -18,7 +18,19 @@ const char* doing(verb v) noexcept {
     case verb::make:
     case verb::vacate_expired:
     case verb::touch:
+    case verb::acquire_in_turn:
       return "acquiring";
+    case verb::enqueue:
+    case verb::stay:
+    case verb::leave:
+    case verb::withdraw:
+    case verb::turn:
+    case verb::ring:
+      return "waiting in turn";
+    case verb::tell_next:
+      return "telling who is next";
+    case verb::waiters:
+      return "listing those who wait";
     case verb::names_liveness:
     case verb::vacate_dead:
       return "tidying up after clients that are gone";

@@ -31,6 +31,20 @@ enum class verb : std::uint8_t {
   release,           // name, acquisition -> acquisition
   inspect,           // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
   list,              // prefix, end of prefix -> as inspect
+  acquire_in_turn,   // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
+                     // behind others, has its ticket, has left it, looks free. What stands behind the turn need not be
+                     // waited for; what is granted leaves the queue. Needed where it saves something
+  enqueue,           // name, owner, thread, attempt, life -> attempt, ticket
+  stay,              // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
+                     // not asked); nothing where the ticket is gone
+  leave,             // name, attempt, ticket -> attempt, if the ticket is gone; also tells the next of other clients,
+                     // where it can and the name looks free
+  withdraw,          // name, attempt -> anything; leave, where the number of the ticket is not known
+  turn,              // name, turn -> name, behind others, has its ticket, looks free, left, version
+  waiters,           // name -> ticket, owner, thread, age
+  tell_next,         // name, attempt -> anything; in a transaction that is to let go. Needed where others can be told,
+                     // as is:
+  ring,              // owner -> anything; tells the owner's client that somebody can
   touch,             // name -> as inspect, and whether it is vacant and nobody has it locked. Needed where a
                      // transaction's snapshot may begin with a statement that locks
   home,              // -> a text that no other database has, and no other place in it

@@ -141,6 +141,46 @@ constexpr std::string_view of_prefix_held = "l.name >= ?1 AND (?2 IS NULL OR l.n
 constexpr std::string_view of_many = R"({wanted(name)} w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY))";
 
+constexpr std::string_view enqueue_one = R"(
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
+VALUES (?1, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND) /*M!100600 RETURNING attempt, ticket */)";
+
+// Only what is there and not locked by somebody is changed. Whether it could be carried out yet is asked of none: what
+// is there stays.
+constexpr std::string_view stay_many = R"(
+UPDATE (SELECT w.ticket, v.life FROM {wanted(attempt, ticket, life)} v
+    STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket
+    WHERE w.attempt = v.attempt LIMIT 1000000 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = own.ticket
+SET w.expires_at = SYSDATE(6) + INTERVAL own.life MICROSECOND)";
+
+constexpr std::string_view stayed_many = R"(
+SELECT v.attempt, FALSE FROM {wanted(attempt, ticket)} v
+STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHERE w.attempt = v.attempt)";
+
+// By the primary key, which locks no ticket of anybody else's.
+constexpr std::string_view leave_one = "DELETE FROM rowlock_waiter WHERE ticket = ?3 AND attempt = ?2";
+constexpr std::string_view leave_many = R"(
+DELETE w FROM {wanted(attempt, ticket)} v
+STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHERE w.attempt = v.attempt)";
+constexpr std::string_view left_many = R"(
+SELECT v.attempt, w.ticket IS NOT NULL FROM {wanted(attempt, ticket)} v
+LEFT JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket AND w.attempt = v.attempt)";
+constexpr std::string_view left_one = R"(
+SELECT ?2, EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = ?3 AND attempt = ?2))";
+
+// {name}, {turn}: of one, or of each in a batch.
+constexpr std::string_view turns = R"(
+SELECT {name}, EXISTS (SELECT 1 FROM rowlock_waiter b
+    WHERE b.name = {binary} AND b.ticket < {turn} AND b.expires_at > SYSDATE(6)),
+  EXISTS (SELECT 1 FROM rowlock_waiter o WHERE o.ticket = {turn}),
+  l.owner IS NULL OR COALESCE(l.expires_at <= SYSDATE(6), FALSE), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version
+FROM {wanted} LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {binary})";
+
+constexpr std::string_view waiting = R"(
+SELECT ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
+WHERE name = ?1 AND expires_at > SYSDATE(6) ORDER BY ticket)";
+
 constexpr std::string_view schema_state = R"(
 SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
 FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
@@ -184,6 +224,13 @@ constexpr std::string_view inserting_nothing = R"(
 INSERT INTO rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one WHERE FALSE
 ON DUPLICATE KEY UPDATE version = VALUES(version))";
 
+constexpr std::string_view waiting_for_nothing = R"(
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
+SELECT '', '', '', '', SYSDATE(6), SYSDATE(6) FROM (SELECT 1) one WHERE FALSE
+ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at))";
+
+constexpr std::string_view deleting_nothing = "DELETE l, w FROM rowlock_lock l JOIN rowlock_waiter w WHERE FALSE";
+
 /// A request's arguments have the same places in every verb that takes them.
 struct column {
   std::string_view name;
@@ -197,6 +244,23 @@ constexpr column attempt_columns[] = {{"name", "VARCHAR(255) CHARACTER SET utf8m
                                       {"lease", "BIGINT"},
                                       {"note", "VARCHAR(1000) CHARACTER SET utf8mb4"}};
 constexpr column held_columns[] = {attempt_columns[0], attempt_columns[3], attempt_columns[4]};
+constexpr column ticket_columns[] = {
+    attempt_columns[0], {"attempt", "VARCHAR(64) CHARACTER SET ascii"}, {"ticket", "BIGINT"}, {"life", "BIGINT"}};
+constexpr column turn_columns[] = {attempt_columns[0], {"turn", "BIGINT"}};
+
+std::span<const column> columns_of(verb what) {
+  switch (what) {
+    case verb::acquire:
+      return attempt_columns;
+    case verb::stay:
+    case verb::leave:
+      return ticket_columns;
+    case verb::turn:
+      return turn_columns;
+    default:
+      return held_columns;
+  }
+}
 
 /// JSON_TABLE(?1, …) with the columns that stand in the brackets.
 std::string with_wanted(std::string text, std::span<const column> columns) {
@@ -215,6 +279,12 @@ std::string with_wanted(std::string text, std::span<const column> columns) {
     text.replace(at, closing + end.size() - at, table + "))");
   }
   return text;
+}
+
+std::string turn_of(std::string_view name, std::string_view binary, std::string_view turn, std::string_view wanted) {
+  auto out = replaced(turns, "{name}", name);
+  out = replaced(replaced(out, "{binary}", binary), "{turn}", turn);
+  return replaced(out, "{wanted}", wanted);
 }
 
 std::string finished(std::string_view text) {
@@ -271,6 +341,28 @@ table mysql(std::string_view prefix) {
        .many = std::string{release_many},
        .many_told = std::string{released_many},
        .counts = true},
+      {.verb = verb::enqueue,
+       .key = 3,
+       .act = std::string{enqueue_one},
+       .told = "SELECT ?4, CAST(LAST_INSERT_ID() AS SIGNED)",
+       .always_changes = true},
+      {.verb = verb::stay,
+       .key = 1,
+       .many = std::string{stay_many},
+       .many_told = std::string{stayed_many},
+       .counts = true},
+      {.verb = verb::leave,
+       .key = 1,
+       .act = std::string{leave_one},
+       .told = std::string{left_one},
+       .many = std::string{leave_many},
+       .many_told = std::string{left_many},
+       .counts = true},
+      {.verb = verb::withdraw, .key = 1, .act = "DELETE FROM rowlock_waiter WHERE name = ?1 AND attempt = ?2"},
+      {.verb = verb::turn,
+       .look = turn_of("?1", "?1", "?2", "(SELECT 1) one"),
+       .many = turn_of("w.name", "CAST(w.name AS BINARY)", "w.turn", "{wanted(name, turn)} w")},
+      {.verb = verb::waiters, .look = std::string{waiting}},
       {.verb = verb::inspect, .look = inspecting("rowlock_lock l WHERE l.name = ?1"), .many = inspecting(of_many)},
       {.verb = verb::list, .look = inspecting(of_prefix)},
       {.verb = verb::find_held, .look = std::string{held} + "l.name = ?1", .uncommitted = true},
@@ -278,14 +370,17 @@ table mysql(std::string_view prefix) {
       {.verb = verb::beat, .look = "SELECT 1"},
       {.verb = verb::home, .look = std::string{this_home}},
       {.verb = verb::schema, .look = std::string{schema_state}},
-      {.verb = verb::probe, .look = std::string{inserting_nothing}, .act = "DELETE FROM rowlock_lock WHERE FALSE"},
+      {.verb = verb::probe,
+       .look = std::string{inserting_nothing},
+       .act = std::string{deleting_nothing},
+       .told = std::string{waiting_for_nothing}},
       {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,
        .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"}};
-  static_assert(std::size(steps) == table::size - 4);  // what is for rows without locks, and touch
+  // What is for rows without locks, for telling others, and what would save nothing.
+  static_assert(std::size(steps) == table::size - 7);
   for (step& s : steps) {
-    const std::span<const column> columns =
-        s.verb == verb::acquire ? std::span<const column>{attempt_columns} : std::span<const column>{held_columns};
+    const auto columns = columns_of(s.verb);
     for (std::string* text : {&s.look, &s.act, &s.told, &s.many, &s.many_told})
       *text = finished(with_wanted(std::move(*text), columns));
   }

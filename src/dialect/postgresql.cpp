@@ -10,25 +10,99 @@ namespace rowlock::inline v1::dialect {
 
 namespace {
 
-constexpr std::string_view acquire_one = R"(
-WITH seen AS MATERIALIZED (SELECT owner, expires_at FROM rowlock_lock WHERE name = $1::text),
+// {in_turn}: what must be true of the queue, besides.
+constexpr std::string_view granting_one = R"(
+WITH seen AS MATERIALIZED (SELECT owner, expires_at FROM rowlock_lock WHERE name = $1::text),{queue}
 taken AS (
   UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = $2::text, thread = $3::text,
     acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()){durably} FOR UPDATE SKIP LOCKED)
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()){in_turn}{durably}
+    FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
   INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
   SELECT $1::text, {token}, $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen){durably}{briefly} ON CONFLICT (name) DO NOTHING
-  RETURNING version)
+  WHERE NOT EXISTS (SELECT FROM seen){in_turn}{durably}{briefly} ON CONFLICT (name) DO NOTHING
+  RETURNING version))";
+
+constexpr std::string_view acquired_one = R"(
 SELECT $4::text, NULL::bigint, us(expires_at - clock_timestamp()) FROM seen
 WHERE owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
 UNION ALL SELECT $4::text, version, $5::bigint FROM taken
 UNION ALL SELECT $4::text, version, $5::bigint FROM made)";
+
+// $7: the own ticket, $8: the turn. The queue is as it was when the statement began.
+constexpr std::string_view queue_seen = R"(
+queue AS MATERIALIZED (
+  SELECT EXISTS (SELECT FROM rowlock_waiter
+      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()) AS is_behind,
+    $7::bigint <> $8::bigint
+      OR EXISTS (SELECT FROM rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),)";
+
+constexpr std::string_view acquired_in_turn = R"(,
+granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
+gone AS (
+  DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+  RETURNING ticket)
+SELECT $4::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behind, has_place, false, seen.owner IS NULL
+FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
+WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
+UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true FROM granted)";
+
+// Tickets need not outlive a crash of the server.
+constexpr std::string_view enqueue_one = R"(
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
+SELECT $1::text, $2::text, $3::text, $4::text, clock_timestamp(),
+  clock_timestamp() + $5::bigint * interval '1 microsecond' WHERE true{relaxed}
+RETURNING attempt, ticket)";
+
+// {free}: of the name of w.
+constexpr std::string_view stay_many = R"(
+WITH wanted AS MATERIALIZED (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (name, attempt, ticket, life)),
+kept AS (
+  UPDATE rowlock_waiter w SET expires_at = clock_timestamp() + own.life * interval '1 microsecond'
+  FROM (SELECT u.ticket, u.life FROM wanted u, LATERAL (
+    SELECT FROM rowlock_waiter r WHERE r.ticket = u.ticket AND r.attempt = u.attempt{relaxed}
+    FOR NO KEY UPDATE SKIP LOCKED) r) own
+  WHERE w.ticket = own.ticket)
+SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
+    WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()) AND {free}
+FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.attempt)";
+
+constexpr std::string_view looks_free = R"(NOT EXISTS (SELECT FROM rowlock_lock l
+    WHERE l.name = w.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())))";
+
+// An attempt begins with the id that its client's channel ends with. {others}: of whom to tell the first.
+constexpr std::string_view telling = R"(
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = {name} AND q.expires_at > clock_timestamp(){others} ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left({mine}, 16)))";
+
+// The next is looked for only where the name looks free: of a long queue the database reads nothing else.
+constexpr std::string_view leave_one = R"(
+WITH gone AS (DELETE FROM rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text{relaxed}{briefly})
+SELECT w.attempt, CASE WHEN {free} THEN {telling} END FROM (SELECT $1::text AS name, $2::text AS attempt) w)";
+
+constexpr std::string_view leave_many = R"(
+WITH wanted AS MATERIALIZED (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, attempt, ticket)),
+gone AS (
+  DELETE FROM rowlock_waiter t USING wanted u
+  WHERE t.ticket = u.ticket AND t.attempt = u.attempt{relaxed}{briefly})
+SELECT w.attempt, CASE WHEN {free} THEN {telling} END FROM wanted w)";
+
+constexpr std::string_view turns = R"(
+SELECT {name}, EXISTS (SELECT FROM rowlock_waiter b
+    WHERE b.name = {name} AND b.ticket < {turn} AND b.expires_at > clock_timestamp()),
+  EXISTS (SELECT FROM rowlock_waiter o WHERE o.ticket = {turn}),
+  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp(), false), us(l.expires_at - clock_timestamp()), l.version
+FROM {wanted} LEFT JOIN rowlock_lock l ON l.name = {name})";
 
 // In a transaction that stays open. Of a row that it does not get it says nothing: a look afterwards does.
 constexpr std::string_view hold_one = R"(
@@ -103,7 +177,7 @@ UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = grea
   expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL{releasing} FOR UPDATE SKIP LOCKED)
-RETURNING acquisition)";
+RETURNING acquisition, )";
 
 // The late holder's renew and confirm find no owner then.
 constexpr std::string_view vacate_expired_one = R"(
@@ -121,7 +195,7 @@ FROM (SELECT w.*, clock_timestamp() AS at FROM (
   WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
   FOR UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
-RETURNING l.acquisition)";
+RETURNING l.acquisition, )";
 
 constexpr std::string_view inspection = R"(
 SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
@@ -192,7 +266,11 @@ SELECT (SELECT is_here::integer FROM home), (SELECT version FROM changed))";
 // Privileges are asked for even where nothing is written.
 constexpr std::string_view writing_nothing = R"(
 WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false),
-  changed AS (UPDATE rowlock_lock SET version = version WHERE false)
+  changed AS (UPDATE rowlock_lock SET version = version WHERE false),
+  waiting AS (INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
+    SELECT '', '', '', '', now(), now() WHERE false),
+  staying AS (UPDATE rowlock_waiter SET expires_at = expires_at WHERE false),
+  leaving AS (DELETE FROM rowlock_waiter WHERE false)
 DELETE FROM rowlock_lock WHERE false)";
 
 // us(…) to its closing bracket: brackets inside are balanced.
@@ -217,9 +295,30 @@ std::string finished(std::string_view text, const choices& with) {
   const auto relaxed = setting("synchronous_commit", "off");
   auto out = replaced(text, "{token}", "us(clock_timestamp())");
   out = replaced(out, "{durably}", durable);
+  out = replaced(out, "{relaxed}", relaxed);
   out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);
   out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});
   return with_microseconds(out);
+}
+
+std::string granting(std::string_view queue, std::string_view in_turn, std::string_view answer) {
+  return replaced(replaced(granting_one, "{queue}", queue), "{in_turn}", in_turn) + std::string{answer};
+}
+
+/// Tells the first in the queue of a name that is let go by `mine`, in a column of its own.
+std::string tell_first(std::string_view name, std::string_view mine, std::string_view others = {}) {
+  auto out = replaced(telling, "{name}", name);
+  return replaced(replaced(out, "{mine}", mine), "{others}", others);
+}
+
+std::string leaving(std::string_view text) {
+  const auto next = tell_first("w.name", "w.attempt", " AND right(q.owner, 16) <> left(w.attempt, 16)");
+  return replaced(replaced(text, "{free}", looks_free), "{telling}", next);
+}
+
+std::string turn_of(std::string_view name, std::string_view turn, std::string_view wanted) {
+  auto out = replaced(turns, "{name}", name);
+  return replaced(replaced(out, "{turn}", turn), "{wanted}", wanted);
 }
 
 std::string ending(std::string_view text, std::string_view end) { return replaced(text, "{end}", end); }
@@ -232,7 +331,7 @@ table postgresql(std::string_view prefix, const choices& with) {
   };
   const auto inspecting = [](std::string_view where) { return std::string{inspection} + std::string{where}; };
   step steps[] = {
-      {.verb = verb::acquire, .key = 3, .act = std::string{acquire_one}, .many = std::string{acquire_many}},
+      {.verb = verb::acquire, .key = 3, .act = granting("", "", acquired_one), .many = std::string{acquire_many}},
       {.verb = verb::hold, .act = std::string{hold_one}},
       {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
       {.verb = verb::make, .act = std::string{make_one}},
@@ -245,7 +344,28 @@ table postgresql(std::string_view prefix, const choices& with) {
        .key = 1,
        .act = ending(prolong_one, "clock_timestamp() + $3::bigint * interval '1 microsecond'"),
        .many = ending(prolong_many, "w.at + w.lease * interval '1 microsecond'")},
-      {.verb = verb::release, .key = 1, .act = std::string{release_one}, .many = std::string{release_many}},
+      {.verb = verb::release,
+       .key = 1,
+       .act = std::string{release_one} + tell_first("$1::text", "$2::text"),
+       .many = std::string{release_many} + tell_first("l.name", "l.acquisition")},
+      {.verb = verb::acquire_in_turn,
+       .key = 3,
+       .act = granting(queue_seen, " AND (SELECT has_place AND NOT is_behind FROM queue)", acquired_in_turn)},
+      {.verb = verb::enqueue, .key = 3, .act = std::string{enqueue_one}},
+      {.verb = verb::stay, .key = 1, .many = replaced(stay_many, "{free}", looks_free)},
+      {.verb = verb::leave, .key = 1, .act = leaving(leave_one), .many = leaving(leave_many)},
+      {.verb = verb::withdraw,
+       .key = 1,
+       .act = "DELETE FROM rowlock_waiter WHERE name = $1::text AND attempt = $2::text{relaxed}{briefly}"},
+      {.verb = verb::turn,
+       .look = turn_of("$1::text", "$2::bigint", "(SELECT) one"),
+       .many = turn_of("w.name", "w.turn", R"((SELECT name COLLATE "C" AS name, turn
+         FROM unnest($1::text[], $2::bigint[]) AS u (name, turn)) w)")},
+      {.verb = verb::waiters,
+       .look = "SELECT ticket, owner, thread, us(clock_timestamp() - enqueued_at) FROM rowlock_waiter "
+               "WHERE name = $1::text AND expires_at > clock_timestamp() ORDER BY ticket"},
+      {.verb = verb::tell_next, .look = "SELECT " + tell_first("$1::text", "$2::text")},
+      {.verb = verb::ring, .look = "SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text"},
       {.verb = verb::inspect, .look = inspecting("name = $1::text"), .many = inspecting("name = ANY ($1::text[])")},
       {.verb = verb::list, .look = inspecting(of_prefix)},
       {.verb = verb::find_held, .look = std::string{held_by_transactions} + "l.name = $1::text"},

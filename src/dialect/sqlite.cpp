@@ -84,6 +84,37 @@ const step list{.verb = verb::list,
                     "AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)) "
                     "ORDER BY name"};
 
+const step enqueue{.verb = verb::enqueue,
+                   .key = 3,
+                   .act =
+                       "INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) "
+                       "VALUES (?1, ?2, ?3, ?4, clock_us(), clock_us() + ?5) RETURNING attempt, ticket"};
+
+const step stay{.verb = verb::stay,
+                .key = 1,
+                .act = "UPDATE rowlock_waiter SET expires_at = clock_us() + ?4 WHERE ticket = ?3 AND attempt = ?2"};
+
+const step leave{.verb = verb::leave,
+                 .key = 1,
+                 .look = "SELECT ?2 WHERE NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = ?3 AND attempt = ?2)",
+                 .act = "DELETE FROM rowlock_waiter WHERE ticket = ?3 AND attempt = ?2"};
+
+const step withdraw{.verb = verb::withdraw, .act = "DELETE FROM rowlock_waiter WHERE name = ?1 AND attempt = ?2"};
+
+const step turn{.verb = verb::turn,
+                .look =
+                    "SELECT ?1, EXISTS (SELECT 1 FROM rowlock_waiter "
+                    "WHERE name = ?1 AND ticket < ?2 AND expires_at > clock_us()), "
+                    "EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = ?2), "
+                    "coalesce(owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness), 0), "
+                    "expires_at - clock_us(), version "
+                    "FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = ?1"};
+
+const step waiters{.verb = verb::waiters,
+                   .look =
+                       "SELECT ticket, owner, thread, clock_us() - enqueued_at FROM rowlock_waiter "
+                       "WHERE name = ?1 AND expires_at > clock_us() ORDER BY ticket"};
+
 const step names_liveness{.verb = verb::names_liveness,
                           .look = "SELECT 1 FROM rowlock_lock WHERE liveness = ?1 LIMIT 1"};
 
@@ -100,7 +131,9 @@ const step schema{.verb = verb::schema,
                       "SELECT version, serves_from, installation, applied_at, clock_us() "
                       "FROM rowlock_migration ORDER BY version DESC LIMIT 1"};
 
-const step probe{.verb = verb::probe, .act = "UPDATE rowlock_lock SET version = version WHERE 0"};
+const step probe{.verb = verb::probe,
+                 .look = "SELECT 1 FROM rowlock_waiter WHERE 0",
+                 .act = "UPDATE rowlock_lock SET version = version WHERE 0"};
 
 const step applied{.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"};
 
@@ -110,10 +143,30 @@ const step applying{.verb = verb::applying,
 }  // namespace
 
 table sqlite(std::string_view prefix) {
-  const step steps[] = {acquire, compare_and_set, hold_while_alive, names_liveness, vacate_dead, make,
-                        renew,   extend,          release,          inspect,        list,        home,
-                        schema,  probe,           applied,          applying};
-  static_assert(std::size(steps) == table::size - 6);  // what is for rows with locks
+  const step steps[] = {acquire,
+                        compare_and_set,
+                        hold_while_alive,
+                        names_liveness,
+                        vacate_dead,
+                        make,
+                        renew,
+                        extend,
+                        release,
+                        inspect,
+                        list,
+                        home,
+                        enqueue,
+                        stay,
+                        leave,
+                        withdraw,
+                        turn,
+                        waiters,
+                        schema,
+                        probe,
+                        applied,
+                        applying};
+  // What is for rows with locks, and for telling others.
+  static_assert(std::size(steps) == table::size - 9);
   return {steps, prefix};
 }
 

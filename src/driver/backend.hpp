@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/url.hpp"
 #include "dialect/dialect.hpp"
@@ -22,7 +23,25 @@ namespace rowlock::inline v1::driver {
 enum class foreign_news : std::uint8_t {
   none,     ///< there are no other processes
   counted,  ///< session::change_count tells of their commits
-  asked     ///< by trying again
+  told,     ///< by a listener
+  asked     ///< by looking again
+};
+
+/// A connection on which other clients tell this one which names it may have now. Used by one thread.
+class ROWLOCK_EXPORT listener {
+ public:
+  listener() = default;
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+  virtual ~listener() = default;
+
+  /// For poll(2): readable when there is something to hear, or when the connection has ended.
+  virtual int descriptor() const noexcept = 0;
+  /// What was told since, without waiting: names, or nothing as an answer to verb::ring. Throws where the connection
+  /// has ended.
+  virtual std::vector<std::string> heard() = 0;
+  /// Whether the server is still there. Throws where it is not.
+  virtual void probe(const limits& until) = 0;
 };
 
 /// One database that can be connected to.
@@ -57,6 +76,8 @@ class ROWLOCK_EXPORT database {
   virtual duration least_call() const noexcept { return {}; }
   /// How a client learns that another process has let go of a lock.
   virtual foreign_news news() const noexcept = 0;
+  /// Where news are told: to the client with this owner.
+  virtual std::unique_ptr<listener> listen(const std::string& owner, const limits& until);
   /// Asks the server, on this session, to end those whose calls were cut or whose replies were lost: what they were
   /// doing may be under way yet. As far as it can; throws only where `on` is of no further use.
   virtual void end_lost_sessions(session& /*on*/, const limits& /*until*/) {}

@@ -35,9 +35,13 @@ void boot_timer::wait() const noexcept {
   }
 }
 
-void boot_timer::wait(std::span<const int> sockets) const {
+void boot_timer::wait(std::span<const int> sockets) const { wait(sockets, POLLRDHUP); }
+
+void boot_timer::wait_or_read(int socket) const { wait({&socket, 1}, POLLIN | POLLRDHUP); }
+
+void boot_timer::wait(std::span<const int> sockets, short for_what) const {
   std::vector<pollfd> all{{.fd = descriptor_, .events = POLLIN, .revents = 0}};
-  for (const int each : sockets) all.push_back({.fd = each, .events = POLLRDHUP, .revents = 0});
+  for (const int each : sockets) all.push_back({.fd = each, .events = for_what, .revents = 0});
   while (poll(all.data(), all.size(), -1) < 0 && errno == EINTR) {
   }
   if (all[0].revents != 0) wait();

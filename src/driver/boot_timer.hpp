@@ -24,8 +24,12 @@ class ROWLOCK_EXPORT boot_timer {
   void wait() const noexcept;
   /// The same, or when the other side of one of these sockets has hung up.
   void wait(std::span<const int> sockets) const;
+  /// The same, or when there is something to read from this one.
+  void wait_or_read(int socket) const;
 
  private:
+  void wait(std::span<const int> sockets, short for_what) const;
+
   int descriptor_;
 };
 

@@ -8,6 +8,7 @@
 #include "driver/lost_sessions.hpp"
 #include "driver/postgresql_address.hpp"
 #include "driver/postgresql_guest.hpp"
+#include "driver/postgresql_listener.hpp"
 #include "driver/postgresql_session.hpp"
 #include "driver/warn_once.hpp"
 
@@ -39,7 +40,15 @@ class postgresql_database final : public database {
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
   bool needs_static_objects() const noexcept override { return libpqxx_needs_static_objects; }
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
-  foreign_news news() const noexcept override { return foreign_news::asked; }
+  foreign_news news() const noexcept override {
+    return with_.transaction_pooling ? foreign_news::asked : foreign_news::told;
+  }
+  // The dialect tells it there.
+  std::unique_ptr<listener> listen(const std::string& owner, const limits& until) override {
+    constexpr std::size_t digits = 16;
+    return std::make_unique<postgresql_listener>(address_, with_.table_prefix + owner.substr(owner.size() - digits),
+                                                 cutter_, until);
+  }
   void end_lost_sessions(session& on, const limits& until) override;
 
  private:

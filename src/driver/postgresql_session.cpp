@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <new>
 #include <random>
 #include <utility>
 
@@ -270,9 +272,31 @@ void postgresql_session::begin(const limits& until) {
   is_in_transaction_ = is_kept_open_ = true;
 }
 
-void postgresql_session::commit(const limits& until) {
+void postgresql_session::commit(const limits& until) { commit_with("", until); }
+
+// In one round trip. If the step fails, nothing behind it is run, and the transaction is as good as rolled back.
+void postgresql_session::commit_behind(const dialect::step& last, const request& of, const limits& until) {
+  commit_with(last.look.empty() ? std::string{} : with_literals(last.look, of) + "; ", until);
+}
+
+void postgresql_session::commit_with(const std::string& before, const limits& until) {
   is_in_transaction_ = is_kept_open_ = false;
-  simple("COMMIT", {.doing = committing, .writing = true}, until);
+  simple(before + "COMMIT", {.doing = committing, .writing = true}, until);
+}
+
+// For the simple protocol, which has no parameters.
+std::string postgresql_session::with_literals(std::string_view sql, const request& of) const {
+  std::string out;
+  for (auto at = sql.find('$'); at != std::string_view::npos; at = sql.find('$')) {
+    out.append(sql.substr(0, at));
+    const auto words = std::get<std::string_view>(of.at(static_cast<std::size_t>(sql.at(at + 1) - '1')));
+    const std::unique_ptr<char, decltype(&PQfreemem)> quoted{
+        PQescapeLiteral(connection_.raw(), words.data(), words.size()), PQfreemem};
+    if (!quoted) throw std::bad_alloc{};
+    out.append(quoted.get());
+    sql.remove_prefix(at + 2);
+  }
+  return out.append(sql);
 }
 
 void postgresql_session::rollback(const limits& until) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "driver/backend.hpp"
@@ -52,6 +53,7 @@ class postgresql_session final : public session {
   void exclusively(const std::function<void()>& body, const limits& until) override;
   void begin(const limits& until) override;
   void commit(const limits& until) override;
+  void commit_behind(const dialect::step& last, const request& of, const limits& until) override;
   void rollback(const limits& until) override;
   void script(const std::string& sql) override;
   bool looks_alive() noexcept override { return line_.looks_alive(); }
@@ -79,6 +81,8 @@ class postgresql_session final : public session {
   void execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why, const limits& until,
                std::vector<row>& to);
   statement& known(const std::string& sql);
+  std::string with_literals(std::string_view sql, const request& of) const;
+  void commit_with(const std::string& before, const limits& until);
   postgresql_values fill(std::size_t parameters, std::span<const request> batch, shape s);
 
   void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);

@@ -45,8 +45,15 @@ void require_kind(const caller_transaction& tx, detail::backend kind) {
 
 void session::begin(const limits& /*until*/) { refuse_transactions(); }
 void session::commit(const limits& /*until*/) { refuse_transactions(); }
+void session::commit_behind(const dialect::step& /*last*/, const request& /*of*/, const limits& until) {
+  commit(until);
+}
 void session::rollback(const limits& /*until*/) { refuse_transactions(); }
 
 std::unique_ptr<session> database::connect_to_hold(const limits& /*until*/) { refuse_transactions(); }
+
+std::unique_ptr<listener> database::listen(const std::string& /*owner*/, const limits& /*until*/) {
+  throw error{errc::unsupported, "this database tells nobody what others do"};
+}
 
 }  // namespace rowlock::inline v1::driver

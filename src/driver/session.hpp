@@ -22,7 +22,7 @@ namespace rowlock::inline v1::driver {
 /// What goes in: text is only looked at while the call lasts.
 using argument = std::variant<std::monostate, std::int64_t, std::string_view>;
 /// One request of a batch; a step takes as many of its arguments as its text names.
-using request = std::array<argument, 7>;
+using request = std::array<argument, 8>;
 /// What comes out.
 using cell = std::variant<std::monostate, std::int64_t, std::string>;
 using row = std::vector<cell>;
@@ -57,6 +57,8 @@ class ROWLOCK_EXPORT session {
   /// its end is a part of it. After any failure in between the session is of no further use.
   virtual void begin(const limits& until);
   virtual void commit(const limits& until);
+  /// Runs the step first, which only reads, where that costs no round trip of its own.
+  virtual void commit_behind(const dialect::step& last, const request& of, const limits& until);
   virtual void rollback(const limits& until);
 
   /// Runs statements that answer nothing.

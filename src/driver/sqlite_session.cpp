@@ -186,8 +186,10 @@ void sqlite_session::act(const dialect::step& what, std::span<const request> bat
   auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].act, what.act);
   const auto each = [&] {
     for (const request& r : batch) {
+      const auto before = rows.size();
       execute(statement, r, rows, dialect::doing(what.verb), true);
-      if (sqlite3_changes(db_.get()) > 0) rows.push_back(told_row(r[what.key]));
+      const bool has_answered = rows.size() > before;
+      if (!has_answered && sqlite3_changes(db_.get()) > 0) rows.push_back(told_row(r[what.key]));
     }
   };
   if (batch.size() == 1) return each();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <stop_token>
@@ -14,9 +16,13 @@ template <class Ready>
 bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mutex>& lock, core::instant deadline,
                 const std::stop_token& stop, Ready ready) {
   if (deadline == core::instant::max()) return condition.wait(lock, stop, ready);
-  const core::instant at = now();
-  if (deadline <= at) return ready();
-  return condition.wait_for(lock, stop, deadline - at, ready);
+  for (;;) {
+    const core::instant at = now();
+    if (deadline <= at || stop.stop_requested()) return ready();
+    // The clock that it waits by counts in smaller units, and not so far.
+    constexpr duration far = std::chrono::hours{24};
+    if (condition.wait_for(lock, stop, std::min<duration>(deadline - at, far), ready)) return true;
+  }
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -8,21 +8,14 @@
 #include "core/wait.hpp"
 #include "driver/boot_clock.hpp"
 #include "runtime/client_impl.hpp"
+#include "runtime/wish.hpp"
 #include "strategy/inspection.hpp"
 
 namespace rowlock::inline v1::detail {
 
-/// What somebody wants.
-struct client_impl::wish {
-  const lock_name& name;
-  const lock_options& options;
-  holder by;
-  bool is_reentrant;
-};
-
 struct client_impl::tried {
   std::optional<held_lock> held{};
-  std::optional<duration> left{};  ///< of the holder's lease, where it is busy
+  runtime::patience::refusal why{};
 };
 
 /// What a try got that was sent then.
@@ -57,50 +50,80 @@ std::optional<held_lock> client_impl::try_only_once(const wish& what, const std:
   throw;
 }
 
-// Only a try that finds nobody waiting may go before the line. In the line: listen, try, sleep, so that no release
-// between the try and the sleep is missed.
-std::optional<held_lock> client_impl::wait_for(const wish& what, core::instant deadline, const std::stop_token& stop) {
-  runtime::patience so_far{deadline, database_->news()};
+// Only a try that finds nobody waiting may go before the line.
+std::optional<held_lock> client_impl::wait_for(wish what, core::instant deadline, const std::stop_token& stop) {
+  runtime::patience so_far{deadline};
   if (line_.is_empty(what.name))
     if (auto held = try_while_waiting(what, so_far, stop)) return held;
-  const runtime::hint_watch::subscription foreign_hints{hints_};
-  runtime::waiting_line::place place{line_, what.name};
-  for (;;) {
-    const auto outcome = place.wait(so_far.next_try(), stop);
+  auto held = so_far.is_over() ? std::nullopt : wait_in_line(std::move(what), so_far, stop);
+  if (!held && !stop.stop_requested()) so_far.throw_if_never_answered();
+  return held;
+}
+
+// Listen, commit a ticket, try, sleep: whoever lets go after the ticket was committed knows of it, and whoever did
+// before the try is seen by it. A release that began before the one and ends after the other is neither: for that the
+// first pauses are short. One whose ticket is gone, because it was stopped for long, has lost its place and takes
+// another.
+std::optional<held_lock> client_impl::wait_in_line(wish what, runtime::patience& so_far, const std::stop_token& stop) {
+  const runtime::subscription foreign_hints{sources_};
+  queued in{*this, what.name};
+  what.place = &in.place;
+  if (auto held = again(what)) return held;  // since the first look, before anybody could tell this place
+  for (bool is_first = false;;) {
+    if (so_far.is_over()) return std::nullopt;  // what was begun now could come back late
+    if (what.ticket() == 0) take_ticket(what, so_far, stop);
+    const bool has_to_do = what.place->is_first() || what.ticket() == 0;
+    const auto outcome = what.place->wait(has_to_do ? so_far.next_try() : so_far.deadline(), stop);
     check_usable();
     if (outcome == runtime::waiting_line::outcome::stopped) return std::nullopt;
-    if (outcome == runtime::waiting_line::outcome::out_of_time && so_far.is_over()) {
-      so_far.throw_if_never_answered();
-      return std::nullopt;
-    }
-    place.listen();
+    if (outcome == runtime::waiting_line::outcome::out_of_time && so_far.is_over()) return std::nullopt;
+    what.place->listen();
     if (auto held = again(what)) return held;
+    const bool was_behind = !std::exchange(is_first, what.place->is_first());
+    if (!is_first || what.ticket() == 0) continue;
+    if (was_behind) so_far.begin_again();
     if (auto held = try_while_waiting(what, so_far, stop)) return held;
+    for (const auto& each : sources_) each->look_sooner();
   }
+}
+
+driver::limits client_impl::limits_while_waiting(const runtime::patience& so_far, const std::stop_token& stop) const {
+  driver::limits until = call_limits(stop);
+  const auto least = core::later(driver::now(), database_->least_call());
+  until.deadline = std::min(until.deadline, std::max(so_far.deadline(), least));
+  return until;
 }
 
 std::optional<held_lock> client_impl::try_while_waiting(const wish& what, runtime::patience& so_far,
                                                         const std::stop_token& stop) try {
-  driver::limits until = call_limits(stop);
-  const auto least = core::later(driver::now(), database_->least_call());
-  until.deadline = std::min(until.deadline, std::max(so_far.deadline(), least));
-  auto result = try_once(what, until);
-  if (!result.held) so_far.was_busy(result.left);
+  auto result = try_once(what, limits_while_waiting(so_far, stop));
+  if (!result.held) so_far.was_refused(result.why);
   return std::move(result.held);
 } catch (const error& e) {
+  ride_out(e, holds_by_transaction(what.options.strategy), so_far, stop);
+  return std::nullopt;
+}
+
+void client_impl::ride_out(const error& e, bool has_transactions, runtime::patience& so_far,
+                           const std::stop_token& stop) {
   const bool stopped = e.code() == errc::cancelled && stop.stop_requested();
   // Who has all the transactions may be waiting for this very one to give up.
-  const bool is_pool_full = e.code() == errc::pool_exhausted && holds_by_transaction(what.options.strategy);
-  if (!stopped && (is_pool_full || (!e.is_retryable() && !e.outcome_is_unknown()))) throw;
+  const bool is_pool_full = e.code() == errc::pool_exhausted && has_transactions;
+  if (!stopped && (is_pool_full || (!e.is_retryable() && !e.outcome_is_unknown()))) throw error{e};
   so_far.failed(e);
-  return std::nullopt;
 }
 
 client_impl::tried client_impl::try_once(const wish& what, const driver::limits& until) {
   for (int tries = 1;; ++tries) {
     const std::string id = ids_.next();
     auto result = get(what, id, until);
-    if (result.answer.what == strategies::verdict::busy) return {.left = result.answer.left};
+    if (!result.answer.has_place) line_.displace(what.place->ticket());
+    const bool is_free = result.answer.what == strategies::verdict::behind;
+    if (is_free || result.answer.what == strategies::verdict::busy)
+      return {.why = {.left = result.answer.left,
+                      .is_free = is_free,
+                      .is_behind = result.answer.is_behind,
+                      .is_told = is_told()}};
     if (result.answer.what == strategies::verdict::granted)
       if (auto held = keep(what, id, std::move(result))) return {.held = std::move(held)};
     if (tries == core::inconclusive_tries) return {};
@@ -150,10 +173,12 @@ client_impl::got client_impl::hold(const wish& what, const std::string& id, cons
   auto session = transactions_.lend(first);
   try {
     require_fit_schema(**session, first);
+    if (const auto refused = refused_by_queue(what, **session, first)) return {.answer = *refused};
     got out{.sent = driver::now()};
     out.answer = for_update_.acquire(**session, attempt_of(what, id), first);
     if (out.answer.what == strategies::verdict::granted)
       out.transaction = std::make_unique<runtime::held_transaction>(std::move(session));
+    if (out.transaction && what.ticket() != 0) leave_queue_on_another(what, until);
     return out;
   } catch (const error& e) {
     session->discard();
@@ -173,7 +198,18 @@ strategies::answer client_impl::ask(const wish& what, const std::string& id, con
   one.liveness = liveness;
   const auto first = leaving_a_tenth(until);
   const auto& by = algorithm_of(what.options.strategy);
-  return on_session(first, [&](driver::session& on) { return by.acquire(on, {&one, 1}, first).at(0); });
+  const bool database_asks = what.options.strategy == strategy::unique_index &&
+                             !sql_[dialect::verb::acquire_in_turn].act.empty() &&
+                             (what.is_fair() || what.ticket() != 0);
+  if (database_asks) one.queued = {.ticket = what.ticket(), .turn = what.is_fair() ? what.turn() : 0};
+  return on_session(first, [&](driver::session& on) {
+    if (!database_asks)
+      if (const auto refused = refused_by_queue(what, on, first)) return *refused;
+    const auto answer = by.acquire(on, {&one, 1}, first).at(0);
+    if (answer.has_left) what.place->give_up_ticket();
+    if (answer.what == strategies::verdict::granted) leave_queue(what, on, first);
+    return answer;
+  });
 } catch (const error& e) {
   if (!e.outcome_is_unknown()) throw;
   if (auto granted = adopt(what, id, until)) return *granted;

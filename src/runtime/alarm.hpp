@@ -25,6 +25,8 @@ class alarm {
   void wait() const noexcept { timer_.wait(); }
   /// Also when one of these has hung up.
   void wait(std::span<const int> lines) const { timer_.wait(lines); }
+  /// Also when there is something to read from this one.
+  void wait_or_read(int line) const { timer_.wait_or_read(line); }
 
  private:
   guarded<core::instant> set_;

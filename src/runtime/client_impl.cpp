@@ -52,7 +52,7 @@ client_impl::client_impl(std::string_view url, client_options options)
             std::min(options_.connections, database_->most_sessions()), options_.connect_timeout},
       transactions_{[this](const driver::limits& until) { return database_->connect_to_hold(until); },
                     "held_transactions", options_.held_transactions, options_.connect_timeout},
-      hints_{watching(), [this] { line_.hint_all(); }},
+      sources_{sources_of_hints()},
       watchdog_{holdings_, [this](const std::shared_ptr<acquisition>& a) { after_loss(*a); }},
       keeper_{holdings_, undo_, reporter_, keepers_hands(), options_.call_timeout},
       attendant_{attendants_hands()} {
@@ -73,11 +73,6 @@ driver::open_options client_impl::for_database() {
           .durable_release = options_.durable_release};
 }
 
-runtime::hint_watch::connect client_impl::watching() {
-  if (database_->news() != driver::foreign_news::counted) return {};
-  return [this](const driver::limits& until) { return database_->connect(until); };
-}
-
 runtime::keeper::hands client_impl::keepers_hands() {
   return {.renew =
               [this](std::span<const strategies::held> some, const driver::limits& until) {
@@ -85,7 +80,9 @@ runtime::keeper::hands client_impl::keepers_hands() {
               },
           .undo = [this](std::vector<runtime::undo_list::entry> entries,
                          const driver::limits& until) { release_undone(std::move(entries), until); },
-          .lost = [this](const std::shared_ptr<acquisition>& a, loss_reason why) { lost(a, why); }};
+          .lost = [this](const std::shared_ptr<acquisition>& a, loss_reason why) { lost(a, why); },
+          .next_errand = [this] { return next_errand(); },
+          .errands = [this](const driver::limits& until) { run_errands(until); }};
 }
 
 runtime::attendant::hands client_impl::attendants_hands() {
@@ -129,6 +126,12 @@ std::optional<lock_info> client_impl::find(const lock_name& name) {
   check_usable();
   const auto until = call_limits();
   return on_session(until, [&](driver::session& on) { return strategies::find(sql_, on, name.view(), until); });
+}
+
+std::vector<waiter_info> client_impl::waiters(const lock_name& name) {
+  check_usable();
+  const auto until = call_limits();
+  return on_session(until, [&](driver::session& on) { return strategies::waiters(sql_, on, name.view(), until); });
 }
 
 void client_impl::check() {
@@ -175,9 +178,10 @@ void client_impl::close() noexcept {
   calls_.wait_for_the_last(until.deadline);
   watchdog_.stop();
   keeper_.stop();
-  hints_.stop();
+  for (const auto& each : sources_) each->stop();
   for (auto& e : undo_.take_permitted(driver::now())) undone.push_back(std::move(e));
   release_undone(std::move(undone), until);
+  leave_all(departures_.take_due(core::instant::max()), until);
   if (!database_->has_row_locks()) retire(until);
   database_->abandon();
   transactions_.close();

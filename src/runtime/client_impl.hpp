@@ -5,6 +5,7 @@
 #include <rowlock/lock_info.hpp>
 #include <rowlock/options.hpp>
 #include <rowlock/transaction.hpp>
+#include <rowlock/waiter_info.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -19,7 +20,7 @@
 #include "dialect/dialect.hpp"
 #include "driver/backend.hpp"
 #include "runtime/attendant.hpp"
-#include "runtime/hint_watch.hpp"
+#include "runtime/hint_source.hpp"
 #include "runtime/holdings.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/keeper.hpp"
@@ -33,6 +34,7 @@
 #include "runtime/watchdog.hpp"
 #include "strategy/for_update.hpp"
 #include "strategy/liveness_rows.hpp"
+#include "strategy/queue.hpp"
 #include "strategy/unique_index.hpp"
 #include "strategy/version_cas.hpp"
 
@@ -70,6 +72,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
 
   std::vector<lock_info> list(std::string_view prefix);
   std::optional<lock_info> find(const lock_name& name);
+  std::vector<waiter_info> waiters(const lock_name& name);
   void check();
   void migrate();
   void close() noexcept;
@@ -102,8 +105,11 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
 
   std::optional<held_lock> again(const wish& what);
   std::optional<held_lock> try_only_once(const wish& what, const std::stop_token& stop);
-  std::optional<held_lock> wait_for(const wish& what, core::instant deadline, const std::stop_token& stop);
+  std::optional<held_lock> wait_for(wish what, core::instant deadline, const std::stop_token& stop);
+  std::optional<held_lock> wait_in_line(wish what, runtime::patience& so_far, const std::stop_token& stop);
   std::optional<held_lock> try_while_waiting(const wish& what, runtime::patience& so_far, const std::stop_token& stop);
+  driver::limits limits_while_waiting(const runtime::patience& so_far, const std::stop_token& stop) const;
+  static void ride_out(const error& e, bool has_transactions, runtime::patience& so_far, const std::stop_token& stop);
   tried try_once(const wish& what, const driver::limits& until);
   got get(const wish& what, const std::string& id, const driver::limits& until);
   got hold(const wish& what, const std::string& id, const driver::limits& until);
@@ -115,6 +121,29 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
                                           const driver::limits& until) noexcept;
   std::optional<held_lock> keep(const wish& what, const std::string& id, got granted);
   std::shared_ptr<acquisition> acquisition_of(const wish& what, const std::string& id, got granted);
+
+  class queued;
+  void take_ticket(const wish& what, runtime::patience& so_far, const std::stop_token& stop);
+  std::optional<strategies::answer> refused_by_queue(const wish& what, driver::session& on,
+                                                     const driver::limits& until);
+  void leave_queue(const wish& what, driver::session& on, const driver::limits& until) noexcept;
+  void leave_queue_on_another(const wish& what, const driver::limits& until) noexcept;
+  void leave_later(const lock_name& name, std::string attempt, std::int64_t number);
+  void leave_all(std::vector<runtime::undo_list::entry> tickets, const driver::limits& until);
+  void withdraw_all(const std::vector<runtime::undo_list::entry>& some, const driver::limits& until) noexcept;
+  std::vector<bool> leave_at_once(const std::vector<runtime::undo_list::entry>& some, const driver::limits& until);
+  void keep_tickets(const driver::limits& until);
+  void was_released(const lock_name& name, std::uint64_t leaves_before);
+  bool hint_those_who_may_go(driver::session& on, const std::vector<runtime::queue_ticket>& some,
+                             const driver::limits& until);
+  bool is_told() const noexcept;
+  core::instant next_errand();
+  void run_errands(const driver::limits& until) noexcept;
+  runtime::subscription::sources sources_of_hints();
+  std::unique_ptr<runtime::hint_source> watching_commits();
+  std::unique_ptr<runtime::hint_source> listening_and(runtime::hint_source& meanwhile);
+  std::unique_ptr<runtime::hint_source> asking();
+  void pass_on(const lock_name& name);
 
   struct cleared;
   cleared make_way(const lock_name& name);
@@ -147,7 +176,6 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void settle(runtime::undo_list::entry e, strategies::letting_go outcome);
   runtime::keeper::hands keepers_hands();
   runtime::attendant::hands attendants_hands();
-  runtime::hint_watch::connect watching();
   void retire(const driver::limits& until) noexcept;
   driver::open_options for_database();
 
@@ -175,7 +203,11 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   runtime::undo_list undo_;
   runtime::guarded<std::string> home_;  // empty: not asked for yet
   runtime::waiting_line line_;
-  runtime::hint_watch hints_;
+  runtime::undo_list departures_;  // tickets that are to go
+  std::atomic<bool> is_listening_{false};
+  std::atomic<std::uint64_t> releases_{0};  // whose statements have ended
+  std::atomic<std::uint64_t> leaves_{0};
+  runtime::subscription::sources sources_;
   runtime::watchdog watchdog_;
   runtime::keeper keeper_;
   runtime::attendant attendant_;

@@ -78,7 +78,7 @@ std::optional<transaction_lock> client_impl::lock_in(caller_transaction& tx, con
   const auto in = database_->join(tx);
   refuse_own(name, options.as ? *options.as : holder::this_thread());
   const auto deadline = core::later(driver::now(), std::max(wait.value_or(duration::max()), duration::zero()));
-  runtime::patience so_far{deadline, driver::foreign_news::asked};
+  runtime::patience so_far{deadline};
   for (duration in_database{};; in_database = deadline - driver::now()) {
     if (auto had = try_lock_in(*in, name, options, in_database, so_far)) return had;
     if (so_far.is_over()) {
@@ -114,7 +114,7 @@ std::optional<transaction_lock> client_impl::try_lock_in(driver::guest& in, cons
     if (!ridden_out(so_far, [&] { way.is_free = is_locked_by(name, in.session()); })) return std::nullopt;
   // What keeps it in the row may be this very transaction: it has confirmed the lock before it was released.
   if (!way.is_free && way.released.empty()) {
-    so_far.was_busy(way.left);
+    so_far.was_refused({.left = way.left});
     return std::nullopt;
   }
   const auto found = in_transaction([&] {
@@ -122,7 +122,7 @@ std::optional<transaction_lock> client_impl::try_lock_in(driver::guest& in, cons
   });
   if (found.what == driver::finding::had) return transaction_lock{name, fencing_token{found.version}};
   if (found.what == driver::finding::elsewhere) settle_home(home);
-  so_far.was_busy(std::nullopt);
+  so_far.was_refused({});
   return std::nullopt;
 }
 

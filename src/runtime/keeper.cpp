@@ -8,6 +8,7 @@
 
 #include "core/lease.hpp"
 #include "driver/boot_clock.hpp"
+#include "runtime/batches.hpp"
 #include "runtime/jitter.hpp"
 
 namespace rowlock::inline v1::runtime {
@@ -15,15 +16,6 @@ namespace rowlock::inline v1::runtime {
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr std::size_t batch_size = 256;  // so that no transaction holds a database's locks for long
-
-template <class T, class Use>
-void in_batches(const std::vector<T>& all, Use use) {
-  const std::span<const T> whole{all};
-  for (std::size_t from = 0; from < whole.size(); from += batch_size)
-    use(whole.subspan(from, std::min(batch_size, whole.size() - from)));
-}
 
 // A batch holds a name at most once, and a lost lock may have been taken again under the same name.
 void keep_first_of_each_name(std::vector<acquisition_ptr>& some) {
@@ -65,7 +57,9 @@ void keeper::run(const std::stop_token& stop) {
     if (next_renewal() <= driver::now()) renew(due(driver::now()), stop);
     if (auto entries = undo_.take_due(driver::now()); !entries.empty())
       doing_.undo(std::move(entries), {.deadline = core::later(driver::now(), call_timeout_), .stop = stop});
-    alarm_.arm(std::min(next_renewal(), undo_.next()));
+    if (doing_.next_errand() <= driver::now())
+      doing_.errands({.deadline = core::later(driver::now(), call_timeout_), .stop = stop});
+    alarm_.arm(std::min({next_renewal(), undo_.next(), doing_.next_errand()}));
     alarm_.wait();
   }
 }

@@ -12,9 +12,9 @@
 
 namespace rowlock::inline v1::runtime {
 
-/// A client's maintenance thread: renews all leases that are due in one step, repeats what must be undone, and delivers
-/// events. Nothing that fails here ends it; a lease that it cannot renew is lost by the watchdog's hand, not by its
-/// own.
+/// A client's maintenance thread: renews all leases that are due in one step, repeats what must be undone, keeps
+/// tickets alive, and delivers events. Nothing that fails here ends it; a lease that it cannot renew is lost by the
+/// watchdog's hand, not by its own.
 class keeper {
  public:
   /// What it does to the database, and whom it tells.
@@ -22,6 +22,9 @@ class keeper {
     std::function<std::vector<strategies::renewal>(std::span<const strategies::held>, const driver::limits&)> renew;
     std::function<void(std::vector<undo_list::entry>, const driver::limits&)> undo;  // does not throw
     std::function<void(const acquisition_ptr&, loss_reason)> lost;
+    /// What there is to do for those who wait, and when.
+    std::function<core::instant()> next_errand;
+    std::function<void(const driver::limits&)> errands;  // does not throw
   };
 
   keeper(holdings& held, undo_list& undo, reporter& events, hands doing, duration call_timeout);

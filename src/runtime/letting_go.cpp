@@ -58,13 +58,14 @@ void client_impl::release_transaction(acquisition& a) {
   const claimed scope{a};
   attendant_.forget(a);
   const auto until = call_limits();
-  if (a.transaction->was_cut_short()) return line_.hint(a.name);
+  const auto leaves_before = leaves_.load();
+  if (a.transaction->was_cut_short()) return was_released(a.name, leaves_before);
   if (a.transaction->is_over() || !a.transaction->session().looks_alive()) {
     a.transaction->end();
     throw lock_lost(a, loss_reason::session_ended);
   }
   commit_transaction(a, until);
-  line_.hint(a.name);
+  was_released(a.name, leaves_before);
 }
 
 // That another transaction may rely on it.
@@ -86,15 +87,16 @@ void client_impl::end_transaction(acquisition& a, const driver::limits& until) n
   const claimed scope{a};
   attendant_.forget(a);
   if (a.transaction->is_over()) return;
+  const auto leaves_before = leaves_.load();
   try {
     commit_transaction(a, until);
   } catch (const std::exception&) {  // its end lets go as well
   }
-  line_.hint(a.name);
+  was_released(a.name, leaves_before);
 }
 
 void client_impl::commit_transaction(acquisition& a, const driver::limits& until) try {
-  for_update_.release(a.transaction->session(), leaving_a_tenth(until));
+  for_update_.release(a.transaction->session(), a.name.view(), a.id, leaving_a_tenth(until));
   a.transaction->give_back();
 } catch (const std::exception&) {
   a.transaction->end();
@@ -104,6 +106,7 @@ void client_impl::commit_transaction(acquisition& a, const driver::limits& until
 
 void client_impl::release_row(const acquisition& a) {
   const auto until = call_limits();
+  const auto leaves_before = leaves_.load();
   strategies::letting_go outcome{};
   try {
     outcome = try_release(a, until);
@@ -113,7 +116,7 @@ void client_impl::release_row(const acquisition& a) {
   }
   if (outcome == strategies::letting_go::pinned) return undo_later(to_undo(a));
   if (outcome == strategies::letting_go::gone) throw lock_lost(a, "had been freed or taken over by somebody else");
-  line_.hint(a.name);
+  was_released(a.name, leaves_before);
 }
 
 // What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
@@ -226,7 +229,7 @@ void client_impl::release_undone(std::vector<runtime::undo_list::entry> entries,
 
 // What never arrived may still arrive; what was not ours any more by then has been settled by somebody else.
 void client_impl::settle(runtime::undo_list::entry e, strategies::letting_go outcome) {
-  if (outcome == strategies::letting_go::released) return line_.hint(e.name);
+  if (outcome == strategies::letting_go::released) return was_released(e.name, leaves_);
   if (outcome == strategies::letting_go::pinned || e.may_appear) undo_.put_back({std::move(e)}, driver::now());
 }
 

@@ -8,23 +8,25 @@
 
 namespace rowlock::inline v1::runtime {
 
-patience::patience(core::instant deadline, driver::foreign_news news)
-    : begin_{driver::now()}, deadline_{deadline}, next_{deadline}, news_{news} {}
+patience::patience(core::instant deadline)
+    : begin_{driver::now()}, since_{begin_}, deadline_{deadline}, next_{deadline} {}
 
 bool patience::is_over() const noexcept { return driver::now() >= deadline_; }
 
 duration patience::waited() const noexcept { return driver::now() - begin_; }
 
-void patience::was_busy(std::optional<duration> left) {
+// Nobody tells of the end of a transaction or a process.
+void patience::was_refused(const refusal& why) {
   failure_.reset();
   failures_ = 0;
   has_answer_ = true;
-  if (news_ == driver::foreign_news::asked || !left) {  // nobody tells of the end of a transaction or a process
-    pause(core::poll_pause(waited(), left, jitter()));
-  } else {
-    pause(core::busy_pause(left, jitter()));
-  }
+  const duration waited = driver::now() - since_;
+  const bool has_lease = why.left || why.is_free;
+  pause(why.is_told && has_lease ? core::told_pause(waited, why.left, why.is_behind, jitter())
+                                 : core::poll_pause(waited, why.left, jitter()));
 }
+
+void patience::begin_again() { since_ = next_ = driver::now(); }
 
 void patience::failed(const error& e) {
   failure_ = e;

@@ -5,22 +5,28 @@
 #include <optional>
 
 #include "core/time.hpp"
-#include "driver/backend.hpp"
 
 namespace rowlock::inline v1::runtime {
 
 /// What a wait has seen so far, and so when it tries next.
 class patience {
  public:
-  patience(core::instant deadline, driver::foreign_news news);
+  explicit patience(core::instant deadline);
 
   core::instant deadline() const noexcept { return deadline_; }
   core::instant next_try() const noexcept { return next_; }
   bool is_over() const noexcept;
   duration waited() const noexcept;
 
-  /// `left` of the holder's lease; absent: held without one.
-  void was_busy(std::optional<duration> left);
+  struct refusal {
+    std::optional<duration> left{};  ///< of the holder's lease; absent: held without one, unless
+    bool is_free = false;            ///< it is not held, but others come first
+    bool is_behind = false;          ///< others come first
+    bool is_told = false;            ///< somebody tells when it may be worth another try
+  };
+  void was_refused(const refusal& why);
+  /// It has come to the first place: what it has waited before does not count for how often it tries.
+  void begin_again();
   void failed(const error& e);
   void throw_if_never_answered() const;
 
@@ -28,9 +34,9 @@ class patience {
   void pause(duration d);
 
   core::instant begin_;
+  core::instant since_;
   core::instant deadline_;
   core::instant next_;
-  driver::foreign_news news_;
   std::optional<error> failure_;
   int failures_ = 0;
   bool has_answer_ = false;

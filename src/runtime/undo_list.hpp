@@ -2,6 +2,7 @@
 
 #include <rowlock/lock_name.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ class undo_list {
     core::instant from{};  ///< not before: its holder is to stop until then
     core::instant next{};
     int attempts = 0;
+    std::int64_t ticket = 0;  ///< where it is a ticket that is to go, and its number is known
     bool may_appear = false;  ///< it was not seen in the database yet: its statement may still be under way
   };
 

@@ -34,6 +34,9 @@ void for_update::beat(driver::session& on, const driver::limits& until) const {
   on.run(sql_[dialect::verb::beat], {&nothing, 1}, until);
 }
 
-void for_update::release(driver::session& on, const driver::limits& until) const { on.commit(until); }
+void for_update::release(driver::session& on, std::string_view name, std::string_view acquisition,
+                         const driver::limits& until) const {
+  on.commit_behind(sql_[dialect::verb::tell_next], {name, acquisition}, until);
+}
 
 }  // namespace rowlock::inline v1::strategies

@@ -19,7 +19,9 @@ class for_update {
   answer acquire(driver::session& on, const attempt& what, const driver::limits& until) const;
   /// Tells the server that its holder is alive.
   void beat(driver::session& on, const driver::limits& until) const;
-  void release(driver::session& on, const driver::limits& until) const;
+  /// `acquisition` is of the client that lets go; others are told, where they can be.
+  void release(driver::session& on, std::string_view name, std::string_view acquisition,
+               const driver::limits& until) const;
 
  private:
   answer why_refused(driver::session& on, const attempt& what, const driver::limits& until) const;

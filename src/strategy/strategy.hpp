@@ -26,13 +26,28 @@ struct attempt {
   duration lease{};
   std::string_view liveness{};  ///< of the client, where the lock has no lease
   fencing_token seen{};         ///< the version that a compare-and-set goes by
+  /// Who is asked for it by the database itself, where it can. Ticket 0: none.
+  struct in_turn {
+    std::int64_t ticket = 0;
+    std::int64_t turn = 0;
+  };
+  std::optional<in_turn> queued{};
 };
 
-enum class verdict : std::uint8_t { granted, busy, inconclusive };
+enum class verdict : std::uint8_t {
+  granted,
+  busy,
+  behind,  ///< it looks free, and others have come before
+  inconclusive
+};
 struct answer {
   verdict what = verdict::inconclusive;
   fencing_token token{};
   std::optional<duration> left{};  ///< of the lease, ours or the holder's; absent: held without one
+  // Of whoever waits in turn:
+  bool is_behind = false;
+  bool has_place = true;  ///< its ticket is still there
+  bool has_left = false;  ///< granted, and the ticket is gone already
 };
 
 /// A lease that is held.

@@ -11,16 +11,27 @@ driver::request request_of(const attempt& a) {
   if (!a.note.empty()) out[5] = a.note;
   if (!a.liveness.empty()) out[6] = a.liveness;
   if (a.seen != fencing_token{}) out[6] = a.seen.value();
+  if (a.queued) {
+    out[6] = a.queued->ticket;
+    out[7] = a.queued->turn;
+  }
   return out;
 }
 
-// acquisition, version (NULL: busy), left
+// acquisition, version (NULL: busy), left; in turn also: behind others, has its ticket, has left the queue, looks free
 answer answer_of(const driver::row& r) {
   const auto version = driver::maybe_integer(r.at(1));
   const auto left = driver::maybe_integer(r.at(2));
-  return {.what = version ? verdict::granted : verdict::busy,
-          .token = fencing_token{version.value_or(0)},
-          .left = left ? std::optional{duration{*left}} : std::nullopt};
+  answer out{.what = version ? verdict::granted : verdict::busy,
+             .token = fencing_token{version.value_or(0)},
+             .left = left ? std::optional{duration{*left}} : std::nullopt};
+  if (r.size() < 7) return out;
+  const auto says = [&](std::size_t column) { return driver::integer(r.at(column)) != 0; };
+  out.is_behind = says(3);
+  out.has_place = says(4);
+  out.has_left = says(5);
+  if (!version && says(6)) out.what = verdict::behind;
+  return out;
 }
 
 std::vector<driver::request> names_of(std::span<const attempt> batch) {

@@ -10,6 +10,7 @@ namespace rowlock::inline v1::strategies {
 // it lately: so no crowd that tries again and again can lock out the holder's renewals.
 std::vector<answer> unique_index::acquire(driver::session& on, std::span<const attempt> batch,
                                           const driver::limits& until) const {
+  if (batch.size() == 1 && batch[0].queued) return try_all(sql()[dialect::verb::acquire_in_turn], on, batch, until);
   const auto& by = sql()[dialect::verb::acquire];
   if (!by.locks_where_refused) return try_all(by, on, batch, until);
   const bool was_refused =

@@ -50,7 +50,9 @@ for path in "$scratch" "$build" "$root"; do
     if grep -rlF "$path" --include='*.cmake' --include='*.pc' "$prefix"; then fail "These files name $path"; fi
 done
 [[ -z $(find "$prefix/include" -type f -not -name '*.hpp') ]] || fail "Not only headers are in $prefix/include"
-cmp "$root/schema/sqlite/0001_lock.sql" "$prefix/share/rowlock/schema/sqlite/0001_lock.sql"
+for file in 0001_lock.sql 0002_waiter.sql; do
+    cmp "$root/schema/sqlite/$file" "$prefix/share/rowlock/schema/sqlite/$file"
+done
 
 check_find_package "$prefix" rowlock::sqlite COMPONENTS sqlite
 check_find_package "$prefix" rowlock::rowlock

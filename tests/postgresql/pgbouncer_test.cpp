@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <thread>
@@ -24,6 +25,11 @@ class pgbouncer : public only_on<postgresql_database> {
   }
   /// For sessions that begin from now on.
   void set_default(const std::string& setting) { db().execute("ALTER ROLE " + db().name() + " SET " + setting); }
+
+  std::int64_t listeners() {
+    return db().number("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%LISTEN rowlock%' AND usename = '" +
+                       db().name() + "'");
+  }
 
   void expect_whole_life() {
     auto locks = connect_pooled();
@@ -104,6 +110,36 @@ TEST_F(pgbouncer, leaves_nothing_in_the_servers_sessions) {
   EXPECT_EQ(found.text(0, 0), "0");
   EXPECT_EQ(found.text(0, 1), "0");
   EXPECT_EQ(found.text(0, 2), "on");
+}
+
+TEST_F(pgbouncer, is_not_asked_to_listen) {
+  const recorder told;
+  auto holder = connect();
+  auto locks = connect_pooled({.observer = told.observer()});
+  auto held = holder.acquire("orders/42", {.lease = 1min});
+  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  let_pass(1s);
+  EXPECT_EQ(listeners(), 0);
+  held.release();
+  EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+  EXPECT_EQ(told.warnings().size(), 0U);
+}
+
+// One client with one connection meets its prepared statements again, unless somebody else comes between.
+TEST_F(pgbouncer, without_the_option_is_noticed_by_one_who_would_listen) {
+  const recorder told;
+  auto holder = connect();
+  auto locks = connect_to(db().url_through_pgbouncer(), {.connections = 1, .observer = told.observer()});
+  for (int i = 0; i < 2; ++i) {
+    auto held = holder.acquire("orders/42", {.lease = 1min});
+    background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+    ASSERT_TRUE(is_waited_for("orders/42"));
+    EXPECT_TRUE(eventually([&] { return told.warned("transaction_pooling"); }));
+    held.release();
+    EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+  }
+  EXPECT_EQ(told.warnings().size(), 1U);
 }
 
 // Each of two clients prepares in whatever session it meets, and then meets another.

@@ -7,12 +7,16 @@
 
 #include "support/databases.hpp"
 #include "support/errors.hpp"
+#include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "support/strategies.hpp"
 
 // The schema files as a database administrator runs them: by the shell of the database, without this library.
 
 namespace rowlock::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 class schema_by_hand : public on_each_database {
  protected:
@@ -22,9 +26,13 @@ class schema_by_hand : public on_each_database {
     const auto command = input + " | " + db().shell();
     return std::system(command.c_str());  // NOLINT(cert-env33-c): what a person types
   }
-  int run_schema() const { return run("cat " + file_); }
+  static std::string file(const std::string& name) {
+    return "'" ROWLOCK_SCHEMA_FOLDER "/" + std::string{GetParam().name} + "/" + name + "'";
+  }
+  int run_schema() const { return run("cat " + first_ + " " + second_); }
 
-  const std::string file_ = "'" ROWLOCK_SCHEMA_FOLDER "/" + std::string{GetParam().name} + "/0001_lock.sql'";
+  const std::string first_ = file("0001_lock.sql");
+  const std::string second_ = file("0002_waiter.sql");
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(schema_by_hand);
 
@@ -44,15 +52,43 @@ TEST_P(schema_by_hand, may_be_run_again_and_changes_nothing) {
 }
 
 TEST_P(schema_by_hand, is_finished_by_a_second_run_where_the_first_was_interrupted) {
-  ASSERT_EQ(run("sed '/INSERT/,$d' " + file_), 0);
+  ASSERT_EQ(run("sed '/INSERT/,$d' " + first_), 0);
   EXPECT_TRUE(throws(errc::schema_missing, [&] { connect().check(); }));
+  ASSERT_EQ(run("cat " + first_), 0);
+  ASSERT_EQ(run("sed '/INSERT/,$d' " + second_), 0);
+  EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
   ASSERT_EQ(run_schema(), 0);
   EXPECT_NO_THROW(connect().check());
 }
 
+// As a release that knew no other left it.
+TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_with_what_is_in_it) {
+  ASSERT_EQ(run("cat " + first_), 0);
+  ASSERT_EQ(run("echo \"INSERT INTO rowlock_lock (name, version) VALUES ('held', 7), ('free', 8)\""), 0);
+  db().steal("held");
+  const auto before = db().row("held").value();
+  auto locks = connect();
+  for (const auto by : all_strategies) {
+    const lock_options options{.strategy = by, .fairness = fairness::fifo};
+    EXPECT_TRUE(throws(errc::schema_older, [&] { static_cast<void>(locks.try_acquire("free", options)); }));
+    EXPECT_TRUE(throws(errc::schema_older, [&] { static_cast<void>(locks.try_acquire_for("held", 1h, options)); }));
+  }
+  EXPECT_TRUE(throws(errc::schema_older, [&] { static_cast<void>(locks.waiters("held")); }));
+  ASSERT_EQ(run("cat " + second_), 0);
+  EXPECT_NO_THROW(locks.check());
+  locks.migrate();
+  EXPECT_EQ(db().missing_checksums(), 0);
+  EXPECT_EQ(db().row("held").value().acquisition, before.acquisition);
+  EXPECT_EQ(db().row("held").value().expires_at, before.expires_at);
+  EXPECT_GT(locks.acquire("free").token().value(), 8);
+  for (const auto by : all_strategies)
+    EXPECT_FALSE(locks.try_acquire_for("held", 100ms, {.strategy = by, .fairness = fairness::fifo}).has_value());
+  EXPECT_TRUE(eventually([&] { return locks.waiters("held").empty(); }));
+}
+
 TEST_P(schema_by_hand, is_adopted_by_migrate) {
   ASSERT_EQ(run_schema(), 0);
-  EXPECT_EQ(db().missing_checksums(), 1);
+  EXPECT_EQ(db().missing_checksums(), 2);
   connect().migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
   EXPECT_NO_THROW(connect().migrate());

@@ -2,6 +2,8 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "server/server_test.hpp"
 
@@ -32,6 +34,14 @@ constexpr auto soon = 10s;
 class lost_reply : public on_each_with<proxy_test, fault> {
  protected:
   void disturb(tcp_proxy::bytes_test request) { on_request(std::move(request), what().how); }
+  static tcp_proxy::bytes_test taking_a_ticket(const std::string& name) {
+    return [is_acquiring = acquiring(name)](std::string_view request) {
+      constexpr std::string_view life = "6000000";  // as text, or as a number of eight bytes
+      constexpr std::string_view as_bytes{"\x80\x8d\x5b\0\0\0\0\0", 8};
+      const auto has = [&](std::string_view what) { return request.find(what) != std::string_view::npos; };
+      return is_acquiring(request) && (has(life) || has(as_bytes));
+    };
+  }
   testing::AssertionResult is_as_expected(bool was_adopted) const {
     const auto expected = what().of_a_grant;
     if (expected == adoption::if_in_time || was_adopted == (expected == adoption::sure))
@@ -117,6 +127,39 @@ TEST_P(lost_reply, does_not_end_a_wait_behind_a_holder) {
   const auto held = waiter.get();
   EXPECT_GT(held.token(), fencing_token{});
   EXPECT_TRUE(is_held_by("orders/42", held));
+}
+
+// Whether the ticket is there or not, the waiter takes another, and has no more than that one.
+TEST_P(lost_reply, of_taking_a_ticket_does_not_end_a_wait) {
+  auto locks = connect_through_proxy();
+  auto other = connect();
+  auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  disturb(taking_a_ticket("orders/42"));
+  background one{
+      [&](std::stop_token stop) { return locks.acquire("orders/42", {.fairness = fairness::fifo}, std::move(stop)); }};
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  EXPECT_TRUE(eventually(soon, [&] {
+    const auto all = locks.waiters("orders/42");
+    return all.size() == 1 && db().tickets("orders/42") == 1;
+  }));
+  EXPECT_FALSE(one.is_done_within(a_moment));
+  theirs.release();
+  const auto held = one.get();
+  EXPECT_TRUE(is_held_by("orders/42", held));
+  EXPECT_TRUE(is_waited_for("orders/42", 0));
+}
+
+// Of a wait that nobody has any patience for, as well.
+TEST_P(lost_reply, of_taking_a_ticket_leaves_none_behind) {
+  auto locks = connect_through_proxy();
+  auto other = connect();
+  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  disturb(taking_a_ticket("orders/42"));
+  {
+    background one{[&](std::stop_token stop) { return locks.try_acquire_for("orders/42", 1h, {}, std::move(stop)); }};
+    ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  }
+  EXPECT_TRUE(eventually(soon, [&] { return db().tickets("orders/42") == 0; }));
 }
 
 TEST_P(lost_reply, of_a_renewal_does_not_lose_the_lock) {

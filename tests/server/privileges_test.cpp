@@ -70,6 +70,26 @@ TEST_P(privileges_without, are_told_by_acquiring_where_they_are_needed) {
       << "a wait does not go on";
 }
 
+TEST_P(privileges, to_wait_are_noticed_by_check_where_they_are_missing) {
+  auto locks = connect_guest("SELECT, INSERT, UPDATE, DELETE");
+  for (const std::string each : {"SELECT", "INSERT", "UPDATE", "DELETE"}) {
+    const auto table = " ON rowlock_waiter ";
+    db().execute("REVOKE " + each + table + "FROM " + db().guest());
+    EXPECT_TRUE(throws(errc::permission_denied, [&] { locks.check(); })) << each;
+    db().execute("GRANT " + each + table + "TO " + db().guest());
+    EXPECT_NO_THROW(locks.check()) << each;
+  }
+}
+
+TEST_P(privileges, to_wait_are_told_of_where_they_are_missing) {
+  auto locks = connect_guest("SELECT, INSERT, UPDATE, DELETE");
+  auto other = connect();
+  db().execute("REVOKE INSERT ON rowlock_waiter FROM " + db().guest());
+  EXPECT_NO_THROW(locks.acquire("others").release()) << "there is nobody to wait for";
+  const auto theirs = other.acquire("orders/42");
+  EXPECT_TRUE(throws(errc::permission_denied, [&] { static_cast<void>(locks.acquire("orders/42")); }));
+}
+
 TEST_P(privileges, that_were_taken_away_do_not_keep_a_lock) {
   auto locks = connect_guest("SELECT, INSERT, UPDATE, DELETE");
   const auto held = locks.acquire("orders/42", {.lease = 2s});

@@ -126,6 +126,35 @@ TEST_P(restarted_server, is_ridden_out_by_a_wait) {
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
+TEST_P(restarted_server, keeps_its_queue) {
+  auto locks = connect();
+  auto second = connect();
+  auto third = connect();
+  const lock_options fair{.lease = 20s, .fairness = fairness::fifo};
+  for (const bool crashes : {false, true}) {
+    auto theirs = locks.acquire("orders/42", fair);
+    background one{[&](std::stop_token stop) { return second.acquire("orders/42", fair, std::move(stop)); }};
+    ASSERT_TRUE(is_waited_for("orders/42"));
+    background two{[&](std::stop_token stop) { return third.acquire("orders/42", fair, std::move(stop)); }};
+    ASSERT_TRUE(is_waited_for("orders/42", 2));
+    crashes ? server->crash() : server->stop();
+    server->start();
+    EXPECT_TRUE(is_waited_for("orders/42", 2)) << "as before, or anew";
+    EXPECT_TRUE(is_held_by("orders/42", theirs));
+    error_of([&] {
+      theirs.release();  // what fails is made up for
+      return true;
+    });
+    // A crash may forget tickets, and with them who came first.
+    EXPECT_TRUE(eventually(soon, [&] { return one.is_done_within(1ms) || two.is_done_within(1ms); }));
+    auto& first = one.is_done_within(1ms) ? one : two;
+    EXPECT_TRUE(crashes || &first == &one);
+    first.get().release();
+    (&first == &one ? two : one).get().release();
+    EXPECT_TRUE(is_waited_for("orders/42", 0));
+  }
+}
+
 TEST_P(restarted_server, is_told_of_releases_that_it_missed) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});

@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/server_test.hpp"
@@ -69,6 +70,28 @@ TEST_P(round_trips, of_a_release_are_one) {
   auto locks = connect_warm();
   auto held = locks.acquire("orders/42");
   EXPECT_EQ(of([&] { held.release(); }), 1);
+}
+
+TEST_P(round_trips, of_a_release_are_one_however_many_wait) {
+  auto locks = connect_warm();
+  for (const int more : {2, 198}) {
+    db().add_waiters("orders/" + std::to_string(more), more);
+    auto held = locks.acquire("orders/" + std::to_string(more));
+    EXPECT_EQ(of([&] { held.release(); }), 1) << more;
+  }
+}
+
+// In the long run: at first it asks more often, since a release under way may not have known of it.
+TEST_P(round_trips, of_one_who_waits_behind_a_lease_are_few) {
+  constexpr int seconds = 6;
+  const int most = (is_on("postgresql") ? 1 : 5) * seconds;
+  auto locks = connect_warm();
+  auto other = connect();
+  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  background one{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  let_pass(2s);
+  EXPECT_LE(of([&] { let_pass(std::chrono::seconds{seconds}); }), most);
 }
 
 TEST_P(round_trips, of_an_extend_are_few) {

@@ -25,6 +25,10 @@ bool server_test::is_held_by(std::string_view name, const held_lock& held) {
   return row && row->owner && row->version == held.token().value() && *row->expires_at > db().now();
 }
 
+bool server_test::is_waited_for(std::string_view name, int times) {
+  return eventually([&] { return db().tickets(name) == times; });
+}
+
 void server_test::let_pass(std::chrono::microseconds time) {
   const auto since = db().now();
   EXPECT_TRUE(eventually([&] { return db().now() >= since + time.count(); }));

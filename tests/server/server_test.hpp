@@ -38,6 +38,8 @@ class server_test : public testing::Test {
   bool is_vacant(std::string_view name);
   bool is_held_by(std::string_view name, const held_lock& held);
   std::int64_t expiry(std::string_view name) { return db().row(name).value().expires_at.value(); }
+  /// Waits until so many have a ticket for the name.
+  bool is_waited_for(std::string_view name, int times = 1);
   /// For load that lasts: nothing else may need it.
   void let_pass(std::chrono::microseconds time);
   /// Waits for two renewals from now on, so that at least one of them was sent from now on.

@@ -14,6 +14,9 @@ class small_pool : public on_each_server {
   static constexpr int threads = 64;
   static constexpr int connections = 2;
 
+  /// The same where anybody waits: one more listens.
+  int connections_to_wait() const { return is_on("postgresql") ? connections + 1 : connections; }
+
   /// Runs the work in all threads; the most connections that were seen meanwhile.
   template <class Work>
   int most_connections_during(Work work) {
@@ -47,7 +50,7 @@ TEST_P(small_pool, gives_every_thread_its_turn) {
   });
   EXPECT_EQ(counter, threads * rounds);
   EXPECT_GE(most, 1);
-  EXPECT_LE(most, connections);
+  EXPECT_LE(most, connections_to_wait());
 }
 
 TEST_P(small_pool, serves_as_many_names_as_threads) {
@@ -80,7 +83,7 @@ TEST_P(small_pool, renews_while_many_wait) {
   held.reset();
   waiters.clear();
   EXPECT_EQ(turns, threads);
-  EXPECT_LE(db().connections(), connections);
+  EXPECT_LE(db().connections(), connections_to_wait());
 }
 
 }  // namespace

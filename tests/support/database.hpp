@@ -59,7 +59,15 @@ class database {
   virtual void expire(std::string_view name) = 0;
   virtual void set_version(std::string_view name, std::int64_t version) = 0;
 
+  /// How many wait, dead ones included.
+  virtual int tickets() = 0;
+  /// Somebody else waits, and does nothing, for an hour: the ticket.
+  virtual std::int64_t enqueue(std::string_view name) = 0;
+  virtual void erase_ticket(std::int64_t ticket) = 0;
+
   virtual void drop_tables() = 0;
+  /// What later migrations have made goes, and all that is in it.
+  virtual void return_to_first_schema() = 0;
   virtual int newest_migration() = 0;
   virtual void record_migration(int version, int serves_from) = 0;
   virtual void forget_migration(int version) = 0;

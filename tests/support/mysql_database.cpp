@@ -137,6 +137,25 @@ std::unique_ptr<obstacle> mysql_database::sealed() {
   return std::make_unique<open_work>(connect(), "LOCK TABLES rowlock_lock WRITE", "UNLOCK TABLES");
 }
 
+// The triggers stay, and let everybody pass when the obstacle has gone.
+std::unique_ptr<obstacle> mysql_database::gate() {
+  const auto word = "'gate " + name() + "'";
+  for (const std::string verb : {"INSERT", "UPDATE"}) {
+    execute("DROP TRIGGER IF EXISTS gate_" + verb);
+    std::string sql = "CREATE TRIGGER gate_" + verb;
+    sql.append(" BEFORE ").append(verb).append(" ON rowlock_lock FOR EACH ROW BEGIN DO GET_LOCK(").append(word);
+    execute(sql.append(", 60); DO RELEASE_LOCK(").append(word).append("); END"));
+  }
+  return std::make_unique<open_work>(connect(), "SELECT GET_LOCK(" + word + ", 60)",
+                                     "SELECT RELEASE_LOCK(" + word + ")");
+}
+
+// A trigger runs as the administrator.
+std::int64_t mysql_database::at_gate() {
+  return number("SELECT count(*) FROM information_schema.processlist WHERE state = 'User lock' AND info LIKE '%gate " +
+                name() + "%'");
+}
+
 // By names that are locked already, or it would wait for others.
 std::int64_t mysql_database::sweep() {
   return connection_.with([&](my_connection& c) {

@@ -39,6 +39,8 @@ class mysql_database : public server_database {
   [[nodiscard]] std::unique_ptr<obstacle> row_pinned(std::string_view name) override;
   bool pins_let_renew() const override { return false; }
   [[nodiscard]] std::unique_ptr<obstacle> sealed() override;
+  [[nodiscard]] std::unique_ptr<obstacle> gate() override;
+  std::int64_t at_gate() override;
   std::int64_t sweep() override;
   [[nodiscard]] std::unique_ptr<obstacle> set_default(const std::string& variable, const std::string& value) override;
   std::vector<std::int64_t> sessions() override;

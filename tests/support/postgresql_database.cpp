@@ -146,6 +146,22 @@ std::unique_ptr<obstacle> postgresql_database::sealed() {
   return transaction("LOCK TABLE rowlock_lock IN ACCESS EXCLUSIVE MODE");
 }
 
+// The trigger stays, and lets everybody pass when the obstacle has gone.
+std::unique_ptr<obstacle> postgresql_database::gate() {
+  const auto key = "hashtext('" + name() + "')";
+  execute(
+      "CREATE OR REPLACE FUNCTION pass_gate() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN "
+      "PERFORM pg_advisory_xact_lock_shared(" +
+      key +
+      "); RETURN NEW; END $$; DROP TRIGGER IF EXISTS gate ON rowlock_lock; CREATE TRIGGER gate BEFORE INSERT OR "
+      "UPDATE ON rowlock_lock FOR EACH ROW EXECUTE FUNCTION pass_gate()");
+  return transaction("SELECT pg_advisory_xact_lock(" + key + ")");
+}
+
+std::int64_t postgresql_database::at_gate() {
+  return number("SELECT count(*) FROM pg_stat_activity WHERE usename = '" + name() + "' AND wait_event = 'advisory'");
+}
+
 std::int64_t postgresql_database::sweep() {
   return number(
       "WITH gone AS (DELETE FROM rowlock_lock WHERE name IN (SELECT name FROM rowlock_lock "

@@ -33,6 +33,8 @@ std::vector<events::lost> recorder::losses() const { return record_->all<events:
 
 std::vector<events::release_failed> recorder::failures() const { return record_->all<events::release_failed>(); }
 
+std::vector<events::warning> recorder::warnings() const { return record_->all<events::warning>(); }
+
 bool recorder::lost(std::string_view name) const {
   const auto all = losses();
   return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.name.view() == name; });
@@ -45,7 +47,7 @@ bool recorder::failed(std::string_view name, errc cause) const {
 }
 
 bool recorder::warned(std::string_view text) const {
-  const auto all = record_->all<events::warning>();
+  const auto all = warnings();
   return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.sentence.find(text) != std::string::npos; });
 }
 

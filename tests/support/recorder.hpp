@@ -19,6 +19,7 @@ class recorder {
 
   std::vector<events::lost> losses() const;
   std::vector<events::release_failed> failures() const;
+  std::vector<events::warning> warnings() const;
 
   /// Whether a loss of that name, or a failed release of it with that code, has been reported.
   bool lost(std::string_view name) const;

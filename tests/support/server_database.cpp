@@ -57,8 +57,25 @@ void server_database::set_version(std::string_view name, std::int64_t version) {
   change(name, "version = " + std::to_string(version));
 }
 
+int server_database::tickets() { return static_cast<int>(number("SELECT count(*) FROM rowlock_waiter")); }
+
+std::int64_t server_database::enqueue(std::string_view name) {
+  execute("INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) SELECT " + quoted(name) +
+          ", 'sleeper:elsewhere:1:0000000000000001', 'sleeper', " + random_id() + ", " + clock() + ", " +
+          clock_and_an_hour());
+  return number("SELECT max(ticket) FROM rowlock_waiter");
+}
+
+void server_database::erase_ticket(std::int64_t ticket) {
+  execute("DELETE FROM rowlock_waiter WHERE ticket = " + std::to_string(ticket));
+}
+
 void server_database::drop_tables() {
   execute("DROP TABLE rowlock_lock, rowlock_migration; DROP TABLE IF EXISTS rowlock_waiter");
+}
+
+void server_database::return_to_first_schema() {
+  execute("DROP TABLE rowlock_waiter; DELETE FROM rowlock_migration WHERE version > 1");
 }
 
 int server_database::newest_migration() {
@@ -84,6 +101,21 @@ std::unique_ptr<obstacle> server_database::reader() { return transaction("SELECT
 
 std::unique_ptr<obstacle> server_database::row_locked(std::string_view name) {
   return transaction("SELECT 1 FROM rowlock_lock WHERE name = " + quoted(name) + " FOR UPDATE");
+}
+
+void server_database::add_waiters(std::string_view name, int number) {
+  constexpr int first = 10'000;  // so that every number is as long as the others
+  std::string rows;
+  for (int i = first; i < first + number; ++i) {
+    const auto id = "stranger000" + std::to_string(i);
+    rows.append(rows.empty() ? "(" : ", (").append(quoted(name)).append(", 'app:elsewhere:1:").append(id);
+    rows.append("', '1', '").append(id).append("', ").append(clock()).append(", ").append(clock_and_an_hour()) += ')';
+  }
+  execute("INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) VALUES " + rows);
+}
+
+std::int64_t server_database::tickets(std::string_view name) {
+  return this->number("SELECT count(*) FROM rowlock_waiter WHERE name = " + quoted(name));
 }
 
 // New ones are not counted, or clients that connect again would never let it end.

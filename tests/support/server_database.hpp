@@ -41,7 +41,11 @@ class server_database : public database {
   void erase(std::string_view name) override;
   void expire(std::string_view name) override;
   void set_version(std::string_view name, std::int64_t version) override;
+  int tickets() override;
+  std::int64_t enqueue(std::string_view name) override;
+  void erase_ticket(std::int64_t ticket) override;
   void drop_tables() override;
+  void return_to_first_schema() override;
   int newest_migration() override;
   void record_migration(int version, int serves_from) override;
   void forget_migration(int version) override;
@@ -66,6 +70,16 @@ class server_database : public database {
   virtual bool pins_let_renew() const = 0;
   /// While it is there, the lock table can be neither read nor written.
   [[nodiscard]] virtual std::unique_ptr<obstacle> sealed() = 0;
+  /// While it is there, whoever makes or changes a row of the lock table stops in the middle of the statement: what it
+  /// has seen it has seen, and the row is locked. There may be one at a time.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> gate() = 0;
+  /// How many of the role's sessions have stopped there.
+  virtual std::int64_t at_gate() = 0;
+
+  /// So many wait for the name, each in a client of its own, of whom nothing will be heard for an hour.
+  void add_waiters(std::string_view name, int number);
+  /// How many tickets there are for the name.
+  std::int64_t tickets(std::string_view name);
 
   /// Deletes the rows that have been vacant for a second and that nobody has locked. How many there were.
   virtual std::int64_t sweep() = 0;

@@ -163,12 +163,37 @@ void sqlite_database::set_version(std::string_view name, std::int64_t version) {
   connection{file_}.run("UPDATE rowlock_lock SET version = ? WHERE name = ?", {version, name});
 }
 
+int sqlite_database::tickets() {
+  return static_cast<int>(connection{file_}.number("SELECT count(*) FROM rowlock_waiter"));
+}
+
+std::int64_t sqlite_database::enqueue(std::string_view name) {
+  connection c{file_};
+  c.run(
+      "INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) VALUES (?2, "
+      "'sleeper:elsewhere:1:0000000000000001', 'sleeper', lower(hex(randomblob(16))), ?1, ?1 + 3600000000)",
+      {now(), name});
+  return c.number("SELECT last_insert_rowid()");
+}
+
+void sqlite_database::erase_ticket(std::int64_t ticket) {
+  connection{file_}.run("DELETE FROM rowlock_waiter WHERE ticket = ?", {ticket});
+}
+
 void sqlite_database::drop_tables() {
   connection c{file_};
   c.run("BEGIN IMMEDIATE");
   c.run("DROP TABLE rowlock_lock");
   c.run("DROP TABLE rowlock_migration");
   c.run("DROP TABLE IF EXISTS rowlock_waiter");
+  c.run("COMMIT");
+}
+
+void sqlite_database::return_to_first_schema() {
+  connection c{file_};
+  c.run("BEGIN IMMEDIATE");
+  c.run("DROP TABLE rowlock_waiter");
+  c.run("DELETE FROM rowlock_migration WHERE version > 1");
   c.run("COMMIT");
 }
 

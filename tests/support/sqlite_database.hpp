@@ -33,7 +33,11 @@ class sqlite_database : public database {
   void erase(std::string_view name) override;
   void expire(std::string_view name) override;
   void set_version(std::string_view name, std::int64_t version) override;
+  int tickets() override;
+  std::int64_t enqueue(std::string_view name) override;
+  void erase_ticket(std::int64_t ticket) override;
   void drop_tables() override;
+  void return_to_first_schema() override;
   int newest_migration() override;
   void record_migration(int version, int serves_from) override;
   void forget_migration(int version) override;

@@ -1,9 +1,7 @@
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -13,6 +11,7 @@
 #include "driver/boot_clock.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/watchdog.hpp"
+#include "support/happening.hpp"
 
 // The two maintenance threads, with hands that are the test's own. Deadlines lie in the past or in an hour: no time
 // needs to pass.
@@ -23,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using runtime::acquisition_ptr;
 using strategies::standing;
+using test::happening;
 
 core::instant in(duration d) { return driver::now() + d; }
 
@@ -34,26 +34,6 @@ acquisition_ptr make(const std::string& name, core::instant deadline, core::inst
   a->set_renewal_due(renewal);
   return a;
 }
-
-/// Something that happens on another thread, and is waited for.
-class happening {
- public:
-  void happens() {
-    const std::lock_guard lock{mutex_};
-    has_happened_ = true;
-    condition_.notify_all();
-  }
-  testing::AssertionResult within(duration limit = 20s) {
-    std::unique_lock lock{mutex_};
-    if (condition_.wait_for(lock, limit, [&] { return has_happened_; })) return testing::AssertionSuccess();
-    return testing::AssertionFailure() << "it did not happen in time";
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable condition_;
-  bool has_happened_ = false;
-};
 
 struct watchdog_test : testing::Test {
   runtime::holdings held;
@@ -146,7 +126,9 @@ struct keeper_test : testing::Test {
                   return out;
                 },
             .undo = [this](const std::vector<runtime::undo_list::entry>&, const driver::limits&) { undone.happens(); },
-            .lost = [this](const acquisition_ptr& a, loss_reason why) { lost.emplace_back(a->name.view(), why); }};
+            .lost = [this](const acquisition_ptr& a, loss_reason why) { lost.emplace_back(a->name.view(), why); },
+            .next_errand = [] { return core::instant::max(); },
+            .errands = [](const driver::limits&) {}};
   }
   void run_until_renewed() {
     keeper.start();

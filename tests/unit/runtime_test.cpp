@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <memory>
-#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -12,7 +10,6 @@
 #include "runtime/ids.hpp"
 #include "runtime/reporter.hpp"
 #include "runtime/undo_list.hpp"
-#include "runtime/waiting_line.hpp"
 
 // Parts of the runtime that need neither a database nor time to pass.
 
@@ -21,76 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using core::instant;
-using outcome = runtime::waiting_line::outcome;
 
 constexpr instant never = instant::max();
 constexpr instant at_once = instant::min();
-
-TEST(waiting_line, the_first_is_hinted_and_the_second_is_not) {
-  runtime::waiting_line line;
-  EXPECT_TRUE(line.is_empty("a"));
-  runtime::waiting_line::place first{line, "a"};
-  runtime::waiting_line::place second{line, "a"};
-  EXPECT_FALSE(line.is_empty("a"));
-  EXPECT_EQ(first.wait(never, {}), outcome::hinted);
-  EXPECT_EQ(second.wait(at_once, {}), outcome::out_of_time);
-}
-
-TEST(waiting_line, a_hint_between_try_and_sleep_is_kept) {
-  runtime::waiting_line line;
-  runtime::waiting_line::place place{line, "a"};
-  place.listen();
-  line.hint("a");
-  EXPECT_EQ(place.wait(never, {}), outcome::hinted);
-  place.listen();
-  EXPECT_EQ(place.wait(at_once, {}), outcome::out_of_time);
-}
-
-TEST(waiting_line, a_hint_is_for_the_head_of_its_own_queue_only) {
-  runtime::waiting_line line;
-  runtime::waiting_line::place a{line, "a"};
-  runtime::waiting_line::place behind{line, "a"};
-  runtime::waiting_line::place b{line, "b"};
-  a.listen();
-  b.listen();
-  line.hint("a");
-  EXPECT_EQ(a.wait(at_once, {}), outcome::hinted);
-  EXPECT_EQ(behind.wait(at_once, {}), outcome::out_of_time);
-  EXPECT_EQ(b.wait(at_once, {}), outcome::out_of_time);
-  line.hint_all();
-  EXPECT_EQ(b.wait(at_once, {}), outcome::hinted);
-}
-
-TEST(waiting_line, a_head_that_leaves_hints_the_next) {
-  runtime::waiting_line line;
-  auto first = std::make_unique<runtime::waiting_line::place>(line, "a");
-  runtime::waiting_line::place second{line, "a"};
-  runtime::waiting_line::place third{line, "a"};
-  first.reset();
-  EXPECT_EQ(second.wait(never, {}), outcome::hinted);
-  EXPECT_EQ(third.wait(at_once, {}), outcome::out_of_time);
-}
-
-TEST(waiting_line, one_that_leaves_from_the_middle_hints_nobody) {
-  runtime::waiting_line line;
-  runtime::waiting_line::place first{line, "a"};
-  auto second = std::make_unique<runtime::waiting_line::place>(line, "a");
-  runtime::waiting_line::place third{line, "a"};
-  second.reset();
-  EXPECT_EQ(third.wait(at_once, {}), outcome::out_of_time);
-}
-
-TEST(waiting_line, stop_and_close_end_waits_at_any_place) {
-  runtime::waiting_line line;
-  runtime::waiting_line::place first{line, "a"};
-  runtime::waiting_line::place second{line, "a"};
-  std::stop_source stop;
-  std::jthread stopper{[&] { stop.request_stop(); }};
-  EXPECT_EQ(second.wait(never, stop.get_token()), outcome::stopped);
-  std::jthread closer{[&] { line.close(); }};
-  EXPECT_EQ(second.wait(never, {}), outcome::closed);
-  EXPECT_EQ(first.wait(never, {}), outcome::closed);
-}
 
 TEST(undo_list, gives_what_is_due_and_takes_failures_back_until_their_time_is_over) {
   runtime::undo_list list;

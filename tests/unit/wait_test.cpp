@@ -7,21 +7,33 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(busy_pause, ends_with_the_holders_lease) {
-  EXPECT_EQ(core::busy_pause(200ms, 0), 200ms);
-  EXPECT_EQ(core::busy_pause(200ms, 0.5), 201ms);
+TEST(told_pause, lasts_as_long_again_as_the_wait_so_far) {
+  EXPECT_EQ(core::told_pause(0s, std::nullopt, false, 0), 10ms);
+  EXPECT_EQ(core::told_pause(200ms, std::nullopt, false, 0), 200ms);
+  EXPECT_EQ(core::told_pause(200ms, 24h, false, 0), 200ms);
+  EXPECT_EQ(core::told_pause(1h, std::nullopt, false, 0), 30s);
 }
 
-TEST(busy_pause, never_spins_on_a_lease_that_is_just_over) {
-  EXPECT_EQ(core::busy_pause(0us, 0), 1ms);
-  EXPECT_EQ(core::busy_pause(-5s, 0), 1ms);
+TEST(told_pause, ends_with_the_holders_lease) {
+  EXPECT_EQ(core::told_pause(1h, 200ms, false, 0), 200ms);
+  EXPECT_EQ(core::told_pause(1h, 200ms, false, 0.5), 201ms);
 }
 
-TEST(busy_pause, polls_within_a_second_whatever_the_lease) {
+TEST(told_pause, lets_those_before_it_go_first_when_the_lease_ends) {
+  EXPECT_EQ(core::told_pause(1h, 200ms, true, 0), 220ms);
+  EXPECT_EQ(core::told_pause(1h, 200ms, true, 0.5), 260ms);
+}
+
+TEST(told_pause, never_spins_on_a_lease_that_is_just_over) {
+  EXPECT_EQ(core::told_pause(1h, 0us, false, 0), 1ms);
+  EXPECT_EQ(core::told_pause(1h, -5s, false, 0), 1ms);
+}
+
+TEST(told_pause, is_spread_by_a_quarter) {
   for (const double jitter : {0.0, 0.3, 0.999})
     for (const std::optional<duration> left : {std::optional<duration>{}, std::optional<duration>{24h}}) {
-      EXPECT_LE(core::busy_pause(left, jitter), 1s);
-      EXPECT_GE(core::busy_pause(left, jitter), 750ms);
+      EXPECT_LE(core::told_pause(1h, left, false, jitter), 30s);
+      EXPECT_GE(core::told_pause(1h, left, false, jitter), 7500ms);
     }
 }
 
@@ -32,7 +44,28 @@ TEST(poll_pause, asks_the_more_rarely_the_longer_it_has_waited) {
   EXPECT_EQ(core::poll_pause(1h, std::nullopt, 0), 250ms);
 }
 
-TEST(poll_pause, ends_with_the_holders_lease) { EXPECT_EQ(core::poll_pause(1h, 20ms, 0), 20ms); }
+TEST(poll_pause, ends_with_the_holders_lease) {
+  EXPECT_EQ(core::poll_pause(1h, 20ms, 0), 20ms);
+  EXPECT_EQ(core::poll_pause(1h, -5s, 0), 1ms);
+}
+
+TEST(ask_pause, asks_the_more_rarely_the_longer_it_has_waited) {
+  EXPECT_EQ(core::ask_pause(0us, false, 0), 3ms);
+  EXPECT_EQ(core::ask_pause(1200ms, false, 0), 100ms);
+  EXPECT_EQ(core::ask_pause(1200ms, false, 0.5), 75ms);
+  EXPECT_EQ(core::ask_pause(1h, false, 0), 500ms);
+}
+
+TEST(ask_pause, is_longer_behind_others) {
+  EXPECT_EQ(core::ask_pause(0us, true, 0), 6ms);
+  EXPECT_EQ(core::ask_pause(1200ms, true, 0), 200ms);
+  EXPECT_EQ(core::ask_pause(1h, true, 0), 500ms);
+}
+
+TEST(ticket, outlives_two_beats_that_fail_and_is_passed_over_in_ten_seconds) {
+  EXPECT_GE(core::ticket_life, 2 * core::ticket_beat + core::ticket_retry);
+  EXPECT_LE(core::ticket_life, 10s);
+}
 
 TEST(error_pause, doubles_to_a_second) {
   EXPECT_EQ(core::error_pause(1, 1), 20ms);

@@ -1,0 +1,117 @@
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "contract/queueing.hpp"
+#include "support/strategies.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class fairly : public queueing {};
+ROWLOCK_CONTRACT_SUITE(fairly);
+
+TEST_P(fairly, grants_follow_the_tickets_across_clients) {
+  std::array all{connect(), connect(), connect()};
+  auto first = connect();
+  auto held = first.acquire(name, fair());
+  std::vector<waiter> waiters;
+  for (std::size_t i = 0; i < 9; ++i) waiters.push_back(start_to_wait(all.at(i % 3), std::to_string(i)));
+  ASSERT_TRUE(are_waiting(9));
+  const auto expected = queue(first);
+  held.release();
+  for (const auto& each : waiters) EXPECT_TRUE(each->get());
+  EXPECT_EQ(granted.names(), expected);
+}
+
+TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
+  const client_options enough{.held_transactions = 8};
+  std::array all{connect(enough), connect(enough), connect(enough)};
+  auto first = connect();
+  auto held = first.acquire(name, fair());
+  std::vector<waiter> waiters;
+  names expected;
+  for (std::size_t i = 0; i < 7; ++i) {
+    const auto by = all_strategies.at(i % all_strategies.size());
+    expected.push_back(std::to_string(i) + " by " + std::string{to_string(by)});
+    waiters.push_back(wait_behind(all.at((i / 2) % 3), expected.back(), {.strategy = by, .fairness = fairness::fifo}));
+  }
+  EXPECT_EQ(queue(first), expected);
+  held.release();
+  for (const auto& each : waiters) EXPECT_TRUE(each->get());
+  EXPECT_EQ(granted.names(), expected);
+}
+
+TEST_P(fairly, a_try_does_not_go_before_one_who_waits) {
+  auto locks = connect();
+  const auto ticket = db().enqueue(name);
+  EXPECT_FALSE(locks.try_acquire(name, fair()).has_value()) << "the name is free, and never was another's";
+  EXPECT_FALSE(locks.try_acquire_for(name, 100ms, fair()).has_value());
+  EXPECT_TRUE(locks.try_acquire(name, with()).has_value()) << "it did not want to be fair";
+  EXPECT_FALSE(locks.try_acquire(name, fair()).has_value()) << "the name was let go";
+  EXPECT_FALSE(locks.try_acquire_for(name, 100ms, fair()).has_value());
+  EXPECT_TRUE(locks.try_acquire_for(name, patience, with()).has_value());
+  EXPECT_TRUE(locks.try_acquire("orders/43", fair()).has_value()) << "nobody waits for that";
+  ASSERT_TRUE(are_waiting(1));
+  db().erase_ticket(ticket);
+  EXPECT_TRUE(locks.try_acquire(name, fair()).has_value());
+}
+
+TEST_P(fairly, one_behind_waits_until_those_before_it_have_gone) {
+  auto locks = connect();
+  auto first = connect();
+  auto held = first.acquire(name, fair());
+  const auto before = wait_behind(locks, "before");
+  const auto ticket = db().enqueue(name);
+  const auto behind = wait_behind(locks, "behind");
+  held.release();
+  EXPECT_TRUE(before->get());
+  EXPECT_FALSE(behind->is_done_within(5 * a_moment));
+  db().erase_ticket(ticket);
+  EXPECT_TRUE(behind->get());
+}
+
+TEST_P(fairly, a_try_never_comes_before_one_who_waits_when_the_lock_is_let_go) {
+  auto locks = connect();
+  auto other = connect();
+  for (int round = 0; round < 15; ++round) {
+    const auto who = std::to_string(round);
+    auto held = locks.acquire(name, fair());
+    const auto waiting = wait_behind(other, who);
+    held.release();
+    bool is_mine = false;
+    ASSERT_TRUE(eventually([&] {
+      is_mine = locks.try_acquire(name, fair()).has_value();
+      return is_mine || waiting->is_done_within(0ms);
+    }));
+    if (is_mine) {
+      EXPECT_EQ(granted.names().size(), static_cast<std::size_t>(round) + 1) << "round " << round;
+    }
+    ASSERT_TRUE(waiting->get());
+  }
+}
+
+TEST_P(fairly, a_mutex_waits_in_turn) {
+  std::array all{connect(), connect()};
+  auto first = connect();
+  auto held = first.acquire(name, fair());
+  std::vector<std::unique_ptr<background<void>>> waiters;
+  names expected;
+  for (std::size_t i = 0; i < 4; ++i) {
+    expected.push_back(std::to_string(i));
+    waiters.push_back(std::make_unique<background<void>>([&, i](std::stop_token stop) {
+      mutex order{all.at(i % 2), name, fair()};
+      if (!order.lock(std::move(stop))) return;
+      granted.add(std::to_string(i));
+      order.unlock();
+    }));
+    ASSERT_TRUE(are_waiting(static_cast<int>(i) + 1));
+  }
+  held.release();
+  for (const auto& each : waiters) each->get();
+  EXPECT_EQ(granted.names(), expected);
+}
+
+}  // namespace
+}  // namespace rowlock::test

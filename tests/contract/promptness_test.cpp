@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <vector>
+
+#include "contract/queueing.hpp"
+#include "support/slowness.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using std::chrono::steady_clock;
+
+/// A wait ends when it is told to, at any place. Of several the one in the middle counts: a busy machine may hold any
+/// of them up.
+class promptness : public queueing {
+ protected:
+  static constexpr auto limit = 50ms * slowness;
+
+  template <class Measure>
+  static steady_clock::duration usual(Measure measure) {
+    std::vector<steady_clock::duration> all;
+    for (int i = 0; i < 5; ++i) all.push_back(measure(i));
+    std::sort(all.begin(), all.end());
+    return all[all.size() / 2];
+  }
+
+  /// By how much it comes back too late.
+  steady_clock::duration lateness(client& locks, std::chrono::milliseconds wait) const {
+    const auto until = steady_clock::now() + wait;
+    EXPECT_FALSE(locks.try_acquire_for(name, wait, fair()).has_value());
+    const auto late = steady_clock::now() - until;
+    EXPECT_GE(late, 0ns);
+    return late;
+  }
+  steady_clock::duration time_to_stop(client& locks) {
+    const auto before = db().tickets();
+    std::atomic<steady_clock::time_point> end{};
+    background waiting{[&](std::stop_token stop) {
+      const auto held = locks.try_acquire_for(name, patience * 2, fair(), std::move(stop));
+      end = steady_clock::now();
+      return held.has_value();
+    }};
+    EXPECT_TRUE(are_waiting(before + 1));
+    const auto start = steady_clock::now();
+    waiting.stop();
+    EXPECT_FALSE(waiting.get());
+    EXPECT_TRUE(are_waiting(before));
+    return end.load() - start;
+  }
+};
+ROWLOCK_CONTRACT_SUITE(promptness);
+
+TEST_P(promptness, of_time_outs_in_the_first_place) {
+  auto first = connect();
+  auto second = connect();
+  const auto held = first.acquire(name, fair());
+  EXPECT_LE(usual([&](int i) { return lateness(second, std::chrono::milliseconds{100 + 50 * i}); }), limit);
+}
+
+TEST_P(promptness, of_time_outs_in_the_second_place) {
+  auto first = connect();
+  auto second = connect();
+  const auto held = first.acquire(name, fair());
+  const auto head = wait_behind(second, "head");
+  EXPECT_LE(usual([&](int i) { return lateness(second, std::chrono::milliseconds{100 + 50 * i}); }), limit);
+  head->stop();
+  EXPECT_FALSE(head->get());
+}
+
+TEST_P(promptness, of_stops_in_the_first_place) {
+  auto first = connect();
+  auto second = connect();
+  const auto held = first.acquire(name, fair());
+  EXPECT_LE(usual([&](int) { return time_to_stop(second); }), limit);
+}
+
+TEST_P(promptness, of_stops_in_the_second_place) {
+  auto first = connect();
+  auto second = connect();
+  const auto held = first.acquire(name, fair());
+  const auto head = wait_behind(second, "head");
+  EXPECT_LE(usual([&](int) { return time_to_stop(second); }), limit);
+  head->stop();
+  EXPECT_FALSE(head->get());
+}
+
+}  // namespace
+}  // namespace rowlock::test

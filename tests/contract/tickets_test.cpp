@@ -1,0 +1,197 @@
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contract/queueing.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class tickets : public queueing {};
+ROWLOCK_CONTRACT_SUITE(tickets);
+
+// --- who waits -------------------------------------------------------------------------------------------------------
+
+TEST_P(tickets, nobody_waits_where_nobody_must) {
+  auto locks = connect();
+  EXPECT_TRUE(locks.waiters(name).empty()) << "never heard of";
+  const auto held = locks.acquire(name, fair());
+  EXPECT_TRUE(locks.waiters(name).empty()) << "who has it does not wait";
+  EXPECT_FALSE(locks.try_acquire(name, fair()).has_value());
+  EXPECT_TRUE(locks.waiters(name).empty()) << "nor does who tried only once";
+  EXPECT_EQ(db().tickets(), 0);
+}
+
+TEST_P(tickets, waiters_are_told_in_order_with_owner_thread_and_age) {
+  auto locks = connect({.application = "shop"});
+  auto other = connect({.application = "office"});
+  auto held = locks.acquire(name, fair());
+  auto elsewhere = locks.acquire("orders/43", fair());
+  const auto one = wait_behind(locks, "one");
+  const auto two = wait_behind(other, "two");
+  const auto three = wait_behind(locks, "three");
+  background four{[&](std::stop_token stop) { return locks.try_acquire_for("orders/43", patience, fair(), stop); }};
+  ASSERT_TRUE(are_waiting(4));
+
+  const auto seen = other.waiters(name);
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_EQ(queue(other), (names{"one", "two", "three"}));
+  EXPECT_EQ(queue(locks), queue(other));
+  EXPECT_LT(seen[0].ticket, seen[1].ticket);
+  EXPECT_LT(seen[1].ticket, seen[2].ticket);
+  EXPECT_EQ(seen[0].owner.substr(0, 5), "shop:");
+  EXPECT_EQ(seen[1].owner.substr(0, 7), "office:");
+  EXPECT_EQ(seen[2].owner, seen[0].owner);
+  EXPECT_NE(seen[0].owner.find(":" + std::to_string(::getpid()) + ":"), std::string::npos) << seen[0].owner;
+  EXPECT_GE(seen[2].age, 0us);
+  EXPECT_GE(seen[0].age, seen[1].age);
+  EXPECT_LT(seen[0].age, patience);
+  EXPECT_TRUE(eventually([&] { return other.waiters(name).at(0).age > seen[0].age; }));
+  EXPECT_EQ(other.waiters("orders/43").size(), 1U);
+  EXPECT_TRUE(other.waiters("orders").empty()) << "it is no prefix";
+}
+
+TEST_P(tickets, of_the_dead_are_not_shown) {
+  auto locks = connect();
+  const auto ticket = db().enqueue(name);
+  EXPECT_EQ(queue(locks), names{"sleeper"});
+  db().erase_ticket(ticket);
+  EXPECT_TRUE(locks.waiters(name).empty());
+}
+
+// --- however a wait ends, its ticket goes ----------------------------------------------------------------------------
+
+TEST_P(tickets, go_with_the_grant) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire(name, fair());
+  background waiting{[&](std::stop_token stop) { return second.acquire(name, fair(), stop); }};
+  ASSERT_TRUE(are_waiting(1));
+  held.release();
+  const auto next = waiting.get();
+  EXPECT_TRUE(are_waiting(0));
+}
+
+TEST_P(tickets, go_with_the_grant_of_who_did_not_want_to_be_fair) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire(name, with());
+  background waiting{[&](std::stop_token stop) { return second.acquire(name, with(), stop); }};
+  ASSERT_TRUE(are_waiting(1)) << "it is woken in turn all the same";
+  held.release();
+  const auto next = waiting.get();
+  EXPECT_TRUE(are_waiting(0));
+}
+
+TEST_P(tickets, go_at_the_deadline_at_any_place) {
+  auto first = connect();
+  auto second = connect();
+  const auto held = first.acquire(name, fair());
+  std::vector<std::unique_ptr<background<bool>>> all;
+  for (int i = 0; i < 3; ++i)
+    all.push_back(std::make_unique<background<bool>>([&, i](std::stop_token stop) {
+      return second.try_acquire_for(name, std::chrono::milliseconds{200 - 50 * i}, fair(), std::move(stop)).has_value();
+    }));
+  for (const auto& each : all) EXPECT_FALSE(each->get());
+  EXPECT_TRUE(are_waiting(0));
+}
+
+TEST_P(tickets, go_with_a_stop_at_any_place_and_the_others_keep_theirs) {
+  auto first = connect();
+  for (const bool of_one_client : {true, false})
+    for (std::size_t which = 0; which < 3; ++which) {
+      std::array clients{connect(), connect(), connect()};
+      auto held = first.acquire(name, fair());
+      std::vector<waiter> all;
+      names expected{"0", "1", "2"};
+      for (std::size_t i = 0; i < 3; ++i)
+        all.push_back(wait_behind(clients.at(of_one_client ? 0 : i), std::to_string(i)));
+      all.at(which)->stop();
+      EXPECT_FALSE(all.at(which)->get());
+      expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(which));
+      EXPECT_TRUE(eventually([&] { return queue(first) == expected; })) << which;
+      const auto before = granted.names().size();
+      held.release();
+      for (const auto& each : all)
+        if (each != all.at(which)) {
+          EXPECT_TRUE(each->get());
+        }
+      const auto now = granted.names();
+      EXPECT_EQ(names(now.begin() + static_cast<std::ptrdiff_t>(before), now.end()), expected) << which;
+      EXPECT_TRUE(are_waiting(0));
+    }
+}
+
+TEST_P(tickets, go_when_the_client_is_closed) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  auto held = first.acquire(name, fair());
+  const auto head = wait_behind(second, "head");
+  const auto behind = wait_behind(second, "behind");
+  const auto other = wait_behind(third, "other");
+  second.close();
+  EXPECT_TRUE(throws(errc::client_closed, [&] { head->get(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { behind->get(); }));
+  EXPECT_EQ(queue(first), names{"other"}) << "nobody is there to see to it later";
+  held.release();
+  EXPECT_TRUE(other->get());
+  EXPECT_TRUE(are_waiting(0));
+}
+
+TEST_P(tickets, go_with_an_exception) {
+  if (!GetParam().holds_by_transaction) GTEST_SKIP() << "nothing makes a wait end that way and leaves a queue";
+  connect().close();
+  auto first = connect();
+  auto second = client::connect(db().url(), {.held_transactions = 1, .call_timeout = 300ms, .observer = silent()});
+  const auto held = first.acquire(name, fair());
+  const auto waiting = wait_behind(second, "one");
+  std::optional<held_lock> other;
+  ASSERT_TRUE(eventually([&] { return error_of([&] { other = second.acquire("other", fair()); }) == std::nullopt; }));
+  EXPECT_TRUE(throws(errc::pool_exhausted, [&] { waiting->get(); }));
+  EXPECT_TRUE(are_waiting(0));
+}
+
+// --- without a ticket one has no place -------------------------------------------------------------------------------
+
+TEST_P(tickets, one_that_is_taken_away_is_replaced_by_another_behind_the_others) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  auto held = first.acquire(name, fair());
+  const auto one = wait_behind(second, "one");
+  const auto two = wait_behind(third, "two");
+  const auto three = wait_behind(second, "three");
+  for (const auto* who : {"one", "three"}) {
+    const auto ticket = ticket_of(first, who);
+    db().erase_ticket(ticket);
+    EXPECT_TRUE(eventually([&] { return ticket_of(first, who) > ticket; })) << who << " does not queue anew";
+  }
+  EXPECT_EQ(queue(first), (names{"two", "one", "three"}));
+  held.release();
+  for (const auto* each : {&one, &two, &three}) EXPECT_TRUE((*each)->get());
+  EXPECT_EQ(granted.names(), (names{"two", "one", "three"}));
+  EXPECT_TRUE(are_waiting(0));
+}
+
+TEST_P(tickets, one_that_is_taken_away_as_the_lock_is_let_go_costs_the_place_only) {
+  auto first = connect();
+  auto second = connect();
+  for (int i = 0; i < 5; ++i) {
+    auto held = first.acquire(name, fair());
+    const auto one = wait_behind(second, "one");
+    const auto two = wait_behind(second, "two");
+    const auto ticket = ticket_of(first, "one");
+    held.release();
+    db().erase_ticket(ticket);
+    EXPECT_TRUE(one->get());
+    EXPECT_TRUE(two->get());
+    ASSERT_TRUE(are_waiting(0)) << "round " << i;
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

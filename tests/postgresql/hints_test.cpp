@@ -1,0 +1,294 @@
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/server_test.hpp"
+#include "support/postgresql_database.hpp"
+#include "support/slowness.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto long_lease = 60s;
+/// Those who have waited for so long ask rarely by themselves.
+constexpr auto long_wait = 3s;
+constexpr auto beat = 2s;
+constexpr auto soon = slowness * 300ms;
+/// Sooner than those who ask.
+constexpr auto at_once = slowness * 40ms;
+
+/// Hears what is told to clients.
+class ear {
+ public:
+  explicit ear(const server_database& where) : connection_{where.administrator().url()} {
+    connection_.run_script("LISTEN " + marker_);
+  }
+
+  /// The client's id, by what it is called as an owner.
+  static std::string id_of(const std::string& owner) { return owner.substr(owner.size() - 16); }
+
+  void listen_for(const std::string& owner) { connection_.run_script("LISTEN rowlock_" + id_of(owner)); }
+
+  /// Whom has been told since the last time, as far as it was listened for. Notifications come in the order of commits.
+  std::vector<std::string> told() {
+    const auto mark = std::to_string(++marks_);
+    connection_.run_script("NOTIFY " + marker_ + ", '" + mark + "'");
+    std::vector<std::string> out;
+    bool is_complete = false;
+    EXPECT_TRUE(eventually([&] { return is_complete = is_complete || take_in(out, mark); }));
+    return out;
+  }
+
+ private:
+  bool take_in(std::vector<std::string>& out, const std::string& mark) const {
+    PQconsumeInput(connection_.raw());
+    bool is_complete = false;
+    while (const std::unique_ptr<PGnotify, void (*)(void*)> each{PQnotifies(connection_.raw()), PQfreemem}) {
+      const std::string channel{each->relname};
+      const std::string payload{each->extra};
+      if (channel == marker_) {
+        is_complete = payload == mark;
+      } else if (!payload.empty()) {  // a client looks whether it can hear itself
+        out.push_back(ear::id_of(channel) + " " + payload);
+      }
+    }
+    return is_complete;
+  }
+
+  pq_connection connection_;
+  std::string marker_ = "marker_of_a_test";
+  int marks_ = 0;
+};
+
+class hints : public only_on<postgresql_database> {
+ protected:
+  using words = std::vector<std::string>;
+
+  static auto waiting(client& locks, const lock_options& options = {.fairness = fairness::fifo}) {
+    return [&locks, options](std::stop_token stop) { return locks.acquire("orders/42", options, std::move(stop)); };
+  }
+  std::string holder() { return db().row("orders/42").value().owner.value(); }
+  /// Who has the last ticket.
+  std::string last_waiter() { return db().text("SELECT owner FROM rowlock_waiter ORDER BY ticket DESC LIMIT 1"); }
+  static words told_to(const std::string& owner) { return {ear::id_of(owner) + " orders/42"}; }
+
+  std::string of_listeners() {
+    return " FROM pg_stat_activity WHERE query LIKE '%LISTEN rowlock\\_%' AND usename = '" + db().name() + "'";
+  }
+  std::int64_t listeners() { return db().number("SELECT count(*)" + of_listeners()); }
+  std::int64_t listener() { return db().number("SELECT coalesce(max(pid), 0)" + of_listeners()); }
+  /// The name has been let go of, and whoever waits has waited for long: how long it took to wake.
+  auto time_to_have(background<held_lock>& one) {
+    const stopwatch watch;
+    one.get().release();
+    return watch.elapsed();
+  }
+};
+
+TEST_F(hints, are_given_to_nobody_where_nobody_waits) {
+  auto first = connect();
+  auto second = connect();
+  ear hearing{db()};
+  for (auto* locks : {&first, &second}) {
+    const auto held = locks->acquire("orders/42");
+    hearing.listen_for(holder());
+    EXPECT_FALSE(second.try_acquire("orders/42", {.fairness = fairness::fifo}).has_value());
+  }
+  first.acquire("orders/42", {.fairness = fairness::fifo}).release();
+  second.acquire("orders/42", {.strategy = strategy::version_cas}).release();
+  second.acquire("orders/42", {.strategy = strategy::for_update}).release();
+  EXPECT_EQ(hearing.told(), words{});
+  EXPECT_EQ(listeners(), 0);
+}
+
+TEST_F(hints, are_given_to_the_first_alone) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  ear hearing{db()};
+  auto held = first.acquire("orders/42", {.lease = long_lease});
+  hearing.listen_for(holder());
+  background one{waiting(second)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  const auto second_in_turn = last_waiter();
+  hearing.listen_for(second_in_turn);
+  background two{waiting(third)};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  const auto third_in_turn = last_waiter();
+  hearing.listen_for(third_in_turn);
+  EXPECT_EQ(hearing.told(), words{});
+  held.release();
+  auto next = one.get();
+  EXPECT_EQ(hearing.told(), told_to(second_in_turn));
+  next.release();
+  auto last = two.get();
+  EXPECT_EQ(hearing.told(), told_to(third_in_turn));
+  last.release();
+  EXPECT_EQ(hearing.told(), words{});
+}
+
+TEST_F(hints, are_not_given_by_a_client_to_itself) {
+  auto first = connect();
+  auto second = connect();
+  ear hearing{db()};
+  auto held = first.acquire("orders/42", {.lease = long_lease});
+  hearing.listen_for(holder());
+  background one{waiting(first)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  background two{waiting(second)};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  const auto theirs = last_waiter();
+  hearing.listen_for(theirs);
+  held.release();
+  auto next = one.get();
+  EXPECT_EQ(hearing.told(), words{});
+  next.release();
+  const auto last = two.get();
+  EXPECT_EQ(hearing.told(), told_to(theirs));
+}
+
+TEST_F(hints, are_given_by_the_end_of_a_transaction_too) {
+  auto first = connect();
+  auto second = connect();
+  ear hearing{db()};
+  const auto measure = [&] {
+    auto held = first.acquire("orders/42", {.strategy = strategy::for_update});
+    background one{waiting(second)};
+    EXPECT_TRUE(is_waited_for("orders/42"));
+    hearing.listen_for(last_waiter());
+    let_pass(long_wait);
+    const auto expected = told_to(last_waiter());
+    held.release();
+    const auto time = time_to_have(one);
+    EXPECT_EQ(hearing.told(), expected);
+    return time;
+  };
+  EXPECT_LE(shortest(at_once, measure), at_once) << "it asks every 250 ms by itself";
+}
+
+TEST_F(hints, that_were_given_to_one_who_has_left_are_passed_on) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  ear hearing{db()};
+  const auto measure = [&] {
+    auto held = first.acquire("orders/42", {.lease = long_lease});
+    background one{waiting(second)};
+    EXPECT_TRUE(is_waited_for("orders/42"));
+    const auto gone = last_waiter();
+    hearing.listen_for(gone);
+    background two{waiting(third)};
+    EXPECT_TRUE(is_waited_for("orders/42", 2));
+    const auto next = last_waiter();
+    hearing.listen_for(next);
+    EXPECT_TRUE(eventually([&] { return listeners() == 2; }));
+    let_pass(long_wait);
+    auto gate = db().gate();
+    background release{[&](const std::stop_token&) { held.release(); }};
+    EXPECT_TRUE(eventually([&] { return db().at_gate() == 1; })) << "it has seen the first of the queue";
+    one.stop();
+    EXPECT_TRUE(is_waited_for("orders/42", 1));
+    EXPECT_EQ(hearing.told(), words{});
+    gate.reset();
+    const auto time = time_to_have(two);
+    release.get();
+    auto told = hearing.told();
+    EXPECT_FALSE(told.empty());
+    EXPECT_EQ(words{told.front()}, told_to(gone));
+    return time;
+  };
+  EXPECT_LE(shortest(soon, measure), soon);
+}
+
+TEST_F(hints, are_given_by_one_who_leaves_a_free_name) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  first.acquire("orders/42").release();
+  ear hearing{db()};
+  auto in_the_way = db().row_locked("orders/42");
+  background one{waiting(second)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  background two{waiting(third)};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  const auto next = last_waiter();
+  hearing.listen_for(next);
+  one.stop();
+  ASSERT_TRUE(is_waited_for("orders/42", 1));
+  EXPECT_EQ(hearing.told(), told_to(next));
+  in_the_way.reset();
+  EXPECT_TRUE(is_held_by("orders/42", two.get()));
+}
+
+TEST_F(hints, are_not_given_by_one_who_leaves_a_lock_that_is_held) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  ear hearing{db()};
+  auto held = first.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(second)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  background two{waiting(third)};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  hearing.listen_for(last_waiter());
+  one.stop();
+  ASSERT_TRUE(is_waited_for("orders/42", 1));
+  EXPECT_EQ(hearing.told(), words{});
+}
+
+TEST_F(hints, that_never_came_delay_nobody_for_longer_than_a_beat) {
+  auto first = connect();
+  auto second = connect();
+  const auto held = first.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(second)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  let_pass(2 * beat);
+  db().vacate("orders/42");  // as a library does that knows of no queue
+  EXPECT_LT(time_to_have(one), beat + 1s);
+}
+
+TEST_F(hints, go_on_when_their_connection_was_ended) {
+  auto first = connect();
+  auto second = connect();
+  const auto measure = [&] {
+    auto held = first.acquire("orders/42", {.lease = long_lease});
+    background one{waiting(second)};
+    EXPECT_TRUE(is_waited_for("orders/42"));
+    EXPECT_TRUE(eventually([&] { return listeners() == 1; }));
+    const auto before = listener();
+    db().execute("SELECT pg_terminate_backend(" + std::to_string(before) + ")");
+    EXPECT_TRUE(eventually([&] { return listeners() == 1 && listener() != before; }));
+    let_pass(long_wait);
+    held.release();
+    return time_to_have(one);
+  };
+  EXPECT_LE(shortest(at_once, measure), at_once);
+}
+
+TEST_F(hints, of_all_names_come_by_one_connection) {
+  constexpr std::size_t connections = 2;
+  auto first = connect();
+  auto second = connect({.connections = connections});
+  std::vector<held_lock> all;
+  std::vector<std::unique_ptr<background<void>>> waiters;
+  for (int i = 0; i < 20; ++i) {
+    const auto name = "job/" + std::to_string(i / 2);
+    if (i % 2 == 0) all.push_back(first.acquire(name, {.lease = long_lease}));
+    waiters.push_back(std::make_unique<background<void>>(
+        [&second, name](std::stop_token stop) { second.acquire(name, {}, std::move(stop)).release(); }));
+    ASSERT_TRUE(is_waited_for(name, 1 + i % 2));
+  }
+  EXPECT_TRUE(eventually([&] { return listeners() == 1; }));
+  first.close();
+  EXPECT_TRUE(eventually([&] { return db().connections() <= static_cast<int>(connections) + 1; }));
+  for (auto& each : waiters) EXPECT_NO_THROW(each->get());
+  EXPECT_EQ(listeners(), 1);
+  second.close();
+  EXPECT_TRUE(eventually([&] { return db().connections() == 0; }));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,265 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <semaphore>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "process/roles.hpp"
+#include "support/background.hpp"
+#include "support/child_process.hpp"
+#include "support/databases.hpp"
+#include "support/eventually.hpp"
+#include "support/named_waiter.hpp"
+#include "support/recorder.hpp"
+#include "support/slowness.hpp"
+#include "support/strategies.hpp"
+#include "support/temp_folder.hpp"
+
+// Those who wait in several processes get the lock in the order of their tickets, whatever becomes of the others.
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto name = "job";
+
+/// queuer URL LOG: does what it is told:
+///
+///   order            what it does                                             what it says
+///   wait WHO STRATEGY  one more thread waits; once granted it writes WHO to the log  nothing
+///   release WHO      lets go                                                  released
+///   cancel WHO       stops waiting                                            cancelled or granted
+///   end              ends, when nobody waits any more
+class queuer {
+ public:
+  explicit queuer(const std::vector<std::string>& arguments)
+      : locks_{client::connect(arguments.at(0), {.held_transactions = 16, .observer = silent()})},
+        log_{arguments.at(1), std::ios::app} {}
+
+  int play() {
+    for (;;) {
+      std::istringstream words{hear()};
+      std::string order;
+      std::string who;
+      std::string by;
+      words >> order >> who >> by;
+      if (order == "wait") {
+        all_.emplace(who, std::make_unique<one>(*this, who, strategy_named(by)));
+      } else if (order == "release") {
+        auto& each = *all_.at(who);
+        each.may_go.release();
+        each.waiting.get();
+        say("released");
+      } else if (order == "cancel") {
+        auto& each = *all_.at(who);
+        each.waiting.stop();
+        each.may_go.release();
+        say(each.waiting.get() ? "granted" : "cancelled");
+      } else {
+        return order == "end" ? 0 : 1;
+      }
+    }
+  }
+
+ private:
+  struct one {
+    one(queuer& in, const std::string& who, strategy by)
+        : waiting{[&in, this, who, by](std::stop_token stop) { return in.wait(*this, who, by, stop); }} {}
+    std::binary_semaphore may_go{0};
+    background<bool> waiting;
+  };
+
+  bool wait(one& self, const std::string& who, strategy by, const std::stop_token& stop) {
+    // A lock that is granted to one that has just been stopped is free again when the lease ends.
+    lock_options options{.strategy = by, .fairness = fairness::fifo, .as = holder::named(who)};
+    if (by != strategy::for_update) options.lease = 5s;
+    const auto held = locks_.try_acquire_for(name, 10min, options, stop);
+    if (!held) return false;
+    {
+      const std::lock_guard lock{mutex_};
+      log_ << who + "\n" << std::flush;
+    }
+    self.may_go.acquire();
+    return true;
+  }
+
+  client locks_;
+  std::mutex mutex_;
+  std::ofstream log_;
+  std::map<std::string, std::unique_ptr<one>> all_;
+};
+
+const role_registration queuer_role{"queuer",
+                                    [](const std::vector<std::string>& arguments) { return queuer{arguments}.play(); }};
+
+class queue_of_processes : public on_each_database {
+ protected:
+  using names = std::vector<std::string>;
+
+  queue_of_processes() { locks_.migrate(); }
+
+  /// Each is known by a letter, and who waits in it by that letter and a number.
+  void start(int processes) {
+    for (int i = 0; i < processes; ++i)
+      all_.emplace(static_cast<char>('a' + i),
+                   std::make_unique<child_process>("queuer", std::vector<std::string>{db().url(), log_.string()}));
+  }
+  child_process& process_of(const std::string& who) { return *all_.at(who.at(0)); }
+
+  void start_to_wait(const std::string& who, strategy by) {
+    process_of(who).send("wait " + who + " " + std::string{to_string(by)});
+  }
+  /// The same, behind all who are there already.
+  void wait_behind(const std::string& who, strategy by) {
+    start_to_wait(who, by);
+    EXPECT_TRUE(eventually([&] {
+      const auto now = queue();
+      return !now.empty() && now.back() == who;
+    })) << who
+        << " does not come to wait";
+  }
+  void cancel(const std::string& who) {
+    process_of(who).send("cancel " + who);
+    process_of(who).expect("cancelled");
+  }
+  void let_go(const std::string& who) {
+    process_of(who).send("release " + who);
+    process_of(who).expect("released");
+  }
+
+  names queue() {
+    names out;
+    for (const auto& each : locks_.waiters(name)) out.push_back(name_in(each));
+    return out;
+  }
+  std::int64_t ticket_of(const std::string& who) {
+    for (const auto& each : locks_.waiters(name))
+      if (name_in(each) == who) return each.ticket;
+    return 0;
+  }
+  /// Who has had it, in that order.
+  names granted() const {
+    names out;
+    std::ifstream in{log_};
+    for (std::string each; std::getline(in, each);) out.push_back(each);
+    return out;
+  }
+  bool are_granted(std::size_t number) {
+    return eventually([&] { return granted().size() >= number; });
+  }
+
+  const temp_folder folder_{};
+  const std::filesystem::path log_ = folder_ / "grants";
+  client locks_ = client::connect(db().url(), {.observer = silent()});
+  std::map<char, std::unique_ptr<child_process>> all_;
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE(queue_of_processes);
+
+// Five processes with six waiters each, all by turns of the strategies.
+TEST_P(queue_of_processes, is_granted_in_the_order_of_tickets_beside_kills_and_cancels) {
+  auto held = locks_.acquire(name, {.fairness = fairness::fifo});
+  start(5);
+  for (int i = 0; i < 6; ++i)
+    for (const auto& [letter, process] : all_)
+      start_to_wait(letter + std::to_string(i),
+                    all_strategies.at(static_cast<std::size_t>(letter + i) % all_strategies.size()));
+  ASSERT_TRUE(eventually([&] { return queue().size() == 30; }));
+  auto expected = queue();
+
+  const auto cancel_at = [&](std::size_t place) {
+    cancel(expected.at(place));
+    expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(place));
+  };
+  // Somebody else's process than the holder's, and so all of its waiters behind that place.
+  const auto kill_first_behind = [&](std::size_t place) {
+    const auto rest = expected.begin() + static_cast<std::ptrdiff_t>(place) + 1;
+    const char holder = expected.at(place).at(0);
+    const auto victim =
+        std::find_if(rest, expected.end(), [&](const std::string& each) { return each.at(0) != holder; });
+    const char dead = victim->at(0);
+    all_.at(dead)->kill();
+    expected.erase(std::remove_if(rest, expected.end(), [&](const std::string& each) { return each.at(0) == dead; }),
+                   expected.end());
+  };
+  cancel_at(17);
+  cancel_at(0);
+  held.release();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_TRUE(are_granted(i + 1)) << "nobody is next in round " << i;
+    const auto now = granted();
+    ASSERT_EQ(now.size(), i + 1) << "two have it";
+    ASSERT_EQ(now.back(), expected.at(i)) << "in round " << i;
+    if (i == 3) cancel_at(i + 1);
+    if (i == 5) cancel_at(i + 3);
+    if (i == 8) kill_first_behind(i);
+    const stopwatch watch;
+    let_go(now.back());
+    if (i == 8) {
+      ASSERT_TRUE(are_granted(i + 2));
+      EXPECT_LE(watch.elapsed(), 10s * slowness) << "the dead are passed over";
+    }
+  }
+  EXPECT_EQ(granted(), expected);
+  EXPECT_TRUE(queue().empty());
+  EXPECT_TRUE(eventually([&] { return locks_.try_acquire(name, {.fairness = fairness::fifo}).has_value(); }));
+}
+
+TEST_P(queue_of_processes, passes_over_one_that_is_stopped_at_the_head_until_it_comes_back) {
+  auto held = locks_.acquire(name, {.fairness = fairness::fifo});
+  start(3);
+  wait_behind("a1", strategy::unique_index);
+  wait_behind("a2", strategy::version_cas);
+  wait_behind("b1", strategy::version_cas);
+  const auto ticket = ticket_of("a1");
+  const auto second_ticket = ticket_of("a2");
+  all_.at('a')->pause();
+  const stopwatch watch;
+  held.release();
+  ASSERT_TRUE(are_granted(1));
+  EXPECT_LE(watch.elapsed(), 10s * slowness);
+  EXPECT_EQ(granted(), names{"b1"});
+  db().erase_ticket(ticket);  // those who go by do so, when it has been dead for long
+  db().erase_ticket(second_ticket);
+  wait_behind("c1", strategy::for_update);
+  all_.at('a')->resume();
+  ASSERT_TRUE(eventually([&] { return queue().size() == 3; })) << "it does not queue anew";
+  EXPECT_EQ(queue().front(), "c1") << "it has lost its place";
+  auto expected = queue();
+  let_go("b1");
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_TRUE(are_granted(i + 2));
+    ASSERT_EQ(granted().back(), expected.at(i));
+    let_go(expected.at(i));
+  }
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
+}
+
+TEST_P(queue_of_processes, one_that_is_stopped_and_comes_back_in_time_keeps_its_place) {
+  auto held = locks_.acquire(name, {.fairness = fairness::fifo});
+  start(2);
+  wait_behind("a1", strategy::unique_index);
+  wait_behind("b1", strategy::unique_index);
+  all_.at('a')->pause();
+  held.release();
+  EXPECT_FALSE(eventually(300ms, [&] { return !granted().empty(); })) << "it may come back";
+  all_.at('a')->resume();
+  for (const auto* who : {"a1", "b1"}) {
+    ASSERT_TRUE(eventually([&] { return !granted().empty() && granted().back() == who; }));
+    let_go(who);
+  }
+  EXPECT_EQ(granted(), (names{"a1", "b1"}));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,296 @@
+#include <array>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/server_test.hpp"
+#include "support/slowness.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto long_lease = 60s;
+constexpr auto soon = 1500ms;
+constexpr auto at_once = slowness * 50ms;
+
+auto waiting(client& locks, const lock_options& options = {}) {
+  return [&locks, options](std::stop_token stop) { return locks.acquire("orders/42", options, std::move(stop)); };
+}
+
+class waiter : public on_each_server {};
+ROWLOCK_SUITE_ON_EACH_SERVER(waiter);
+
+TEST_P(waiter, that_met_a_release_under_way_gets_the_lock_soon) {
+  auto first = connect();
+  auto second = connect();
+  second.acquire("others").release();
+  auto held = first.acquire("orders/42", {.lease = long_lease});
+  auto gate = db().gate();
+  background release{[&](const std::stop_token&) { return error_of([&] { return held.release(), true; }); }};
+  ASSERT_TRUE(eventually([&] { return db().at_gate() == 1; }));
+  const stopwatch stalled;
+  background one{waiting(second)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  EXPECT_FALSE(one.is_done_within(300ms)) << "it has seen the lease, and the row has been locked";
+  gate.reset();
+  const auto before = stalled.elapsed();
+  const stopwatch watch;
+  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+  EXPECT_LT(watch.elapsed(), before + soon);
+  const auto e = release.get();
+  EXPECT_FALSE(e.has_value()) << e->what();
+}
+
+TEST_P(waiter, that_cannot_have_a_free_row_gets_it_soon_afterwards) {
+  auto first = connect();
+  auto second = connect();
+  first.acquire("orders/42").release();
+  for (const auto order : {fairness::unfair, fairness::fifo}) {
+    auto in_the_way = db().row_locked("orders/42");
+    background one{waiting(second, {.fairness = order})};
+    ASSERT_TRUE(is_waited_for("orders/42"));
+    EXPECT_FALSE(one.is_done_within(a_moment));
+    in_the_way.reset();
+    const stopwatch watch;
+    EXPECT_TRUE(is_held_by("orders/42", one.get()));
+    EXPECT_LT(watch.elapsed(), soon);
+  }
+}
+
+TEST_P(waiter, that_leaves_a_free_name_does_not_keep_it_from_the_next) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  first.acquire("orders/42").release();
+  auto in_the_way = db().row_locked("orders/42");
+  background one{waiting(second, {.fairness = fairness::fifo})};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  background two{waiting(third, {.fairness = fairness::fifo})};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  one.stop();
+  ASSERT_TRUE(is_waited_for("orders/42", 1));
+  in_the_way.reset();
+  const stopwatch watch;
+  EXPECT_TRUE(is_held_by("orders/42", two.get()));
+  EXPECT_LT(watch.elapsed(), soon);
+}
+
+TEST_P(waiter, gets_a_lease_exactly_when_it_ends) {
+  auto first = connect();
+  auto second = connect();
+  const auto too_late = [&] {
+    const auto theirs = first.acquire("orders/42", {.lease = 2s, .renew = false});
+    const auto end = expiry("orders/42");
+    auto mine = second.acquire("orders/42");
+    const auto begin = db().row("orders/42").value().acquired_at.value();
+    EXPECT_GE(begin, end);
+    return std::chrono::microseconds{begin - end};
+  };
+  EXPECT_LE(shortest(at_once, too_late), at_once);
+}
+
+TEST_P(waiter, gets_a_lease_that_nobody_releases_by_a_place_in_the_queue) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  const auto theirs = first.acquire("orders/42", {.lease = 2s, .renew = false});
+  background one{waiting(second, {.fairness = fairness::fifo})};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  background two{waiting(third, {.fairness = fairness::fifo})};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  auto next = one.get();
+  EXPECT_TRUE(is_held_by("orders/42", next));
+  EXPECT_FALSE(two.is_done_within(a_moment));
+  next.release();
+  EXPECT_TRUE(is_held_by("orders/42", two.get()));
+  EXPECT_TRUE(is_waited_for("orders/42", 0));
+}
+
+// As the beat that keeps it alive does for a moment.
+TEST_P(waiter, whose_ticket_is_locked_loses_it_as_soon_as_it_is_not) {
+  auto first = connect();
+  auto second = connect();
+  for (const bool is_granted : {true, false}) {
+    auto held = first.acquire("orders/42", {.lease = long_lease});
+    background one{waiting(second)};
+    ASSERT_TRUE(is_waited_for("orders/42"));
+    auto in_the_way = db().transaction("SELECT ticket FROM rowlock_waiter WHERE name = 'orders/42' FOR UPDATE");
+    if (is_granted) {
+      held.release();
+      one.get().release();
+    } else {
+      one.stop();
+      EXPECT_TRUE(throws(errc::cancelled, [&] { one.get().release(); }));
+    }
+    EXPECT_EQ(db().tickets("orders/42"), 1);
+    in_the_way.reset();
+    EXPECT_TRUE(eventually(soon, [&] { return db().tickets("orders/42") == 0; }));
+  }
+}
+
+/// Threads of two clients, each with one of these strategies, take their turns for a few names.
+class crowd : public on_each_server {
+ protected:
+  void take_turns(const std::vector<strategy>& by) {
+    std::array<client, 2> locks{connect(), connect()};
+    {
+      std::vector<std::jthread> all;
+      for (std::size_t t = 0; t < threads; ++t)
+        all.emplace_back([&, t] {
+          const auto e = error_of([&] {
+            for (std::size_t i = t; !is_over_; ++i) take_turn(i % names, locks.at(t % 2), by.at(t / 2 % by.size()));
+            return true;
+          });
+          EXPECT_FALSE(e.has_value()) << e->what();
+        });
+      let_pass(5s);
+      is_over_ = true;
+    }
+    for (std::size_t n = 0; n < names; ++n) {
+      EXPECT_GT(counters_.at(n), static_cast<int>(threads));
+      EXPECT_EQ(counters_.at(n), turns_.at(n));
+      EXPECT_TRUE(is_waited_for(name(n), 0)) << "no ticket stays";
+    }
+  }
+
+ private:
+  static constexpr std::size_t names = 3;
+  static constexpr std::size_t threads = 8;
+
+  static std::string name(std::size_t n) { return "counter/" + std::to_string(n); }
+  void take_turn(std::size_t n, client& locks, strategy by) {
+    auto held = locks.acquire(name(n), {.strategy = by, .fairness = fairness::fifo});
+    ++counters_.at(n);
+    held.release();
+    ++turns_.at(n);
+  }
+
+  std::array<int, names> counters_{};  // each guarded by its name
+  std::array<std::atomic<int>, names> turns_{};
+  std::atomic<bool> is_over_{false};
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(crowd);
+
+TEST_P(crowd, is_served_in_turn_without_a_failure) { take_turns({strategy::unique_index}); }
+
+TEST_P(crowd, of_all_strategies_is_served_in_turn_without_a_failure) {
+  take_turns({strategy::unique_index, strategy::version_cas, strategy::for_update});
+}
+
+/// A wait that is asked to stop, wherever it is, and with calls that might take long.
+class stopped_wait : public on_each_server_by_proxy {
+ protected:
+  client connect_slow() {
+    connect().close();
+    auto locks = connect_to(db().url_through(proxy().port()), {.connect_timeout = 20s, .call_timeout = 20s});
+    locks.acquire("others").release();
+    return locks;
+  }
+  static auto time_to_stop(background<held_lock>& one) {
+    const stopwatch watch;
+    one.stop();
+    EXPECT_TRUE(throws(errc::cancelled, [&] { one.get().release(); }));
+    return watch.elapsed();
+  }
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(stopped_wait);
+
+TEST_P(stopped_wait, ends_at_once_while_it_sleeps) {
+  auto locks = connect_slow();
+  auto other = connect();
+  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  const auto measure = [&] {
+    background one{waiting(locks)};
+    EXPECT_TRUE(is_waited_for("orders/42"));
+    const auto time = time_to_stop(one);
+    EXPECT_TRUE(is_waited_for("orders/42", 0));
+    return time;
+  };
+  EXPECT_LE(shortest(at_once, measure), at_once);
+}
+
+TEST_P(stopped_wait, ends_at_once_inside_the_database) {
+  auto locks = connect_slow();
+  locks.acquire("orders/42").release();
+  const auto measure = [&] {
+    auto gate = db().gate();
+    background one{waiting(locks)};
+    EXPECT_TRUE(eventually([&] { return db().at_gate() == 1; }));
+    const auto time = time_to_stop(one);
+    gate.reset();
+    EXPECT_TRUE(eventually([&] { return is_vacant("orders/42") && db().at_gate() == 0; }));
+    return time;
+  };
+  EXPECT_LE(shortest(at_once, measure), at_once);
+}
+
+TEST_P(stopped_wait, ends_at_once_where_nothing_comes_back) {
+  auto locks = connect_slow();
+  const auto measure = [&] {
+    proxy().black_hole(true);
+    background one{waiting(locks)};
+    EXPECT_FALSE(one.is_done_within(a_moment));
+    const auto time = time_to_stop(one);
+    proxy().black_hole(false);
+    EXPECT_TRUE(eventually([&] { return is_vacant("orders/42"); }));
+    return time;
+  };
+  EXPECT_LE(shortest(at_once, measure), at_once);
+}
+
+TEST_P(stopped_wait, ends_at_once_while_it_connects) {
+  auto locks = connect_slow();
+  const auto measure = [&] {
+    proxy().cut();
+    proxy().black_hole(true);
+    background one{waiting(locks)};
+    EXPECT_FALSE(one.is_done_within(a_moment));
+    const auto time = time_to_stop(one);
+    proxy().black_hole(false);
+    return time;
+  };
+  EXPECT_LE(shortest(at_once, measure), at_once);
+}
+
+TEST_P(stopped_wait, ends_at_once_in_the_queue_where_nothing_comes_back) {
+  auto locks = connect_slow();
+  auto other = connect();
+  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  const auto measure = [&] {
+    background one{waiting(locks)};
+    EXPECT_TRUE(is_waited_for("orders/42"));
+    proxy().black_hole(true);
+    EXPECT_FALSE(one.is_done_within(3 * a_moment));
+    const auto time = time_to_stop(one);
+    proxy().black_hole(false);
+    EXPECT_TRUE(is_waited_for("orders/42", 0));
+    return time;
+  };
+  EXPECT_LE(shortest(at_once, measure), at_once);
+}
+
+TEST_P(stopped_wait, by_its_deadline_ends_half_a_second_later_at_most_where_nothing_comes_back) {
+  constexpr auto a_call = 500ms;
+  connect().close();
+  const auto url = db().url_through(proxy().port());
+  for (const auto limit : {100ms, 700ms}) {
+    auto locks = connect_to(url, {.connect_timeout = a_call, .call_timeout = a_call});
+    locks.acquire("others").release();
+    const auto measure = [&] {
+      proxy().black_hole(true);
+      const stopwatch watch;
+      const auto e = error_of([&] { return locks.try_acquire_for("orders/42", limit).has_value(); });
+      const auto time = watch.elapsed();
+      proxy().black_hole(false);
+      EXPECT_GE(time, limit);
+      EXPECT_TRUE(e.has_value() && e->is_retryable()) << "it never had an answer";
+      EXPECT_TRUE(eventually([&] { return is_vacant("orders/42"); }));
+      return time;
+    };
+    EXPECT_LE(shortest(limit + a_call, measure), limit + slowness * a_call);
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

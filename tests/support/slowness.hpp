@@ -1,0 +1,32 @@
+#pragma once
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define ROWLOCK_IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define ROWLOCK_IS_SANITIZED 1
+#endif
+#endif
+
+namespace rowlock::test {
+
+#ifdef ROWLOCK_IS_SANITIZED
+inline constexpr bool is_sanitized = true;
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+
+/// By how much a limit of time that is promised is exceeded where sanitizers watch every step.
+inline constexpr int slowness = is_sanitized ? 10 : 1;
+
+/// What fits the tests of a build: all of it, or as much as one can run that is slow.
+inline constexpr int many(int all, int where_slow) {
+#ifdef NDEBUG
+  return is_sanitized ? where_slow : all;
+#else
+  static_cast<void>(all);
+  return where_slow;
+#endif
+}
+
+}  // namespace rowlock::test
