@@ -60,6 +60,9 @@ void add_run(CLI::App& app, options& to) {
   run_options& run = to.run;
   app.add_option("NAME", to.name)->required();
   add(app, "--wait", a_duration, run.wait, "Wait at most so long for the lock; 0 tries once. Default: for ever.");
+  app.add_flag_callback(
+      "--fair", [&run] { run.lock.fairness = fairness::fifo; },
+      "First come, first served: do not go before anybody who waits already. See WAITING.");
   add(app, "--lease", a_duration, run.lock.lease,
       "How long the lock outlives a rowlock that cannot renew it any more: 100ms to 30d. Renewed every third of it. "
       "Default: 30s. Not with for_update, which has no lease.");

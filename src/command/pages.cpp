@@ -71,6 +71,12 @@ for_update keeps a transaction open on a connection of its own. If rowlock dies,
 the server sees the connection end, within 10s at the latest. It is for commands of seconds: as long as a transaction is
 open, PostgreSQL cannot clean up behind others. The lock is also lost if rowlock is stopped for longer than 10s.
 In an SQLite file it is no transaction but a file beside the database that the operating system keeps locked.)"},
+    {"WAITING", R"(Whoever waits stands in a queue in the database, and rowlock show prints it. A lock that is let go
+goes to the first of the queue, unless somebody who has just come is faster.
+
+With --fair nobody is overtaken by this rowlock: it gets the lock when all who began to wait before have had it or have
+given up, and --wait 0 fails where anybody waits, even if the lock is free. Give it to all who ask for NAME: whoever does
+without may still overtake. A waiting rowlock that was killed or stopped is passed over within 10s.)"},
     environment,
     {"EXAMPLES", R"(A job that runs on one of several hosts; the others leave it at that:
  0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 nightly -- nightly.sh
@@ -88,7 +94,13 @@ token, for how long it is held, when its lease ends unless it is renewed, owner 
 A lock that is held by a transaction has no lease, and on a server nobody else can read who its owner is. Control characters are shown as \n or \x1b.)"}};
 
 constexpr page::section show_before[] = {
-    {"DESCRIPTION", R"(Prints who holds the lock NAME. The exit status is 1 where nobody does.)"}};
+    {"DESCRIPTION",
+     R"(Prints who holds the lock NAME and, below, who waits for it, in their order: ticket (the least is the next), for how
+long, owner (application:host:pid:id) and thread. The exit status is 1 where nobody holds it, also if
+somebody waits.
+
+With --json it is an object as in the list, and "waiters" an array of objects: ticket, owner, thread and waits_for_s.
+Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
 
 constexpr page::section other_behind[] = {common_statuses, environment};
 
@@ -98,7 +110,7 @@ constexpr page pages[] = {
      run_behind},
     {"migrate", "migrate [OPTION]...", "make or update the tables", migrate_before, other_behind},
     {"list", "list [OPTION]... [PREFIX]", "list the locks that are held", list_before, other_behind},
-    {"show", "show [OPTION]... NAME", "tell who holds a lock", show_before, other_behind}};
+    {"show", "show [OPTION]... NAME", "tell who holds a lock and who waits for it", show_before, other_behind}};
 
 }  // namespace
 

@@ -169,11 +169,16 @@ std::string holder_of(const std::optional<lock_info>& lock) {
   return lock && lock->held_by_transaction ? "a transaction" : "somebody else";
 }
 
-int busy(const options& given, client& locks) {
-  if (given.run.is_quiet) return given.run.busy_exit;
+std::string why_busy(const options& given, client& locks) {
   const auto holder = locks.find(given.name);
-  say('"' + given.name + "\" is held by " + holder_of(holder) +
-      (holder && !holder->note.empty() ? " (" + holder->note + ')' : ""));
+  if (!holder && given.run.lock.fairness == fairness::fifo && !locks.waiters(given.name).empty())
+    return "others wait for \"" + given.name + '"';
+  return '"' + given.name + "\" is held by " + holder_of(holder) +
+         (holder && !holder->note.empty() ? " (" + holder->note + ')' : "");
+}
+
+int busy(const options& given, client& locks) {
+  if (!given.run.is_quiet) say(why_busy(given, locks));
   return given.run.busy_exit;
 }
 

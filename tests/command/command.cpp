@@ -77,6 +77,32 @@ bool command::is_waiting(pid_t pid) const {
   return connections >= 2;
 }
 
+bool command::is_queued(pid_t pid) {
+  const auto queue = locks_.waiters("job");
+  return std::any_of(queue.begin(), queue.end(), [&](const waiter_info& each) {
+    return each.owner.find(':' + std::to_string(pid) + ':') != std::string::npos;
+  });
+}
+
+void command::queue_stranger(const std::string& owner, const std::string& thread) const {
+  const auto quoted = [](const std::string& text) {
+    std::string hex;
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      hex += {"0123456789ABCDEF"[byte >> 4U], "0123456789ABCDEF"[byte & 15U]};
+    }
+    return "CAST(x'" + hex + "' AS TEXT)";
+  };
+  const auto sql =
+      "INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) "
+      "SELECT 'job', " +
+      quoted(owner) + ", " + quoted(thread) +
+      ", hex(randomblob(16)), now - 90000000, now + 86400000000 "
+      "FROM (SELECT CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) AS now)";
+  const auto added = finish({.words = {"sqlite3", database_.file().string(), sql}});
+  ASSERT_EQ(added.end, exited(0)) << added;
+}
+
 bool is_messages(std::string_view text) {
   if (text.empty() || text.back() != '\n') return false;
   std::istringstream lines{std::string{text}};

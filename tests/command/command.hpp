@@ -63,6 +63,10 @@ class command : public testing::Test {
 
   /// Whether that process waits for a lock. The library opens a second connection for as long as it does.
   bool is_waiting(pid_t pid) const;
+  /// Whether it stands in the queue for "job".
+  bool is_queued(pid_t pid);
+  /// Puts somebody who is not there in the queue for "job", with a ticket that outlives the test.
+  void queue_stranger(const std::string& owner, const std::string& thread = "1") const;
   /// Whether the lock can be had now.
   bool is_free(const lock_name& name) { return locks_.try_acquire(name).has_value(); }
   /// Whether nobody is down in the database as the owner of "job".

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -116,7 +117,8 @@ TEST_F(command_listing, shows_one_by_its_name) {
   ASSERT_TRUE(object.is_object());
   EXPECT_EQ(object.at("name"), "orders/1");
   EXPECT_EQ(object.at("token"), one.token().value());
-  EXPECT_EQ(object.size(), 8U) << object;
+  EXPECT_EQ(object.at("waiters"), json::array());
+  EXPECT_EQ(object.size(), 9U) << object;
 }
 
 TEST_F(command_listing, shows_nothing_where_nobody_holds_it) {
@@ -129,6 +131,90 @@ TEST_F(command_listing, shows_nothing_where_nobody_holds_it) {
     EXPECT_EQ(object.end, exited(1));
     EXPECT_EQ(json::parse(object.out, nullptr, false), json(nullptr)) << object;
   }
+}
+
+TEST_F(command_listing, shows_who_waits_in_their_order) {
+  const auto held = hold("job", "mine");
+  program first{run({"--", "true"})};
+  ASSERT_TRUE(eventually([&] { return is_queued(first.pid()); }));
+  program second{run({"--fair", "--", "true"})};
+  ASSERT_TRUE(eventually([&] { return is_queued(second.pid()); }));
+
+  const auto text = lines(ask({"show", "job"}).out);
+  ASSERT_GE(text.size(), 4U);
+  EXPECT_THAT(text, testing::Contains(MatchesRegex("note +mine")));
+  const auto queue = std::vector<std::string>(text.end() - 4, text.end());
+  EXPECT_THAT(queue[0], IsEmpty());
+  EXPECT_THAT(queue[1], MatchesRegex("TICKET +AGE +OWNER +THREAD"));
+  EXPECT_THAT(queue[2], MatchesRegex("[0-9]+ +[0-9.]+m?s +rowlock:.*:" + std::to_string(first.pid()) + ":.* [^ ]+"));
+  EXPECT_THAT(queue[3], MatchesRegex("[0-9]+ +[0-9.]+m?s +rowlock:.*:" + std::to_string(second.pid()) + ":.* [^ ]+"));
+
+  const auto waiters = ask_json({"show", "job"}).at("waiters");
+  ASSERT_EQ(waiters.size(), 2U);
+  EXPECT_LT(waiters[0].at("ticket").get<std::int64_t>(), waiters[1].at("ticket").get<std::int64_t>());
+  EXPECT_THAT(waiters[0].at("owner").get<std::string>(), HasSubstr(":" + std::to_string(first.pid()) + ":"));
+  EXPECT_THAT(waiters[1].at("owner").get<std::string>(), HasSubstr(":" + std::to_string(second.pid()) + ":"));
+  for (const auto& each : waiters) {
+    EXPECT_TRUE(each.at("thread").is_string());
+    EXPECT_GE(each.at("waits_for_s").get<double>(), 0);
+    EXPECT_LT(each.at("waits_for_s").get<double>(), 300);
+    EXPECT_EQ(each.size(), 4U) << "and nothing else: " << each;
+  }
+}
+
+TEST_F(command_listing, shows_who_waits_no_longer_than_they_do) {
+  auto held = hold("job");
+  program waiter{run(words{"--"} + watcher({"15"}))};
+  ASSERT_TRUE(eventually([&] { return is_queued(waiter.pid()); }));
+  held.release();
+  ASSERT_TRUE(waiter.says("started"));
+  const auto object = ask_json({"show", "job"});
+  EXPECT_THAT(object.at("owner").get<std::string>(), HasSubstr(":" + std::to_string(waiter.pid()) + ":"));
+  EXPECT_EQ(object.at("waiters"), json::array());
+  EXPECT_THAT(ask({"show", "job"}).out, Not(HasSubstr("TICKET")));
+  waiter.signal(SIGTERM);
+  EXPECT_EQ(waiter.wait(), exited(40));
+}
+
+TEST_F(command_listing, shows_who_waits_where_nobody_holds_it) {
+  queue_stranger("shop:far away:1:abc", "7");
+  const auto text = ask({"show", "job"});
+  EXPECT_EQ(text.end, exited(1));
+  const auto all = lines(text.out);
+  ASSERT_EQ(all.size(), 2U) << text;
+  EXPECT_THAT(all[0], MatchesRegex("TICKET +AGE +OWNER +THREAD"));
+  EXPECT_THAT(all[1], MatchesRegex("1 +1m3[0-9]s +shop:far away:1:abc +7"));
+  EXPECT_THAT(text.err, HasSubstr("nobody holds"));
+
+  const auto result = ask({"show", "job", "--json"});
+  EXPECT_EQ(result.end, exited(1));
+  const auto object = json::parse(result.out, nullptr, false);
+  ASSERT_TRUE(object.is_object()) << result;
+  EXPECT_EQ(object.at("name"), "job");
+  for (const auto* of_a_holder : {"token", "owner", "thread", "held_for_s", "expires_in_s", "note"})
+    EXPECT_EQ(object.at(of_a_holder), json(nullptr)) << of_a_holder;
+  EXPECT_EQ(object.at("held_by_transaction"), false);
+  EXPECT_EQ(object.at("waiters").at(0).at("thread"), "7");
+  EXPECT_EQ(object.size(), 9U) << object;
+}
+
+TEST_F(command_listing, shows_not_who_waits_for_another) {
+  queue_stranger("shop:far away:1:abc");
+  const auto held = hold("another job");
+  EXPECT_THAT(ask({"show", "another job"}).out, Not(HasSubstr("TICKET")));
+  EXPECT_EQ(ask({"show", "jo"}).end, exited(1));
+  EXPECT_THAT(ask({"show", "jo"}).out, IsEmpty());
+}
+
+TEST_F(command_listing, escapes_control_characters_of_those_who_wait) {
+  queue_stranger("odd \x1b[31m\n\xc2\x9b", "\r\t");
+  const auto text = ask({"show", "job"}).out;
+  for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << int{c};
+  EXPECT_THAT(text, HasSubstr(R"(odd \x1b[31m\n)"));
+  EXPECT_THAT(text, HasSubstr(R"(\x0d\t)"));
+  EXPECT_EQ(lines(text).size(), 2U);
+  const auto queue = json::parse(ask({"show", "job", "--json"}).out, nullptr, false).at("waiters");
+  EXPECT_EQ(queue.at(0).at("owner"), "odd \x1b[31m\n\xc2\x9b");
 }
 
 TEST_F(command_listing, leaves_out_what_has_expired) {

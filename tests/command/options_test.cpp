@@ -77,6 +77,24 @@ TEST_F(command_options, wait_gets_the_lock_as_soon_as_it_is_free) {
   }
 }
 
+TEST_F(command_options, fair_overtakes_nobody) {
+  queue_stranger("shop:far away:1:abc");
+  for (const auto& arguments : std::vector<words>{{"--fair", "--wait", "0"}, {"--wait", "100ms", "--fair"}}) {
+    const auto result = finish(run(arguments + words{"--", "touch", file("ran")}));
+    EXPECT_TRUE(refused(result, 75));
+    EXPECT_THAT(result.err, HasSubstr("others wait"));
+    EXPECT_THAT(finish(run(arguments + words{"--quiet", "--", "true"})).err, IsEmpty());
+  }
+  EXPECT_FALSE(fs::exists(file("ran")));
+  EXPECT_EQ(finish(run({"--wait", "0", "--", "true"})).end, exited(0)) << "without it may";
+}
+
+TEST_F(command_options, fair_takes_no_value_and_is_for_run_only) {
+  EXPECT_TRUE(refused(finish(run({"--fair=maybe", "--", "touch", file("ran")})), 64));
+  EXPECT_TRUE(refused(finish(rowlock({"list", "--fair"})), 64));
+  EXPECT_FALSE(fs::exists(file("ran")));
+}
+
 TEST_F(command_options, the_database_comes_from_the_environment) {
   const auto result = finish(bare({"run", "job", "--", "echo", "done"}, {"ROWLOCK_DATABASE=" + database_.url()}));
   EXPECT_EQ(result.end, exited(0)) << result;
@@ -244,7 +262,8 @@ TEST_F(command_options, help_and_version_need_no_database) {
   }
   for (const auto* word : {"run", "migrate", "list", "show", "ROWLOCK_DATABASE"})
     EXPECT_THAT(finish(bare({"--help"}, {})).out, HasSubstr(word));
-  for (const auto* word : {"--wait", "--lease", "--grace", "--busy-exit", "--lost-exit", "--note", "--strategy"})
+  for (const auto* word :
+       {"--wait", "--fair", "--lease", "--grace", "--busy-exit", "--lost-exit", "--note", "--strategy"})
     EXPECT_THAT(finish(bare({"run", "--help"}, {})).out, HasSubstr(word));
   const auto version = finish(bare({"--version"}, {}));
   EXPECT_EQ(version.end, exited(0)) << version;

@@ -28,6 +28,7 @@ TEST_P(command_waiting, is_given_up_at_a_signal_which_then_kills_it) {
   const auto after = database_.row("job").value();
   EXPECT_EQ(after.acquisition, before.acquisition);
   EXPECT_EQ(after.version, before.version);
+  EXPECT_THAT(locks_.waiters("job"), IsEmpty());
   EXPECT_FALSE(held.lost().stop_requested()) << "the holder is not disturbed";
   held.release();
   EXPECT_TRUE(is_free("job"));
@@ -109,6 +110,38 @@ TEST_F(command_queue, of_ten_at_once_all_run_and_never_two_at_a_time) {
     EXPECT_EQ(each->out(), "ran\n");
   }
   EXPECT_TRUE(is_vacant());
+}
+
+TEST_F(command_queue, of_those_that_are_fair_each_runs_in_its_turn) {
+  auto held = locks_.acquire("job");
+  std::vector<std::unique_ptr<program>> all;
+  std::string expected;
+  for (const auto* strategy : {"unique_index", "for_update", "version_cas", "unique_index", "for_update"}) {
+    const auto number = std::to_string(all.size()) + '\n';
+    all.push_back(std::make_unique<program>(run(
+        {"--fair", "--strategy", strategy, "--", "sh", "-c", "printf %s \"$1\" >> \"$0\"", file("order"), number})));
+    ASSERT_TRUE(eventually([&] { return is_queued(all.back()->pid()); })) << all.back()->err();
+    expected += number;
+  }
+  held.release();
+  for (auto& each : all) EXPECT_EQ(each->wait(), exited(0)) << each->err();
+  EXPECT_EQ(contents_of(file("order")), expected);
+  EXPECT_THAT(locks_.waiters("job"), IsEmpty());
+}
+
+TEST_F(command_queue, one_that_is_killed_or_gives_up_holds_up_nobody) {
+  auto held = locks_.acquire("job");
+  program killed{run({"--fair", "--", "true"})};
+  ASSERT_TRUE(eventually([&] { return is_queued(killed.pid()); }));
+  program tired{run({"--fair", "--wait", "200ms", "--", "true"})};
+  program patient{run({"--fair", "--", "echo", "ran"})};
+  ASSERT_TRUE(eventually([&] { return is_queued(patient.pid()); }));
+  killed.kill();
+  EXPECT_EQ(tired.wait(), exited(75));
+  EXPECT_FALSE(is_queued(tired.pid())) << "its ticket went with it";
+  held.release();
+  EXPECT_EQ(patient.wait(), exited(0)) << patient.err();
+  EXPECT_EQ(patient.out(), "ran\n");
 }
 
 TEST_F(command_queue, a_run_excludes_and_is_excluded_by_the_library) {
