@@ -4,18 +4,23 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <iterator>
 #include <optional>
 #include <regex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "contest_cases.hpp"
 #include "measure.hpp"
 #include "result.hpp"
 #include "server_cases.hpp"
 #include "server_kinds.hpp"
+#include "worker.hpp"
 #ifdef ROWLOCK_WITH_SQLITE
 #include "sqlite_cases.hpp"
 #endif
@@ -25,7 +30,9 @@ namespace {
 constexpr const char* footer =
     "The ratio is the time of a cycle beside that of the first raw subject of its case. Statements are counted by the "
     "database; PostgreSQL counts transactions, so that a cycle of for_update is one there. In the cases lock_in and "
-    "confirm they are those of the caller's connection, BEGIN and COMMIT included where they are sent.";
+    "confirm they are those of the caller's connection, BEGIN and COMMIT included where they are sent. In the case hot "
+    "the times are those of waiting for the lock. In wake they, and its cycles, are those from the call of one process "
+    "that lets go to the grant in another.";
 
 struct options {
   bool quick = false;
@@ -35,11 +42,12 @@ struct options {
 };
 
 /// Keeps the subjects that match, and beside them the raw one that they are compared with.
-std::vector<bench::bench_case> chosen(std::vector<bench::bench_case> all, const std::string& pattern) {
+template <class Case>
+std::vector<Case> chosen(std::vector<Case> all, const std::string& pattern) {
   const std::regex wanted{pattern};
-  std::vector<bench::bench_case> kept;
+  std::vector<Case> kept;
   for (auto& each : all) {
-    const auto matches = [&](const bench::named_subject& subject) {
+    const auto matches = [&](const auto& subject) {
       return std::regex_search(each.database + ": " + each.name + ": " + subject.name, wanted);
     };
     auto& subjects = each.subjects;
@@ -47,18 +55,34 @@ std::vector<bench::bench_case> chosen(std::vector<bench::bench_case> all, const 
     std::erase_if(subjects, [&](const auto& subject) { return !subject.is_raw() && !matches(subject); });
     kept.push_back(std::move(each));
   }
-  if (kept.empty()) throw std::invalid_argument{fmt::format("nothing to measure matches \"{}\"", pattern)};
   return kept;
 }
 
-std::vector<bench::bench_case> all_cases(const options& asked) {
-  std::vector<bench::bench_case> all;
+/// What there is to measure: within this process, and between processes.
+struct program {
+  std::vector<bench::bench_case> cases;
+  std::vector<bench::contest> contests;
+};
+
+program everything(const options& asked) {
+  program all;
 #ifdef ROWLOCK_WITH_SQLITE
-  all = bench::sqlite_cases();
+  all = {bench::sqlite_cases(), bench::sqlite_contests()};
 #endif
-  for (const auto& server : bench::open_servers(asked.databases))
-    for (auto& each : bench::cases_on(server)) all.push_back(std::move(each));
+  for (const auto& server : bench::open_servers(asked.databases)) {
+    for (auto& each : bench::cases_on(server)) all.cases.push_back(std::move(each));
+    for (auto& each : bench::contests_on(server)) all.contests.push_back(std::move(each));
+  }
   return all;
+}
+
+program what_is_asked_for(const options& asked) {
+  const auto pattern = asked.only.value_or("");
+  auto all = everything(asked);
+  program kept{chosen(std::move(all.cases), pattern), chosen(std::move(all.contests), pattern)};
+  if (kept.cases.empty() && kept.contests.empty())
+    throw std::invalid_argument{fmt::format("nothing to measure matches \"{}\"", pattern)};
+  return kept;
 }
 
 bench::schedule schedule_for(const options& asked) {
@@ -67,12 +91,14 @@ bench::schedule schedule_for(const options& asked) {
 }
 
 void run(const options& asked) {
+  const auto what = what_is_asked_for(asked);
   std::vector<bench::result> results;
-  for (const auto& each : chosen(all_cases(asked), asked.only.value_or(""))) {
-    const auto of_case = bench::evaluate(each, bench::measure(each, schedule_for(asked)));
+  const auto report = [&](const std::vector<bench::result>& of_case) {
     bench::print_table(of_case);
     results.insert(results.end(), of_case.begin(), of_case.end());
-  }
+  };
+  for (const auto& each : what.cases) report(bench::evaluate(each, bench::measure(each, schedule_for(asked))));
+  for (const auto& each : what.contests) report(bench::evaluate(each, each.measure(each, asked.quick)));
   if (asked.json) bench::write_json(*asked.json, results);
 }
 
@@ -93,6 +119,7 @@ void add_databases(CLI::App& app, std::vector<std::string>& to) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view{argv[1]} == bench::worker_argument) return bench::work();
   options asked;
   CLI::App app{"Measures rowlock beside the bare statements, all subjects of a case interleaved in one run",
                "rowlock_bench"};

@@ -4,7 +4,9 @@
 
 #include <unistd.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "postgresql_connection.hpp"
 
@@ -54,6 +56,8 @@ class statistics final : public observer {
  public:
   explicit statistics(std::string url) : url_{std::move(url)} {}
 
+  void watch(const std::vector<pid_t>& processes) override { ids_ = fmt::format("{}", fmt::join(processes, "|")); }
+
   std::size_t connections() override {
     return static_cast<std::size_t>(connect_postgresql(url_)->execute("SELECT count(*) " + others()));
   }
@@ -69,15 +73,16 @@ class statistics final : public observer {
   }
 
  private:
-  /// The sessions of this process but the one that asks.
-  static std::string others() {
+  /// The sessions of those processes but the one that asks.
+  std::string others() const {
     return fmt::format(
-        "FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '{}%:{}' "
+        "FROM pg_stat_activity WHERE datname = current_database() AND application_name ~ '^{}.*:({})$' "
         "AND pid <> pg_backend_pid()",
-        application, ::getpid());
+        application, ids_);
   }
 
   std::string url_;
+  std::string ids_ = std::to_string(::getpid());
 };
 
 }  // namespace

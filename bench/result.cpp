@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace bench {
 namespace {
@@ -38,33 +41,57 @@ double rounded(double number, int digits) {
 }
 
 nlohmann::ordered_json to_json(const result& from) {
-  return {{"case", from.bench_case},
-          {"database", from.database},
-          {"subject", from.subject},
-          {"processes", from.processes},
-          {"threads", from.threads},
-          {"cycles_per_s", rounded(from.cycles_per_s, 1)},
-          {"p50_us", rounded(from.p50_us, 2)},
-          {"p99_us", rounded(from.p99_us, 2)},
-          {"connections", from.needs.connections},
-          {"statements_per_cycle", rounded(from.needs.statements_per_cycle, 2)},
-          {"ratio_to_raw", rounded(from.ratio_to_raw, 3)}};
+  nlohmann::ordered_json to{{"case", from.bench_case},
+                            {"database", from.database},
+                            {"subject", from.subject},
+                            {"processes", from.processes},
+                            {"threads", from.threads},
+                            {"cycles_per_s", rounded(from.cycles_per_s, 1)},
+                            {"p50_us", rounded(from.p50_us, 2)},
+                            {"p99_us", rounded(from.p99_us, 2)},
+                            {"connections", from.needs.connections},
+                            {"statements_per_cycle", rounded(from.needs.statements_per_cycle, 2)},
+                            {"ratio_to_raw", nullptr}};
+  if (from.ratio_to_raw) to["ratio_to_raw"] = rounded(*from.ratio_to_raw, 3);
+  if (from.max_us) to["max_us"] = rounded(*from.max_us, 2);
+  return to;
+}
+
+/// What a bench_case and a contest have in common.
+template <class Case>
+std::vector<result> evaluate_any(const Case& what, const std::vector<measurement>& measured) {
+  std::vector<result> results;
+  for (std::size_t at = 0; at < measured.size(); ++at) {
+    results.push_back({.bench_case = what.name,
+                       .database = what.database,
+                       .subject = what.subjects[at].name,
+                       .cycles_per_s = median(measured[at].rates),
+                       .p50_us = percentile_us(measured[at].latencies_ns, 0.50),
+                       .p99_us = percentile_us(measured[at].latencies_ns, 0.99),
+                       .needs = measured[at].needs});
+    if (what.subjects.front().is_raw()) results.back().ratio_to_raw = ratio(measured.front(), measured[at]);
+  }
+  return results;
+}
+
+std::string in_table(const std::optional<double>& number, int digits) {
+  return number ? fmt::format("{:.{}f}", *number, digits) : "-";
 }
 
 }  // namespace
 
 std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured) {
-  std::vector<result> results;
-  for (std::size_t at = 0; at < measured.size(); ++at)
-    results.push_back({.bench_case = what.name,
-                       .database = what.database,
-                       .subject = what.subjects[at].name,
-                       .threads = what.threads,
-                       .cycles_per_s = median(measured[at].rates),
-                       .p50_us = percentile_us(measured[at].latencies_ns, 0.50),
-                       .p99_us = percentile_us(measured[at].latencies_ns, 0.99),
-                       .needs = measured[at].needs,
-                       .ratio_to_raw = ratio(measured.front(), measured[at])});
+  auto results = evaluate_any(what, measured);
+  for (auto& each : results) each.threads = what.threads;
+  return results;
+}
+
+std::vector<result> evaluate(const contest& what, const std::vector<measurement>& measured) {
+  auto results = evaluate_any(what, measured);
+  for (std::size_t at = 0; at < results.size(); ++at) {
+    results[at].processes = what.processes;
+    if (!measured[at].latencies_ns.empty()) results[at].max_us = percentile_us(measured[at].latencies_ns, 1);
+  }
   return results;
 }
 
@@ -73,11 +100,12 @@ void print_table(const std::vector<result>& of_one_case) {
   fmt::print("{}: {}\n", of_one_case.front().database, of_one_case.front().bench_case);
   std::size_t width = 0;
   for (const auto& each : of_one_case) width = std::max(width, each.subject.size());
-  fmt::print("  {:<{}}{:>10}{:>10}{:>10}{:>13}{:>18}{:>14}\n", "subject", width, "cycles/s", "p50 us", "p99 us",
-             "connections", "statements/cycle", "ratio to raw");
+  fmt::print("  {:<{}}{:>10}{:>10}{:>10}{:>11}{:>13}{:>18}{:>14}\n", "subject", width, "cycles/s", "p50 us", "p99 us",
+             "max us", "connections", "statements/cycle", "ratio to raw");
   for (const auto& each : of_one_case)
-    fmt::print("  {:<{}}{:>10.0f}{:>10.1f}{:>10.1f}{:>13}{:>18.2f}{:>14.2f}\n", each.subject, width, each.cycles_per_s,
-               each.p50_us, each.p99_us, each.needs.connections, each.needs.statements_per_cycle, each.ratio_to_raw);
+    fmt::print("  {:<{}}{:>10.0f}{:>10.1f}{:>10.1f}{:>11}{:>13}{:>18.2f}{:>14}\n", each.subject, width,
+               each.cycles_per_s, each.p50_us, each.p99_us, in_table(each.max_us, 1), each.needs.connections,
+               each.needs.statements_per_cycle, in_table(each.ratio_to_raw, 2));
   fmt::print("\n");
   std::fflush(stdout);
 }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "contest.hpp"
 #include "measure.hpp"
 #include "subject.hpp"
 
@@ -19,12 +21,15 @@ struct result {
   double cycles_per_s = 0;  ///< the median of the rounds
   double p50_us = 0;
   double p99_us = 0;
+  std::optional<double> max_us{};  ///< where processes wait for each other
   census needs;
-  /// How many times as long as the raw subject it takes: the median of the rounds, each compared with its own.
-  double ratio_to_raw = 1;
+  /// How many times as long as the raw subject it takes: the median of the rounds, each compared with its own. nullopt:
+  /// there is none.
+  std::optional<double> ratio_to_raw{};
 };
 
 std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured);
+std::vector<result> evaluate(const contest& what, const std::vector<measurement>& measured);
 
 void print_table(const std::vector<result>& of_one_case);
 /// Throws std::runtime_error where the file cannot be written.

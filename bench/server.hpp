@@ -1,11 +1,14 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "open_transaction.hpp"
 
@@ -44,7 +47,7 @@ class connection {
   virtual long long statements() = 0;
 };
 
-/// Watches what this process does on a server.
+/// Watches what this process, or others that are named, do on a server.
 class observer {
  public:
   observer() = default;
@@ -52,6 +55,8 @@ class observer {
   observer& operator=(const observer&) = delete;
   virtual ~observer() = default;
 
+  /// From now on it is about those processes. Needed only where a server can tell.
+  virtual void watch(const std::vector<pid_t>& /*processes*/) {}
   /// How many are open that were opened since the observer was made, its own left out.
   virtual std::size_t connections() = 0;
   /// How many were run so far, by whomever, also by connections that were just closed.

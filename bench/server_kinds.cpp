@@ -49,10 +49,12 @@ bool server_kind::is_for(std::string_view url) const {
 
 std::span<const server_kind> server_kinds() { return kinds; }
 
+server open_server(const std::string& url) { return kind_of(url).open(url); }
+
 std::vector<std::shared_ptr<const server>> open_servers(std::vector<std::string> urls) {
   if (urls.empty()) urls = urls_of_environment();
   std::vector<std::shared_ptr<const server>> servers;
-  for (const auto& url : urls) servers.push_back(std::make_shared<const server>(kind_of(url).open(url)));
+  for (const auto& url : urls) servers.push_back(std::make_shared<const server>(open_server(url)));
   for (const auto& kind : kinds)
     if (std::none_of(urls.begin(), urls.end(), [&](const auto& url) { return kind.is_for(url); }))
       fmt::print(stderr, "{} is left out: no --database tells where a server is\n", kind.name);

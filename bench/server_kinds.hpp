@@ -23,6 +23,9 @@ struct server_kind {
 
 std::span<const server_kind> server_kinds();
 
+/// Throws std::invalid_argument where the URL is of no kind.
+server open_server(const std::string& url);
+
 /// Of those URLs, or where there are none of the environment's. Tells on stderr of a kind that is left out. Throws
 /// std::invalid_argument where a URL is of no kind.
 std::vector<std::shared_ptr<const server>> open_servers(std::vector<std::string> urls);

@@ -9,29 +9,20 @@
 #include <random>
 
 namespace bench {
+
+tables::tables(const server& at) : server_{at}, prefix_{fmt::format("rowlock_bench_{:08x}_", std::random_device{}())} {
+  rowlock::client::connect(at.url, {.application = application, .table_prefix = prefix_}).migrate();
+}
+
+tables::~tables() {
+  try {
+    server_.connect()->execute(fmt::format("DROP TABLE {0}lock, {0}waiter, {0}migration", prefix_));
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "rowlock_bench: the tables {}* stay behind: {}\n", prefix_, e.what());
+  }
+}
+
 namespace {
-
-class tables {
- public:
-  explicit tables(const server& at) : server_{at} {
-    rowlock::client::connect(at.url, {.application = application, .table_prefix = prefix_}).migrate();
-  }
-  tables(const tables&) = delete;
-  tables& operator=(const tables&) = delete;
-  ~tables() {
-    try {
-      server_.connect()->execute(fmt::format("DROP TABLE {0}lock, {0}migration", prefix_));
-    } catch (const std::exception& e) {
-      fmt::print(stderr, "rowlock_bench: the tables {}* stay behind: {}\n", prefix_, e.what());
-    }
-  }
-
-  const std::string& prefix() const noexcept { return prefix_; }
-
- private:
-  const server& server_;
-  std::string prefix_ = fmt::format("rowlock_bench_{:08x}_", std::random_device{}());
-};
 
 class subject_in_tables final : public subject {
  public:

@@ -23,31 +23,30 @@ int on_open(sqlite3* database, char**, const void*) {
   return sqlite3_trace_v2(database, SQLITE_TRACE_STMT | SQLITE_TRACE_CLOSE, on_trace, nullptr);
 }
 
-/// While it lives, every connection that this process opens is counted and watched.
-class watch {
- public:
-  watch() {
-    opened = closed = started = 0;
-    sqlite3_auto_extension(reinterpret_cast<void (*)()>(on_open));
-  }
-  watch(const watch&) = delete;
-  watch& operator=(const watch&) = delete;
-  ~watch() { sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(on_open)); }
-};
-
 }  // namespace
+
+sqlite_watch::sqlite_watch() {
+  opened = closed = started = 0;
+  sqlite3_auto_extension(reinterpret_cast<void (*)()>(on_open));
+}
+
+sqlite_watch::~sqlite_watch() { sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(on_open)); }
+
+std::size_t sqlite_watch::connections() const { return opened - closed; }
+std::size_t sqlite_watch::statements() const { return started; }
 
 census count_sqlite(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads) {
   constexpr std::size_t warm_up = 10;
   constexpr std::size_t cycles = 200;
-  const watch watching;
+  const sqlite_watch watching;
   const auto of = make();
   const lanes all = open_lanes(*of, threads);
   run_cycles(all, warm_up);
-  const std::size_t before = started;
+  const auto before = watching.statements();
   run_cycles(all, cycles);
-  const auto statements = static_cast<double>(started - before);
-  return {.connections = opened - closed, .statements_per_cycle = statements / static_cast<double>(cycles * threads)};
+  const auto statements = static_cast<double>(watching.statements() - before);
+  return {.connections = watching.connections(),
+          .statements_per_cycle = statements / static_cast<double>(cycles * threads)};
 }
 
 }  // namespace bench
