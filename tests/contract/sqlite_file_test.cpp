@@ -12,6 +12,7 @@
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "support/slowness.hpp"
 #include "support/sqlite_database.hpp"
 #include "support/temp_folder.hpp"
 
@@ -176,9 +177,9 @@ TEST(sqlite_memory, serves_many_threads_of_its_client) {
 TEST(sqlite_memory, keeps_its_locks_for_as_long_as_it_lives) {
   auto locks = open("sqlite::memory:");
   locks.migrate();
-  const auto held = locks.acquire("orders/42", {.lease = 600ms});
+  const auto held = locks.acquire("orders/42", {.lease = brisk_lease});
   const stopwatch watch;
-  EXPECT_TRUE(eventually([&] { return watch.elapsed() > 2s; }));
+  EXPECT_TRUE(eventually([&] { return watch.elapsed() > 2 * brisk_lease; }));
   EXPECT_FALSE(held.lost().stop_requested());
   EXPECT_FALSE(locks.try_acquire("orders/42").has_value());
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define ROWLOCK_IS_SANITIZED 1
 #elif defined(__has_feature)
@@ -18,6 +20,10 @@ inline constexpr bool is_sanitized = false;
 
 /// By how much a limit of time that is promised is exceeded where sanitizers watch every step.
 inline constexpr int slowness = is_sanitized ? 10 : 1;
+
+/// Of a lease that is renewed while a test looks on, and that is not to be lost where the machine does something else
+/// for a while.
+inline constexpr std::chrono::milliseconds brisk_lease{is_sanitized ? 6000 : 1500};
 
 /// What fits the tests of a build: all of it, or as much as one can run that is slow.
 inline constexpr int many(int all, int where_slow) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -88,7 +89,7 @@ TEST_P(confirm, passes_for_a_mutex_that_the_thread_has_locked) {
 
 TEST_P(confirm, passes_or_begins_again_where_the_lease_was_renewed_since) {
   if (GetParam().locks_file) GTEST_SKIP() << "nothing is renewed beside it";
-  auto held = locks().acquire("orders/42", {.lease = 500ms});
+  auto held = locks().acquire("orders/42", {.lease = brisk_lease});
   for (const bool reads : {false, true}) {
     tx().begin();
     if (reads) tx().statement(read_own);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -224,7 +225,7 @@ TEST_P(try_lock_in, that_found_a_transaction_leaves_its_own_as_it_was) {
 
 TEST_P(try_lock_in, that_found_a_lease_does_not_stand_in_its_way) {
   if (GetParam().locks_file) GTEST_SKIP() << "here a transaction is in the way from its beginning";
-  auto held = others().acquire("orders/42", {.lease = 600ms});
+  auto held = others().acquire("orders/42", {.lease = brisk_lease});
   tx().begin();
   EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
   EXPECT_TRUE(is_renewed("orders/42"));

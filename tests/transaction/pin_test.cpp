@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 // From confirm to the end of the transaction nobody else can have the name, whatever becomes of the lease.
@@ -69,7 +70,7 @@ TEST_P(pinned, name_is_kept_from_other_transactions) {
 
 TEST_P(pinned, lease_goes_on_to_be_renewed_where_the_row_can_be) {
   if (!is_on("postgresql")) GTEST_SKIP() << "here the pin locks the row, or the file";
-  auto held = locks().acquire("orders/42", {.lease = 600ms});
+  auto held = locks().acquire("orders/42", {.lease = brisk_lease});
   tx().begin();
   tx().confirm(held);
   EXPECT_TRUE(is_renewed("orders/42"));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 // What a caller's session may be like, and what a caller may have done before in the same transaction.
@@ -117,7 +118,7 @@ TEST_P(surroundings, lock_that_was_confirmed_and_released_can_be_had) {
 // Its snapshot shows a lease that is over; renewed since, it is not.
 TEST_P(surroundings, old_snapshot_does_not_end_a_lease) {
   if (GetParam().locks_file || GetParam().locks_reads) GTEST_SKIP() << "nobody renews beside it";
-  const auto held = locks().acquire("orders/42", {.lease = 600ms});
+  const auto held = locks().acquire("orders/42", {.lease = brisk_lease});
   const auto end = expiry("orders/42");
   tx().begin();
   tx().statement("SELECT version FROM rowlock_lock WHERE name = 'orders/42'");
