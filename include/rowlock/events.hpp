@@ -27,6 +27,11 @@ struct release_failed {
   error cause;
 };
 
+/// A sweep was ended by an error; the next one begins anew, from the first row.
+struct sweep_failed {
+  error cause;
+};
+
 /// Something about the database works, but worse than it could; the sentence says what to change.
 struct warning {
   std::string sentence;
@@ -36,7 +41,7 @@ struct warning {
 
 /// What client_options::observer is told. Later versions add alternatives: end a std::visit with a generic case.
 struct event {
-  std::variant<events::lost, events::release_failed, events::warning> what;
+  std::variant<events::lost, events::release_failed, events::warning, events::sweep_failed> what;
 };
 
 }  // namespace rowlock::inline v1

@@ -5,6 +5,7 @@
 #include <rowlock/held_lock.hpp>
 
 #include <memory>
+#include <utility>
 
 namespace rowlock::inline v1::detail {
 
@@ -20,6 +21,8 @@ struct inside {
       throw error{errc::not_held, "this held_lock is empty: it was released, moved from, or never had a lock"};
     return held.acquisition_;
   }
+  /// What was held is the caller's to let go.
+  static std::shared_ptr<acquisition> take(held_lock&& held) { return std::exchange(held.acquisition_, nullptr); }
 };
 
 }  // namespace rowlock::inline v1::detail

@@ -73,6 +73,19 @@ void check(const retry_options& options) {
   require(options.attempts >= 1, "attempts is " + std::to_string(options.attempts) + "; it must be at least 1");
 }
 
+void check(const sweeper_options& options, const client_options& of) {
+  require(options.every >= 1s && options.every <= 24h,
+          "every is " + in_milliseconds(options.every) + "; it must be between 1 s and 1 day");
+  require(options.retention >= 1min && options.retention <= 24h * 365,
+          "retention is " + in_milliseconds(options.retention) + "; it must be between 1 min and 365 days");
+  const duration longest = std::max({of.connect_timeout, of.call_timeout, of.transaction_limit});
+  require(options.retention > longest,
+          "retention is " + in_milliseconds(options.retention) +
+              "; it must be longer than the client's time limits, of which the longest is " + in_milliseconds(longest));
+  require(options.batch >= 1 && options.batch <= 10'000,
+          "batch is " + std::to_string(options.batch) + "; it must be between 1 and 10000");
+}
+
 void check_lease(duration lease) {
   require(lease >= shortest_lease && lease <= longest_lease,
           "lease is " + in_milliseconds(lease) + "; it must be between 100 ms and 30 days");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rowlock/options.hpp>
+#include <rowlock/sweeper.hpp>
 #include <rowlock/transaction.hpp>
 
 namespace rowlock::inline v1::core {
@@ -10,6 +11,8 @@ void check(const client_options& options);
 void check(const lock_options& options);
 void check(const lock_in_options& options);
 void check(const retry_options& options);
+/// For a client with these.
+void check(const sweeper_options& options, const client_options& of);
 void check_lease(duration lease);
 
 }  // namespace rowlock::inline v1::core

@@ -28,7 +28,13 @@ const char* doing(verb v) noexcept {
     case verb::ring:
       return "waiting in turn";
     case verb::tell_next:
+    case verb::announce:
       return "telling who is next";
+    case verb::find_unused:
+    case verb::sweep:
+    case verb::find_dead:
+    case verb::bury:
+      return "sweeping";
     case verb::waiters:
       return "listing those who wait";
     case verb::names_liveness:

@@ -181,6 +181,43 @@ constexpr std::string_view waiting = R"(
 SELECT ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
 WHERE name = ?1 AND expires_at > SYSDATE(6) ORDER BY ticket)";
 
+// A row whose version is ahead of the clock stays: a new one would begin behind it.
+constexpr std::string_view find_unused = R"(
+WITH page AS (
+  SELECT name, expires_at <= SYSDATE(6) - INTERVAL ?3 MICROSECOND AND version < {token} AS is_unused
+  FROM rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2)
+SELECT name, 1 FROM page WHERE is_unused UNION ALL SELECT MAX(name), 0 FROM page HAVING COUNT(*) > 0)";
+
+// What was seen without a lock is asked for again under it.
+constexpr std::string_view sweep_many = R"(
+DELETE l FROM (SELECT l.name FROM {wanted(name, retention)} w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND AND l.version < {token}
+    LIMIT 1000000 FOR UPDATE SKIP LOCKED) unused
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = unused.name)";
+
+constexpr std::string_view swept_many = R"(
+SELECT w.name, TRUE FROM {wanted(name)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY))";
+
+constexpr std::string_view find_dead = R"(
+WITH page AS (
+  SELECT ticket, name, attempt, expires_at <= SYSDATE(6) - INTERVAL ?3 MICROSECOND AS is_dead
+  FROM rowlock_waiter WHERE ticket > ?1 ORDER BY ticket LIMIT ?2)
+SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
+UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1))";
+
+constexpr std::string_view bury_many = R"(
+DELETE t FROM (SELECT t.ticket FROM {wanted(attempt, ticket, life)} w
+    STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket
+    WHERE t.attempt = w.attempt AND t.expires_at <= SYSDATE(6) - INTERVAL w.life MICROSECOND
+    LIMIT 1000000 FOR UPDATE SKIP LOCKED) dead
+  STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = dead.ticket)";
+
+constexpr std::string_view buried_many = R"(
+SELECT w.attempt, TRUE FROM {wanted(attempt, ticket)} w
+STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHERE t.attempt = w.attempt)";
+
 constexpr std::string_view schema_state = R"(
 SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
 FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
@@ -246,6 +283,7 @@ constexpr column attempt_columns[] = {{"name", "VARCHAR(255) CHARACTER SET utf8m
 constexpr column held_columns[] = {attempt_columns[0], attempt_columns[3], attempt_columns[4]};
 constexpr column ticket_columns[] = {
     attempt_columns[0], {"attempt", "VARCHAR(64) CHARACTER SET ascii"}, {"ticket", "BIGINT"}, {"life", "BIGINT"}};
+constexpr column sweep_columns[] = {attempt_columns[0], {"retention", "BIGINT"}};
 constexpr column turn_columns[] = {attempt_columns[0], {"turn", "BIGINT"}};
 
 std::span<const column> columns_of(verb what) {
@@ -254,7 +292,10 @@ std::span<const column> columns_of(verb what) {
       return attempt_columns;
     case verb::stay:
     case verb::leave:
+    case verb::bury:
       return ticket_columns;
+    case verb::sweep:
+      return sweep_columns;
     case verb::turn:
       return turn_columns;
     default:
@@ -363,6 +404,14 @@ table mysql(std::string_view prefix) {
        .look = turn_of("?1", "?1", "?2", "(SELECT 1) one"),
        .many = turn_of("w.name", "CAST(w.name AS BINARY)", "w.turn", "{wanted(name, turn)} w")},
       {.verb = verb::waiters, .look = std::string{waiting}},
+      {.verb = verb::find_unused, .look = std::string{find_unused}},
+      {.verb = verb::sweep, .many = std::string{sweep_many}, .many_told = std::string{swept_many}, .counts = true},
+      {.verb = verb::find_dead, .look = std::string{find_dead}},
+      {.verb = verb::bury,
+       .key = 1,
+       .many = std::string{bury_many},
+       .many_told = std::string{buried_many},
+       .counts = true},
       {.verb = verb::inspect, .look = inspecting("rowlock_lock l WHERE l.name = ?1"), .many = inspecting(of_many)},
       {.verb = verb::list, .look = inspecting(of_prefix)},
       {.verb = verb::find_held, .look = std::string{held} + "l.name = ?1", .uncommitted = true},
@@ -378,7 +427,7 @@ table mysql(std::string_view prefix) {
       {.verb = verb::applying,
        .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"}};
   // What is for rows without locks, for telling others, and what would save nothing.
-  static_assert(std::size(steps) == table::size - 7);
+  static_assert(std::size(steps) == table::size - 8);
   for (step& s : steps) {
     const auto columns = columns_of(s.verb);
     for (std::string* text : {&s.look, &s.act, &s.told, &s.many, &s.many_told})

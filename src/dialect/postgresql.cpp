@@ -97,6 +97,48 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt{relaxed}{briefly})
 SELECT w.attempt, CASE WHEN {free} THEN {telling} END FROM wanted w)";
 
+// Only names of others that wait are looked at.
+constexpr std::string_view announcing = R"(
+SELECT name FROM (SELECT w.name, CASE WHEN {free} THEN {telling} END AS told FROM (
+  SELECT DISTINCT name FROM rowlock_waiter WHERE expires_at > clock_timestamp()) w) w WHERE told IS NOT NULL)";
+
+// A row whose version is ahead of the clock stays: a new one would begin behind it.
+constexpr std::string_view find_unused = R"(
+WITH page AS MATERIALIZED (
+  SELECT name, expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond' AND version < {token} AS is_unused
+  FROM rowlock_lock WHERE name > $1::text ORDER BY name LIMIT $2::bigint)
+SELECT name, 1 FROM page WHERE is_unused UNION ALL (SELECT name, 0 FROM page ORDER BY name DESC LIMIT 1))";
+
+// What was seen without a lock is asked for again under it.
+constexpr std::string_view sweep_many = R"(
+DELETE FROM rowlock_lock l
+USING (SELECT w.name FROM (
+    SELECT * FROM unnest($1::text[], $2::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'
+    AND r.version < {token}{relaxed}
+  FOR UPDATE SKIP LOCKED) unused) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.name)";
+
+constexpr std::string_view find_dead = R"(
+WITH page AS MATERIALIZED (
+  SELECT ticket, name, attempt, expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond' AS is_dead
+  FROM rowlock_waiter WHERE ticket > $1::bigint ORDER BY ticket LIMIT $2::bigint)
+SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
+UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1))";
+
+constexpr std::string_view bury_many = R"(
+DELETE FROM rowlock_waiter t
+USING (SELECT w.ticket FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (name, attempt, ticket, retention)) w,
+  LATERAL (
+    SELECT FROM rowlock_waiter r WHERE r.ticket = w.ticket AND r.attempt = w.attempt
+      AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'{relaxed}
+    FOR UPDATE SKIP LOCKED) dead) w
+WHERE t.ticket = w.ticket
+RETURNING t.attempt)";
+
 constexpr std::string_view turns = R"(
 SELECT {name}, EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = {name} AND b.ticket < {turn} AND b.expires_at > clock_timestamp()),
@@ -366,6 +408,12 @@ table postgresql(std::string_view prefix, const choices& with) {
                "WHERE name = $1::text AND expires_at > clock_timestamp() ORDER BY ticket"},
       {.verb = verb::tell_next, .look = "SELECT " + tell_first("$1::text", "$2::text")},
       {.verb = verb::ring, .look = "SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text"},
+      {.verb = verb::announce,
+       .look = replaced(replaced(announcing, "{free}", looks_free), "{telling}", tell_first("w.name", "''"))},
+      {.verb = verb::find_unused, .look = std::string{find_unused}},
+      {.verb = verb::sweep, .many = std::string{sweep_many}},
+      {.verb = verb::find_dead, .look = std::string{find_dead}},
+      {.verb = verb::bury, .key = 1, .many = std::string{bury_many}},
       {.verb = verb::inspect, .look = inspecting("name = $1::text"), .many = inspecting("name = ANY ($1::text[])")},
       {.verb = verb::list, .look = inspecting(of_prefix)},
       {.verb = verb::find_held, .look = std::string{held_by_transactions} + "l.name = $1::text"},

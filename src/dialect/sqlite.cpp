@@ -115,6 +115,34 @@ const step waiters{.verb = verb::waiters,
                        "SELECT ticket, owner, thread, clock_us() - enqueued_at FROM rowlock_waiter "
                        "WHERE name = ?1 AND expires_at > clock_us() ORDER BY ticket"};
 
+// A row whose version is ahead of the clock stays: a new one would begin behind it.
+const step find_unused{
+    .verb = verb::find_unused,
+    .look =
+        "WITH page AS MATERIALIZED (SELECT name, expires_at <= clock_us() - ?3 AND version < clock_us() AS is_unused "
+        "FROM rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2) "
+        "SELECT name, 1 FROM page WHERE is_unused "
+        "UNION ALL SELECT max(name), 0 FROM page HAVING count(*) > 0"};
+
+const step sweep{.verb = verb::sweep,
+                 .act =
+                     "DELETE FROM rowlock_lock "
+                     "WHERE name = ?1 AND expires_at <= clock_us() - ?2 AND version < clock_us()"};
+
+const step find_dead{
+    .verb = verb::find_dead,
+    .look =
+        "WITH page AS MATERIALIZED (SELECT ticket, name, attempt, expires_at <= clock_us() - ?3 AS is_dead "
+        "FROM rowlock_waiter WHERE ticket > ?1 ORDER BY ticket LIMIT ?2) "
+        "SELECT ticket, name, attempt, 1 FROM page WHERE is_dead "
+        "UNION ALL SELECT max(ticket), name, attempt, 0 FROM page HAVING count(*) > 0"};
+
+const step bury{.verb = verb::bury,
+                .key = 1,
+                .act =
+                    "DELETE FROM rowlock_waiter "
+                    "WHERE ticket = ?3 AND attempt = ?2 AND expires_at <= clock_us() - ?4"};
+
 const step names_liveness{.verb = verb::names_liveness,
                           .look = "SELECT 1 FROM rowlock_lock WHERE liveness = ?1 LIMIT 1"};
 
@@ -161,12 +189,16 @@ table sqlite(std::string_view prefix) {
                         withdraw,
                         turn,
                         waiters,
+                        find_unused,
+                        sweep,
+                        find_dead,
+                        bury,
                         schema,
                         probe,
                         applied,
                         applying};
   // What is for rows with locks, and for telling others.
-  static_assert(std::size(steps) == table::size - 9);
+  static_assert(std::size(steps) == table::size - 10);
   return {steps, prefix};
 }
 

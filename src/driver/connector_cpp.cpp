@@ -17,7 +17,9 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "core/error_detail.hpp"
@@ -102,8 +104,10 @@ bool is_about_integer(int type) {
 std::string text_of(const sql::SQLString& s) { return {s.c_str(), s.length()}; }
 
 bool gives_rows(const std::string& sql) {
-  return sql.find("RETURNING") != std::string::npos || sql.find_first_not_of(" \n") == sql.find("SELECT") ||
-         sql.starts_with("SHOW");
+  const auto start = std::min(sql.find_first_not_of(" \n"), sql.size());
+  const auto begins_with = [&](const char* word) { return sql.compare(start, std::strlen(word), word) == 0; };
+  return sql.find("RETURNING") != std::string::npos || begins_with("SELECT") || begins_with("WITH") ||
+         begins_with("SHOW");
 }
 
 std::string host_of(const mysql_address& to) {

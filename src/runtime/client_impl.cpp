@@ -157,6 +157,12 @@ void client_impl::migrate() {
   }
 }
 
+void client_impl::tidy(const std::stop_token& stop) {
+  const entered under_way{*this};
+  const auto until = call_limits(stop);
+  on_session(until, [&](driver::session& on) { database_->tidy(sql_, on, until); });
+}
+
 void client_impl::report(event e) noexcept {
   reporter_.add(std::move(e));
   if (is_closed_) return reporter_.deliver();

@@ -19,6 +19,7 @@
 #include "core/time.hpp"
 #include "dialect/dialect.hpp"
 #include "driver/backend.hpp"
+#include "driver/boot_clock.hpp"
 #include "runtime/attendant.hpp"
 #include "runtime/hint_source.hpp"
 #include "runtime/holdings.hpp"
@@ -75,9 +76,21 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::vector<waiter_info> waiters(const lock_name& name);
   void check();
   void migrate();
+
+  /// One step of a sweep: `use(sql, session, limits)`. How long it took goes to `took`.
+  template <class Use>
+  auto keep_house(const std::stop_token& stop, duration& took, Use use);
+  /// Tidies up beside the database.
+  void tidy(const std::stop_token& stop);
+  /// Lets go without waiting for the database. Of one that is not to be held any more, whatever becomes of its handle.
+  void release_soon(const std::shared_ptr<acquisition>& a) noexcept;
+  const client_options& options() const noexcept { return options_; }
+
   void close() noexcept;
 
   void report(event e) noexcept;
+  /// Throws client_closed, used_after_fork.
+  void check_usable() const;
   bool is_foreign() const noexcept { return generation_ != runtime::process_generation(); }
 
  private:
@@ -85,8 +98,6 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   struct tried;
   struct got;
 
-  /// Throws client_closed, used_after_fork.
-  void check_usable() const;
   /// A call that close() waits for; no call begins once it is closed.
   class entered {
    public:
@@ -225,6 +236,18 @@ auto client_impl::on_session(const driver::limits& until, Use use) {
     if (e.code() == errc::schema_missing) schema_fits_ = false;
     throw;
   }
+}
+
+template <class Use>
+auto client_impl::keep_house(const std::stop_token& stop, duration& took, Use use) {
+  const entered under_way{*this};
+  const auto until = call_limits(stop);
+  return on_session(until, [&](driver::session& on) {
+    const core::instant began = driver::now();
+    auto answer = use(sql_, on, until);
+    took = driver::now() - began;
+    return answer;
+  });
 }
 
 }  // namespace rowlock::inline v1::detail

@@ -52,6 +52,10 @@ void client_impl::release(const std::shared_ptr<acquisition>& a) {
 
 void client_impl::let_go(acquisition& a) { a.transaction ? release_transaction(a) : release_row(a); }
 
+void client_impl::release_soon(const std::shared_ptr<acquisition>& a) noexcept {
+  if (!is_foreign() && holdings_.drop(*a) && a->let_go()) undo_later(to_undo(*a));
+}
+
 // If the commit fails, the end of the connection lets go as well.
 void client_impl::release_transaction(acquisition& a) {
   a.transaction->hurry();

@@ -14,6 +14,7 @@ std::string sentence(const events::lost& e) {
 std::string sentence(const events::release_failed& e) {
   return "releasing the lock \"" + std::string{e.name.view()} + "\" failed: " + e.cause.what();
 }
+std::string sentence(const events::sweep_failed& e) { return std::string{"sweeping failed: "} + e.cause.what(); }
 std::string sentence(const events::warning& e) { return e.sentence; }
 
 void to_clog(const event& e) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,13 @@ struct lock_row {
   std::optional<std::int64_t> expires_at{};
   std::optional<std::string> note{};
 };
+
+/// A column n with all numbers below a million, on every database.
+inline constexpr std::string_view a_million_numbers =
+    "WITH d (i) AS (SELECT 0 UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL "
+    "SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) "
+    "SELECT a.i + 10 * b.i + 100 * c.i + 1000 * e.i + 10000 * f.i + 100000 * g.i AS n "
+    "FROM d a, d b, d c, d e, d f, d g";
 
 /// Something in the way; gone with the object.
 class obstacle {
@@ -58,12 +66,20 @@ class database {
   /// Its lease has just ended.
   virtual void expire(std::string_view name) = 0;
   virtual void set_version(std::string_view name, std::int64_t version) = 0;
+  /// So much more time has passed since somebody had it.
+  virtual void age(std::string_view name, std::chrono::seconds by) = 0;
+  /// So many names, up to a million, that nobody has had for two hours: "unused/0", "unused/1", …
+  virtual void add_unused(int number) = 0;
+  /// How many names have a row.
+  virtual int rows() = 0;
 
   /// How many wait, dead ones included.
   virtual int tickets() = 0;
   /// Somebody else waits, and does nothing, for an hour: the ticket.
   virtual std::int64_t enqueue(std::string_view name) = 0;
   virtual void erase_ticket(std::int64_t ticket) = 0;
+  /// Those who wait have died so long ago.
+  virtual void kill_waiters(std::chrono::seconds ago) = 0;
 
   virtual void drop_tables() = 0;
   /// What later migrations have made goes, and all that is in it.

@@ -35,6 +35,8 @@ std::vector<events::release_failed> recorder::failures() const { return record_-
 
 std::vector<events::warning> recorder::warnings() const { return record_->all<events::warning>(); }
 
+std::vector<events::sweep_failed> recorder::sweep_failures() const { return record_->all<events::sweep_failed>(); }
+
 bool recorder::lost(std::string_view name) const {
   const auto all = losses();
   return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.name.view() == name; });

@@ -20,6 +20,7 @@ class recorder {
   std::vector<events::lost> losses() const;
   std::vector<events::release_failed> failures() const;
   std::vector<events::warning> warnings() const;
+  std::vector<events::sweep_failed> sweep_failures() const;
 
   /// Whether a loss of that name, or a failed release of it with that code, has been reported.
   bool lost(std::string_view name) const;

@@ -20,6 +20,8 @@ std::string random_name() {
   return out.str();
 }
 
+std::string interval(std::chrono::seconds s) { return "INTERVAL '" + std::to_string(s.count()) + "' SECOND"; }
+
 }  // namespace
 
 server_database::server_database(server_address server, std::uint16_t usual_port)
@@ -57,6 +59,18 @@ void server_database::set_version(std::string_view name, std::int64_t version) {
   change(name, "version = " + std::to_string(version));
 }
 
+void server_database::age(std::string_view name, std::chrono::seconds by) {
+  change(name, "acquired_at = acquired_at - " + interval(by) + ", expires_at = expires_at - " + interval(by));
+}
+
+void server_database::add_unused(int number) {
+  execute("INSERT INTO rowlock_lock (name, version, expires_at) SELECT CONCAT('unused/', n), 1, " + clock() + " - " +
+          interval(std::chrono::hours{2}) + " FROM (" + std::string{a_million_numbers} + ") numbers WHERE n < " +
+          std::to_string(number));
+}
+
+int server_database::rows() { return static_cast<int>(number("SELECT count(*) FROM rowlock_lock")); }
+
 int server_database::tickets() { return static_cast<int>(number("SELECT count(*) FROM rowlock_waiter")); }
 
 std::int64_t server_database::enqueue(std::string_view name) {
@@ -68,6 +82,10 @@ std::int64_t server_database::enqueue(std::string_view name) {
 
 void server_database::erase_ticket(std::int64_t ticket) {
   execute("DELETE FROM rowlock_waiter WHERE ticket = " + std::to_string(ticket));
+}
+
+void server_database::kill_waiters(std::chrono::seconds ago) {
+  execute("UPDATE rowlock_waiter SET expires_at = " + clock() + " - " + interval(ago));
 }
 
 void server_database::drop_tables() {

@@ -41,9 +41,13 @@ class server_database : public database {
   void erase(std::string_view name) override;
   void expire(std::string_view name) override;
   void set_version(std::string_view name, std::int64_t version) override;
+  void age(std::string_view name, std::chrono::seconds by) override;
+  void add_unused(int number) override;
+  int rows() override;
   int tickets() override;
   std::int64_t enqueue(std::string_view name) override;
   void erase_ticket(std::int64_t ticket) override;
+  void kill_waiters(std::chrono::seconds ago) override;
   void drop_tables() override;
   void return_to_first_schema() override;
   int newest_migration() override;

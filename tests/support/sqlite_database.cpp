@@ -75,6 +75,8 @@ std::optional<std::int64_t> number_of(sqlite3_stmt* row, int column) {
   return sqlite3_column_int64(row, column);
 }
 
+std::int64_t microseconds(std::chrono::seconds s) { return std::chrono::microseconds{s}.count(); }
+
 /// A transaction that is rolled back when the obstacle goes.
 class open_transaction : public obstacle {
  public:
@@ -163,6 +165,20 @@ void sqlite_database::set_version(std::string_view name, std::int64_t version) {
   connection{file_}.run("UPDATE rowlock_lock SET version = ? WHERE name = ?", {version, name});
 }
 
+void sqlite_database::age(std::string_view name, std::chrono::seconds by) {
+  connection{file_}.run(
+      "UPDATE rowlock_lock SET acquired_at = acquired_at - ?1, expires_at = expires_at - ?1 WHERE name = ?2",
+      {microseconds(by), name});
+}
+
+void sqlite_database::add_unused(int number) {
+  const auto sql = "INSERT INTO rowlock_lock (name, version, expires_at) SELECT 'unused/' || n, 1, ?1 FROM (" +
+                   std::string{a_million_numbers} + ") WHERE n < ?2";
+  connection{file_}.run(sql.c_str(), {now() - microseconds(std::chrono::hours{2}), std::int64_t{number}});
+}
+
+int sqlite_database::rows() { return static_cast<int>(connection{file_}.number("SELECT count(*) FROM rowlock_lock")); }
+
 int sqlite_database::tickets() {
   return static_cast<int>(connection{file_}.number("SELECT count(*) FROM rowlock_waiter"));
 }
@@ -178,6 +194,10 @@ std::int64_t sqlite_database::enqueue(std::string_view name) {
 
 void sqlite_database::erase_ticket(std::int64_t ticket) {
   connection{file_}.run("DELETE FROM rowlock_waiter WHERE ticket = ?", {ticket});
+}
+
+void sqlite_database::kill_waiters(std::chrono::seconds ago) {
+  connection{file_}.run("UPDATE rowlock_waiter SET expires_at = ?", {now() - microseconds(ago)});
 }
 
 void sqlite_database::drop_tables() {

@@ -1,0 +1,67 @@
+#include "strategy/housekeeping.hpp"
+
+#include "core/sweep.hpp"
+
+namespace rowlock::inline v1::strategies {
+
+namespace {
+
+std::vector<driver::row> run_one(const dialect::table& sql, dialect::verb what, driver::session& on,
+                                 const driver::request& one, const driver::limits& until) {
+  return on.run(sql[what], {&one, 1}, until);
+}
+
+}  // namespace
+
+unused_names find_unused(const dialect::table& sql, driver::session& on, std::string_view after, std::size_t number,
+                         duration retention, const driver::limits& until) {
+  unused_names out;
+  const driver::request page{after, static_cast<std::int64_t>(number), retention.count()};
+  for (const auto& r : run_one(sql, dialect::verb::find_unused, on, page, until)) {
+    if (driver::integer(r.at(1)) != 0)
+      out.names.push_back(driver::text(r.at(0)));
+    else
+      out.last = driver::text(r.at(0));
+  }
+  return out;
+}
+
+std::size_t sweep(const dialect::table& sql, driver::session& on, std::span<const std::string> names,
+                  duration retention, const driver::limits& until) {
+  std::vector<driver::request> asked;
+  asked.reserve(names.size());
+  for (const auto& n : names) asked.push_back({std::string_view{n}, retention.count()});
+  return on.run(sql[dialect::verb::sweep], asked, until).size();
+}
+
+dead_tickets find_dead(const dialect::table& sql, driver::session& on, std::int64_t after, std::size_t number,
+                       const driver::limits& until) {
+  dead_tickets out;
+  const driver::request page{after, static_cast<std::int64_t>(number), core::ticket_retention.count()};
+  for (const auto& r : run_one(sql, dialect::verb::find_dead, on, page, until)) {
+    if (driver::integer(r.at(3)) != 0)
+      out.tickets.push_back(
+          {.number = driver::integer(r.at(0)), .name = driver::text(r.at(1)), .attempt = driver::text(r.at(2))});
+    else
+      out.last = driver::integer(r.at(0));
+  }
+  return out;
+}
+
+std::size_t bury(const dialect::table& sql, driver::session& on, std::span<const dead_ticket> tickets,
+                 const driver::limits& until) {
+  std::vector<driver::request> asked;
+  asked.reserve(tickets.size());
+  for (const auto& t : tickets)
+    asked.push_back({std::string_view{t.name}, std::string_view{t.attempt}, t.number, core::ticket_retention.count()});
+  return on.run(sql[dialect::verb::bury], asked, until).size();
+}
+
+std::size_t announce(const dialect::table& sql, driver::session& on, const driver::limits& until) {
+  const auto& step = sql[dialect::verb::announce];
+  if (step.look.empty()) return 0;
+  const driver::request nothing{};
+  return on.run(step, {&nothing, 1}, until).size();
+}
+
+}  // namespace rowlock::inline v1::strategies
