@@ -14,6 +14,7 @@
 #include <rowlock/lock_info.hpp>
 #include <rowlock/lock_name.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/schema_status.hpp>
 #include <rowlock/waiter_info.hpp>
 
 namespace rowlock::inline v1 {
@@ -78,8 +79,17 @@ class ROWLOCK_EXPORT client {
   /// Tells whether locks can be had here: connection, schema, permission to write, clock. Throws what is wrong.
   void check();
 
-  /// Creates or updates the tables. Idempotent, safe from many processes at once.
+  /// Creates or updates the tables: runs the files of the schema that are not recorded in the database, in their order,
+  /// and notes the checksums of those that somebody ran by hand. Safe from many processes at once: one does it, and the
+  /// others find it done. On PostgreSQL and SQLite all of it happens or nothing; on MySQL and MariaDB an interrupted
+  /// run is finished by the next. Where nothing is missing it needs no permission but to read (SQLite: to write the
+  /// file). What this throws before anything is run is schema_status().refusal: database_error where a file was edited
+  /// or left out, schema_newer where the tables no longer serve this library. Throws permission_denied where the role
+  /// may not make tables.
   void migrate();
+
+  /// How the tables stand. Only reads; works without any tables, and whatever their version is.
+  rowlock::schema_status schema_status();
 
   /// Ends waits (client_closed), fires lost() of all that is held, releases it and joins the client's threads, in at
   /// most call_timeout. Idempotent; does not throw.

@@ -13,6 +13,7 @@
 #include <rowlock/loss_reason.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/schema_status.hpp>
 #include <rowlock/sweeper.hpp>
 #include <rowlock/transaction.hpp>
 #include <rowlock/waiter_info.hpp>

@@ -51,6 +51,7 @@ std::optional<lock_info> client::find(const lock_name& name) { return detail::in
 std::vector<waiter_info> client::waiters(const lock_name& name) { return detail::inside::of(*this)->waiters(name); }
 void client::check() { detail::inside::of(*this)->check(); }
 void client::migrate() { detail::inside::of(*this)->migrate(); }
+rowlock::schema_status client::schema_status() { return detail::inside::of(*this)->schema_status(); }
 
 void client::close() {
   if (impl_) impl_->close();

@@ -7,17 +7,13 @@
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
 #include "command/inspection.hpp"
+#include "command/migrate.hpp"
 #include "command/options.hpp"
 #include "command/run.hpp"
 
 namespace rowlock::command {
 
 namespace {
-
-int migrate(const options& given) {
-  connect(given).migrate();
-  return exit_status::done;
-}
 
 int carry_out(const options& given) {
   switch (given.what) {

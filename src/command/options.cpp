@@ -79,6 +79,13 @@ void add_run(CLI::App& app, options& to) {
 
 void add_json(CLI::App& app, options& to) { app.add_flag("--json", to.as_json, "Print JSON, for programs."); }
 
+void add_migrate(CLI::App& app, options& to) {
+  auto& dry_run = *app.add_flag("--dry-run", to.migrate.is_dry_run, "Change nothing; print the SQL that is missing.");
+  auto& status = *app.add_flag("--status", to.migrate.wants_status, "Change nothing; print how the tables stand.");
+  status.excludes(&dry_run);
+  app.add_flag("--json", to.as_json, "With --status: print JSON, for programs.")->needs(&status);
+}
+
 void add_list(CLI::App& app, options& to) {
   app.add_option("PREFIX", to.prefix);
   add_json(app, to);
@@ -105,7 +112,7 @@ void add_everything(CLI::App& app, options& to) {
   app.add_option("--table-prefix", to.table_prefix, "What the names of the tables begin with. Default: rowlock_.")
       ->type_name("PREFIX");
   add_subcommand(app, to, page_of("run"), subcommand::run, add_run);
-  add_subcommand(app, to, page_of("migrate"), subcommand::migrate, [](CLI::App&, options&) {});
+  add_subcommand(app, to, page_of("migrate"), subcommand::migrate, add_migrate);
   add_subcommand(app, to, page_of("list"), subcommand::list, add_list);
   add_subcommand(app, to, page_of("show"), subcommand::show, add_show);
 }

@@ -24,6 +24,12 @@ struct run_options {
   std::vector<std::string> command{};
 };
 
+/// rowlock migrate.
+struct migrate_options {
+  bool is_dry_run = false;
+  bool wants_status = false;
+};
+
 struct options {
   subcommand what{};
   std::string database{};  ///< empty: by the environment
@@ -32,6 +38,7 @@ struct options {
   std::string prefix{};
   bool as_json = false;
   run_options run{};
+  migrate_options migrate{};
 };
 
 struct parsed_options {

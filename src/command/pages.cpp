@@ -85,7 +85,23 @@ One deployment after the other, for at most ten minutes of waiting:
  rowlock run --wait 10m --note "$USER" deploy -- ./deploy.sh production)"}};
 
 constexpr page::section migrate_before[] = {
-    {"DESCRIPTION", R"(Makes rowlock's tables, or brings them up to date. It may be run again, and by many at once.)"}};
+    {"DESCRIPTION",
+     R"(Makes rowlock's tables, or brings them up to date. It may be run again, and by many at once: one does it, and the
+others find it done. Programs that hold locks meanwhile keep them.
+
+With --dry-run it prints what it would run, to be read or to be run by psql, mysql or sqlite3; nothing where nothing is
+missing. Tables that were made so, or from the files themselves, are as good; migrate later notes their checksums.
+
+With --status it prints a line for each file of the schema: version, state, when it was applied (UTC), and file. The
+exit status is 78 unless this rowlock can work with the tables. The states are
+ pending  not there yet
+ applied  from the very text that this rowlock has
+ by_hand  run by somebody, and not yet looked at by migrate
+ edited   from another text than this rowlock has: migrate refuses
+ unknown  newer than this rowlock
+With --json it is an object: applied and expected (the newest version in the database, and the newest this rowlock knows),
+serves_from (the oldest that a program may expect and still work with these tables), fits, refusal (why migrate would
+refuse; null where it would not), and "migrations", an array of objects: version, file, state and applied_at.)"}};
 
 constexpr page::section list_before[] = {
     {"DESCRIPTION",

@@ -49,16 +49,16 @@ enum class verb : std::uint8_t {
   find_unused,       // name, number, retention -> name, whether nobody has had it for so long: of as many names, those
                      // that come next, all that may go, and the last
   sweep,             // name, retention -> name, if its row is gone, because nobody has had it for so long
-  find_dead,  // ticket, number, retention -> ticket, name, attempt, whether its waiter has been dead for so long:
-              // of as many tickets, those that come next, all that may go, and the last
-  bury,       // name, attempt, ticket, retention -> attempt, if the ticket is gone, because it was dead so long
-  touch,      // name -> as inspect, and whether it is vacant and nobody has it locked. Needed where a
-              // transaction's snapshot may begin with a statement that locks
-  home,       // -> a text that no other database has, and no other place in it
-  schema,     // -> version, serves_from, installation, applied_at, clock
-  probe,      // -> nothing; fails where locks could not be taken
-  applied,    // -> version, checksum
-  applying,   // version, checksum -> nothing
+  find_dead,         // ticket, number, retention -> ticket, name, attempt, whether its waiter has been dead for so
+                     // long: of as many tickets, those that come next, all that may go, and the last
+  bury,              // name, attempt, ticket, retention -> attempt, if the ticket is gone, because it was dead so long
+  touch,             // name -> as inspect, and whether it is vacant and nobody has it locked. Needed where a
+                     // transaction's snapshot may begin with a statement that locks
+  home,              // -> a text that no other database has, and no other place in it
+  schema,            // -> version, serves_from, installation, applied_at, clock
+  probe,             // -> nothing; fails where locks could not be taken
+  applied,           // -> version, checksum, serves_from, applied_at
+  applying,          // version, checksum -> nothing
   count_of_verbs
 };
 

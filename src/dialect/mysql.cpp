@@ -423,7 +423,8 @@ table mysql(std::string_view prefix) {
        .look = std::string{inserting_nothing},
        .act = std::string{deleting_nothing},
        .told = std::string{waiting_for_nothing}},
-      {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
+      {.verb = verb::applied,
+       .look = "SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,
        .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"}};
   // What is for rows without locks, for telling others, and what would save nothing.

@@ -423,7 +423,8 @@ table postgresql(std::string_view prefix, const choices& with) {
       {.verb = verb::home, .look = "SELECT " + std::string{this_home}},
       {.verb = verb::schema, .look = std::string{schema_state}},
       {.verb = verb::probe, .act = std::string{writing_nothing}},
-      {.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"},
+      {.verb = verb::applied,
+       .look = "SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,
        .act = "UPDATE rowlock_migration SET checksum = $2::text WHERE version = $1::integer AND checksum IS NULL"}};
   static_assert(std::size(steps) == table::size - 3);  // what is for rows without locks

@@ -163,7 +163,8 @@ const step probe{.verb = verb::probe,
                  .look = "SELECT 1 FROM rowlock_waiter WHERE 0",
                  .act = "UPDATE rowlock_lock SET version = version WHERE 0"};
 
-const step applied{.verb = verb::applied, .look = "SELECT version, checksum FROM rowlock_migration ORDER BY version"};
+const step applied{.verb = verb::applied,
+                   .look = "SELECT version, checksum, serves_from, applied_at FROM rowlock_migration ORDER BY version"};
 
 const step applying{.verb = verb::applying,
                     .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"};

@@ -148,13 +148,17 @@ void client_impl::check() {
 void client_impl::migrate() {
   check_usable();
   const auto until = call_limits();
-  auto loan = pool_.borrow(until);
-  try {
-    runtime::migrate(sql_, backend_.migrations(), options_.table_prefix, *loan, until);
-  } catch (const error& e) {
-    if (e.connection_is_unusable()) loan.discard();
-    throw;
-  }
+  on_any_schema(until, [&](driver::session& on) {
+    runtime::migrate(sql_, backend_.migrations(), options_.table_prefix, on, until);
+  });
+}
+
+rowlock::schema_status client_impl::schema_status() {
+  check_usable();
+  const auto until = call_limits();
+  return on_any_schema(until, [&](driver::session& on) {
+    return runtime::read_status(sql_, backend_.migrations(), options_.table_prefix, on, until);
+  });
 }
 
 void client_impl::tidy(const std::stop_token& stop) {

@@ -4,6 +4,7 @@
 #include <rowlock/held_lock.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/schema_status.hpp>
 #include <rowlock/transaction.hpp>
 #include <rowlock/waiter_info.hpp>
 
@@ -76,6 +77,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::vector<waiter_info> waiters(const lock_name& name);
   void check();
   void migrate();
+  rowlock::schema_status schema_status();
 
   /// One step of a sweep: `use(sql, session, limits)`. How long it took goes to `took`.
   template <class Use>
@@ -109,6 +111,8 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   runtime::traffic& calls_if_usable();
   driver::limits call_limits(const std::stop_token& stop = {}) const;
   static driver::limits leaving_a_tenth(driver::limits until);
+  template <class Use>
+  auto on_any_schema(const driver::limits& until, Use use);
   template <class Use>
   auto on_session(const driver::limits& until, Use use);
   void require_fit_schema(driver::session& on, const driver::limits& until);
@@ -224,18 +228,26 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   runtime::attendant attendant_;
 };
 
-/// Runs `use(session)` on a session whose schema fits this library.
+/// Runs `use(session)` on a session, whatever its schema is.
 template <class Use>
-auto client_impl::on_session(const driver::limits& until, Use use) {
+auto client_impl::on_any_schema(const driver::limits& until, Use use) {
   auto loan = pool_.borrow(until);
   try {
-    require_fit_schema(*loan, until);
     return use(*loan);
   } catch (const error& e) {
     if (e.connection_is_unusable()) loan.discard();
     if (e.code() == errc::schema_missing) schema_fits_ = false;
     throw;
   }
+}
+
+/// The same where its schema fits this library.
+template <class Use>
+auto client_impl::on_session(const driver::limits& until, Use use) {
+  return on_any_schema(until, [&](driver::session& on) {
+    require_fit_schema(on, until);
+    return use(on);
+  });
 }
 
 template <class Use>

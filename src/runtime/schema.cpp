@@ -2,7 +2,12 @@
 
 #include <rowlock/error.hpp>
 
-#include <map>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/schema.hpp"
 
 namespace rowlock::inline v1::runtime {
 
@@ -27,50 +32,64 @@ schema_state read(const dialect::table& sql, driver::session& on, const driver::
           .clock = duration{driver::integer(r.at(4))}};
 }
 
-using checksums = std::map<std::int64_t, std::string>;  // by version; empty: run by hand
-
 // No table yet is an answer here, not an error.
-checksums read_applied(const dialect::table& sql, driver::session& on, const driver::limits& until) try {
-  checksums out;
+std::vector<core::schema_record> read_records(const dialect::table& sql, driver::session& on,
+                                              const driver::limits& until) try {
+  std::vector<core::schema_record> out;
   const driver::request nothing{};
   for (const auto& r : on.run(sql[dialect::verb::applied], {&nothing, 1}, until))
-    out.emplace(driver::integer(r.at(0)), driver::text(r.at(1)));
+    out.push_back({.version = static_cast<int>(driver::integer(r.at(0))),
+                   .checksum = driver::text(r.at(1)),
+                   .serves_from = static_cast<int>(driver::integer(r.at(2))),
+                   .applied_at = std::chrono::sys_time<duration>{duration{driver::integer(r.at(3))}}});
   return out;
 } catch (const error& e) {
   if (e.code() != errc::schema_missing) throw;
   return {};
 }
 
-void require_unedited(const dialect::migration& file, const std::string& applied) {
-  if (applied.empty() || applied == file.sha256) return;
-  throw error{errc::database_error, "schema " + std::to_string(file.version) +
-                                        " was applied from another text than this "
-                                        "library's " +
-                                        std::string{file.name} + " (checksum " + applied + "): one was edited"};
+schema_status compare(std::span<const dialect::migration> files, const dialect::table& sql, driver::session& on,
+                      const driver::limits& until) {
+  std::vector<core::schema_file> ours;
+  ours.reserve(files.size());
+  for (const auto& file : files) ours.push_back({.version = file.version, .name = file.name, .checksum = file.sha256});
+  return core::compare(ours, read_records(sql, on, until));
 }
 
-void apply(const dialect::migration& file, const checksums& applied, const dialect::table& sql, std::string_view prefix,
-           driver::session& on, const driver::limits& until) {
-  const auto found = applied.find(file.version);
-  if (found == applied.end()) {
-    on.script(dialect::with_prefix(file.text, prefix));
-  } else {
-    require_unedited(file, found->second);
-    if (!found->second.empty()) return;
-  }
+/// Those of the files that are in that state.
+std::vector<dialect::migration> in_state(migration_state state, const schema_status& found,
+                                         std::span<const dialect::migration> files) {
+  std::vector<dialect::migration> out;
+  for (const auto& file : files)
+    if (found.migrations.at(static_cast<std::size_t>(file.version) - 1).state == state) out.push_back(file);
+  return out;
+}
+
+void note_checksum(const dialect::migration& file, const dialect::table& sql, driver::session& on,
+                   const driver::limits& until) {
   const driver::request mark{std::int64_t{file.version}, file.sha256};
   on.run(sql[dialect::verb::applying], {&mark, 1}, until);
+}
+
+// Locks are as good without a checksum: a role that may only read what is recorded leaves that to another.
+void adopt(std::span<const dialect::migration> by_hand, const dialect::table& sql, driver::session& on,
+           const driver::limits& until) try {
+  if (by_hand.empty()) return;
+  const auto body = [&] {
+    for (const auto& file : by_hand) note_checksum(file, sql, on, until);
+  };
+  on.exclusively(body, until);
+} catch (const error& e) {
+  if (e.code() != errc::permission_denied) throw;
 }
 
 }  // namespace
 
 void require_fit_schema(const dialect::table& sql, driver::session& on, const driver::limits& until) {
   const schema_state state = read(sql, on, until);
-  const std::string numbers = "the database has rowlock's schema " + std::to_string(state.version) +
-                              ", this library expects " + std::to_string(dialect::expected_schema);
-  if (state.version < dialect::expected_schema) throw error{errc::schema_older, numbers + "; run client::migrate()"};
-  if (state.version > dialect::expected_schema && state.serves_from > dialect::expected_schema)
-    throw error{errc::schema_newer, numbers + " and is no longer served by it; use a newer rowlock"};
+  const auto misfit =
+      core::misfit(static_cast<int>(state.version), static_cast<int>(state.serves_from), dialect::expected_schema);
+  if (misfit) throw error{*misfit};
 }
 
 void require_sane_clock(const dialect::table& sql, driver::session& on, const driver::limits& until) {
@@ -81,13 +100,28 @@ void require_sane_clock(const dialect::table& sql, driver::session& on, const dr
                                         " s behind the time at which the schema was applied; set it right"};
 }
 
+schema_status read_status(const dialect::table& sql, std::span<const dialect::migration> files, std::string_view prefix,
+                          driver::session& on, const driver::limits& until) {
+  auto out = compare(files, sql, on, until);
+  for (const auto& file : files)
+    out.migrations.at(static_cast<std::size_t>(file.version) - 1).sql = dialect::with_prefix(file.text, prefix);
+  return out;
+}
+
 void migrate(const dialect::table& sql, std::span<const dialect::migration> files, std::string_view prefix,
              driver::session& on, const driver::limits& until) {
+  std::vector<dialect::migration> by_hand;
   const auto body = [&] {
-    const checksums applied = read_applied(sql, on, until);
-    for (const auto& file : files) apply(file, applied, sql, prefix, on, until);
+    const auto found = compare(files, sql, on, until);
+    if (const auto refusal = core::refusal_to_migrate(found)) throw error{*refusal};
+    for (const auto& file : in_state(migration_state::pending, found, files)) {
+      on.script(dialect::with_prefix(file.text, prefix));
+      note_checksum(file, sql, on, until);
+    }
+    by_hand = in_state(migration_state::by_hand, found, files);
   };
   on.exclusively(body, until);
+  adopt(by_hand, sql, on, until);
   require_fit_schema(sql, on, until);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "support/databases.hpp"
@@ -10,6 +11,7 @@
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
 #include "support/strategies.hpp"
+#include "support/temp_folder.hpp"
 
 // The schema files as a database administrator runs them: by the shell of the database, without this library.
 
@@ -92,6 +94,19 @@ TEST_P(schema_by_hand, is_adopted_by_migrate) {
   connect().migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
   EXPECT_NO_THROW(connect().migrate());
+}
+
+TEST_P(schema_by_hand, from_what_the_library_says_is_missing) {
+  const temp_folder folder;
+  auto locks = client::connect(db().url(), {.table_prefix = "special_", .observer = silent()});
+  {
+    std::ofstream all{folder / "all.sql"};
+    for (const auto& each : locks.schema_status().migrations) all << each.sql << '\n';
+  }
+  ASSERT_EQ(run("cat '" + (folder / "all.sql").string() + "'"), 0);
+  EXPECT_NO_THROW(locks.check());
+  for (const auto& each : locks.schema_status().migrations) EXPECT_EQ(each.state, migration_state::by_hand);
+  EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
 }
 
 }  // namespace

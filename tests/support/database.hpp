@@ -88,6 +88,8 @@ class database {
   virtual void record_migration(int version, int serves_from) = 0;
   virtual void forget_migration(int version) = 0;
   virtual void forget_checksums() = 0;
+  /// As if it had been run from another text.
+  virtual void edit_migration(int version) = 0;
   virtual int missing_checksums() = 0;
 
   /// While it is there, nothing can be written.

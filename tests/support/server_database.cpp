@@ -111,6 +111,10 @@ void server_database::forget_migration(int version) {
 
 void server_database::forget_checksums() { execute("UPDATE rowlock_migration SET checksum = NULL"); }
 
+void server_database::edit_migration(int version) {
+  execute("UPDATE rowlock_migration SET checksum = 'of another text' WHERE version = " + std::to_string(version));
+}
+
 int server_database::missing_checksums() {
   return static_cast<int>(number("SELECT count(*) FROM rowlock_migration WHERE checksum IS NULL"));
 }

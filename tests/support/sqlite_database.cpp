@@ -232,6 +232,11 @@ void sqlite_database::forget_migration(int version) {
 
 void sqlite_database::forget_checksums() { connection{file_}.run("UPDATE rowlock_migration SET checksum = NULL"); }
 
+void sqlite_database::edit_migration(int version) {
+  connection{file_}.run("UPDATE rowlock_migration SET checksum = 'of another text' WHERE version = ?",
+                        {std::int64_t{version}});
+}
+
 int sqlite_database::missing_checksums() {
   return static_cast<int>(connection{file_}.number("SELECT count(*) FROM rowlock_migration WHERE checksum IS NULL"));
 }

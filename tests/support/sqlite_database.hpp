@@ -46,6 +46,7 @@ class sqlite_database : public database {
   void record_migration(int version, int serves_from) override;
   void forget_migration(int version) override;
   void forget_checksums() override;
+  void edit_migration(int version) override;
   int missing_checksums() override;
   std::unique_ptr<obstacle> stall() override;
   std::unique_ptr<obstacle> reader() override;

@@ -1,0 +1,82 @@
+#include "command/migrate.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <rowlock/rowlock.hpp>
+
+#include <chrono>
+#include <ctime>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "command/database.hpp"
+#include "command/table.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string applied_at(const migration_status& of) {
+  if (!of.applied_at) return {};
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(*of.applied_at).time_since_epoch().count();
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+json or_null(const std::string& text) { return text.empty() ? json{} : json(text); }
+
+json json_of(const schema_status& found) {
+  auto all = json::array();
+  for (const auto& each : found.migrations)
+    all.push_back({{"version", each.version},
+                   {"file", or_null(each.file)},
+                   {"state", to_string(each.state)},
+                   {"applied_at", or_null(applied_at(each))}});
+  return {{"applied", found.applied}, {"expected", found.expected},        {"serves_from", found.serves_from},
+          {"fits", found.fits},       {"refusal", or_null(found.refusal)}, {"migrations", all}};
+}
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+void print_lines(const schema_status& found) {
+  std::vector<table_line> lines{{"VERSION", "STATE", "APPLIED", "FILE"}};
+  for (const auto& each : found.migrations)
+    lines.push_back({std::to_string(each.version), std::string{to_string(each.state)}, or_dash(applied_at(each)),
+                     or_dash(each.file)});
+  print_table(lines);
+}
+
+int print_status(const options& given, const schema_status& found) {
+  if (given.as_json)
+    std::cout << json_of(found).dump(2) << '\n';
+  else
+    print_lines(found);
+  if (!found.refusal.empty()) say(found.refusal);
+  return found.fits ? exit_status::done : exit_status::schema;
+}
+
+int print_missing(const schema_status& found) {
+  for (const auto& each : found.migrations)
+    if (each.state == migration_state::pending) std::cout << each.sql << '\n';
+  return exit_status::done;
+}
+
+}  // namespace
+
+int migrate(const options& given) {
+  auto locks = connect(given);
+  const auto found = locks.schema_status();
+  if (given.migrate.wants_status) return print_status(given, found);
+  if (!found.refusal.empty()) {
+    say(found.refusal);
+    return exit_status::schema;
+  }
+  if (given.migrate.is_dry_run) return print_missing(found);
+  locks.migrate();
+  return exit_status::done;
+}
+
+}  // namespace rowlock::command
