@@ -61,7 +61,8 @@ mysql_database::~mysql_database() {
   if (!connection_.is_of_this_process()) return;
   try {
     terminate_sessions();
-    mysql_database::execute("DROP DATABASE " + name() + "; DROP USER IF EXISTS " + guest() + "; DROP USER " + name());
+    mysql_database::execute("DROP DATABASE " + name() + "; DROP USER IF EXISTS " + guest() + "; DROP ROLE IF EXISTS " +
+                            group() + "; DROP USER " + name());
   } catch (const std::exception& e) {
     std::cerr << "a database was left behind: " << e.what() << '\n';
   }
@@ -69,18 +70,31 @@ mysql_database::~mysql_database() {
 
 bool mysql_database::is_mariadb() { return text("SELECT VERSION()").find("MariaDB") != std::string::npos; }
 
-std::string mysql_database::shell() const {
-  return "MYSQL_PWD='" + address().password + "' mariadb --no-defaults --protocol=tcp --host='" + host() +
-         "' --port=" + std::to_string(port()) + " --user=" + name() + " " + name();
+std::string mysql_database::shell() const { return shell_as(address()); }
+
+std::string mysql_database::administrators_shell() const { return shell_as(administrator()); }
+
+std::string mysql_database::shell_as(const server_address& role) const {
+  return "MYSQL_PWD='" + role.password + "' mariadb --no-defaults --protocol=tcp --host='" + host() +
+         "' --port=" + std::to_string(port()) + " --user=" + role.user + " " + name();
 }
 
 std::string mysql_database::url_of_guest(std::string_view privileges) {
-  execute("CREATE USER " + guest() + " IDENTIFIED BY '" + guest() + "'");
+  make_guest();
   const auto tables = connection_.with([&](my_connection& c) { return c.run("SHOW TABLES"); });
   for (std::uint64_t i = 0; i < tables.rows(); ++i)
     execute("GRANT " + std::string{privileges} + " ON " + tables.text(i, 0).value() + " TO " + guest());
   return address_as(guest()).url();
 }
+
+std::string mysql_database::url_of_member() {
+  make_guest();
+  execute("GRANT " + group() + " TO " + guest() + "; SET DEFAULT ROLE " + group() + (is_mariadb() ? " FOR " : " TO ") +
+          guest());
+  return address_as(guest()).url();
+}
+
+void mysql_database::make_guest() { execute("CREATE USER " + guest() + " IDENTIFIED BY '" + guest() + "'"); }
 
 void mysql_database::set_password(const std::string& word) {
   execute("ALTER USER " + name() + " IDENTIFIED BY " + quoted(word));

@@ -24,7 +24,9 @@ class mysql_database : public server_database {
   bool is_mariadb();
 
   std::string shell() const override;
+  std::string administrators_shell() const override;
   std::string url_of_guest(std::string_view privileges) override;
+  std::string url_of_member() override;
   void set_password(const std::string& word) override;
   void forbid_making_tables() override;
   std::int64_t now() override;
@@ -47,6 +49,8 @@ class mysql_database : public server_database {
   bool is_complete(std::string_view answer) const override;
 
  private:
+  void make_guest();
+  std::string shell_as(const server_address& role) const;
   std::string clock() const override;
   std::string clock_and_an_hour() const override;
   std::string random_id() const override;

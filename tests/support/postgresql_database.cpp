@@ -45,6 +45,10 @@ lock_row row_of(const pq_result& found) {
           .note = found.text(0, 6)};
 }
 
+std::string shell_as(const server_address& to) {
+  return "psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 '" + to.url() + "'";
+}
+
 }  // namespace
 
 postgresql_database::postgresql_database() : postgresql_database{address_in(server_variable)} {}
@@ -59,15 +63,17 @@ postgresql_database::~postgresql_database() {
   if (!connection_.is_of_this_process()) return;
   try {
     terminate_sessions();
-    postgresql_database::execute("DROP SCHEMA " + name() + " CASCADE; DROP ROLE IF EXISTS " + guest() + "; DROP ROLE " +
-                                 name());
+    postgresql_database::execute("DROP SCHEMA " + name() + " CASCADE; DROP ROLE IF EXISTS " + guest() + ", " + group() +
+                                 "; DROP ROLE " + name());
   } catch (const std::exception& e) {
     std::cerr << "a schema was left behind: " << e.what() << '\n';
   }
 }
 
-std::string postgresql_database::shell() const {
-  return "psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 '" + url() + "'";
+std::string postgresql_database::shell() const { return shell_as(address()); }
+
+std::string postgresql_database::administrators_shell() const {
+  return "PGOPTIONS='-c search_path=" + name() + "' " + shell_as(administrator());
 }
 
 std::string postgresql_database::url_through_pgbouncer() const {
@@ -77,10 +83,21 @@ std::string postgresql_database::url_through_pgbouncer() const {
 }
 
 std::string postgresql_database::url_of_guest(std::string_view privileges) {
-  execute("CREATE ROLE " + guest() + " LOGIN PASSWORD '" + guest() + "'; ALTER ROLE " + guest() +
-          " SET search_path = " + name() + "; GRANT USAGE ON SCHEMA " + name() + " TO " + guest() + "; GRANT " +
-          std::string{privileges} + " ON ALL TABLES IN SCHEMA " + name() + " TO " + guest());
+  make_guest();
+  execute("GRANT USAGE ON SCHEMA " + name() + " TO " + guest() + "; GRANT " + std::string{privileges} +
+          " ON ALL TABLES IN SCHEMA " + name() + " TO " + guest());
   return address_as(guest()).url();
+}
+
+std::string postgresql_database::url_of_member() {
+  make_guest();
+  execute("GRANT " + group() + " TO " + guest());
+  return address_as(guest()).url();
+}
+
+void postgresql_database::make_guest() {
+  execute("CREATE ROLE " + guest() + " LOGIN PASSWORD '" + guest() + "'; ALTER ROLE " + guest() +
+          " SET search_path = " + name());
 }
 
 void postgresql_database::set_password(const std::string& word) {

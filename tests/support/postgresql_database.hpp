@@ -25,7 +25,9 @@ class postgresql_database : public server_database {
   std::string url_through_pgbouncer() const;
 
   std::string shell() const override;
+  std::string administrators_shell() const override;
   std::string url_of_guest(std::string_view privileges) override;
+  std::string url_of_member() override;
   void set_password(const std::string& word) override;
   void forbid_making_tables() override;
   std::int64_t now() override;
@@ -48,6 +50,7 @@ class postgresql_database : public server_database {
   bool is_complete(std::string_view answer) const override;
 
  private:
+  void make_guest();
   std::string clock() const override;
   std::string clock_and_an_hour() const override;
   std::string random_id() const override;

@@ -20,6 +20,8 @@ class server_database : public database {
   const std::string& name() const noexcept { return name_; }
   /// Of a second role, that is there from url_of_guest() on.
   std::string guest() const { return name_ + "guest"; }
+  /// Of a role for others to be members of, that goes with the place if somebody has made it.
+  std::string group() const { return name_ + "app"; }
 
   std::string host() const { return address_.host; }
   std::uint16_t port() const { return address_.port.value_or(usual_port_); }
@@ -30,6 +32,10 @@ class server_database : public database {
   std::string url_through(std::uint16_t port) const;
   /// As a second role, that has these privileges on all tables which are in the schema now: "SELECT, INSERT".
   virtual std::string url_of_guest(std::string_view privileges) = 0;
+  /// As a second role, that is a member of the group, and has nothing else.
+  virtual std::string url_of_member() = 0;
+  /// shell() as an administrator.
+  virtual std::string administrators_shell() const = 0;
   /// An administrator of the server.
   const server_address& administrator() const noexcept { return server_; }
   virtual void set_password(const std::string& word) = 0;

@@ -1,0 +1,141 @@
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "server/server_test.hpp"
+#include "support/strategies.hpp"
+#include "transaction/caller.hpp"
+
+// Tables, and a role that may use them, as a database administrator makes them from schema/: by the shell of the
+// database, without this library. Then a program with that role and no other.
+
+namespace rowlock::test {
+namespace {
+
+class granted_test : public server_test {
+ protected:
+  explicit granted_test(std::unique_ptr<server_database> place) : server_test{std::move(place)} {}
+
+  void install(const std::string& kind, const std::string& prefix = "rowlock_") {
+    const auto folder = "'" ROWLOCK_SCHEMA_FOLDER "'/" + kind + "/";
+    ASSERT_EQ(run(folder + "[0-9]*.sql", prefix), 0);
+    ASSERT_EQ(run(folder + "grants.sql", prefix), 0);
+  }
+  /// As the heads of the files say.
+  int run(const std::string& files, const std::string& prefix) {
+    const auto command = "cat " + files + " | sed 's/rowlock_app/" + db().group() + "/g; s/rowlock_/" + prefix +
+                         "/g' | " + db().administrators_shell();
+    return std::system(command.c_str());  // NOLINT(cert-env33-c): what a person types
+  }
+};
+
+class granted : public on_each<granted_test> {
+ protected:
+  void install(const std::string& prefix = "rowlock_") { granted_test::install(kind(), prefix); }
+  std::string kind() const { return std::string{GetParam().name}; }
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(granted);
+
+TEST_P(granted, is_enough_for_locks_by_each_strategy) {
+  install();
+  auto locks = connect_to(db().url_of_member());
+  EXPECT_NO_THROW(locks.check());
+  for (const auto by : all_strategies) {
+    const bool has_lease = by != strategy::for_update;
+    auto held = locks.acquire("orders/42", {.strategy = by, .lease = has_lease ? 2s : 30s});
+    EXPECT_EQ(locks.list().size(), 1U) << by;
+    EXPECT_TRUE(locks.find("orders/42").has_value()) << by;
+    if (has_lease) {
+      EXPECT_TRUE(is_renewed("orders/42")) << by;
+      EXPECT_NO_THROW(held.extend(1min)) << by;
+    }
+    EXPECT_NO_THROW(held.release()) << by;
+    mutex orders{locks, "orders/42", {.strategy = by}};
+    EXPECT_NO_THROW(const std::lock_guard guard{orders}) << by;
+  }
+  const auto held = locks.acquire("orders/43");
+  locks.release_all();
+  EXPECT_TRUE(is_vacant("orders/43"));
+}
+
+TEST_P(granted, is_enough_to_wait_in_turn) {
+  install();
+  const auto url = db().url_of_member();
+  auto first = connect_to(url);
+  auto second = connect_to(url);
+  auto held = first.acquire("orders/42");
+  background waiter{
+      [&](std::stop_token stop) { return second.acquire("orders/42", {.fairness = fairness::fifo}, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  EXPECT_EQ(first.waiters("orders/42").size(), 1U);
+  held.release();
+  EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
+}
+
+TEST_P(granted, is_enough_for_transactions_of_the_callers) {
+  install();
+  const auto url = db().url_of_member();
+  auto locks = connect_to(url);
+  const auto tx = open_caller(url, "read committed");
+  tx->begin();
+  tx->lock_in(locks, "orders/42");
+  EXPECT_FALSE(locks.try_acquire("orders/42").has_value());
+  tx->commit();
+  const auto held = locks.acquire("orders/42");
+  tx->begin();
+  EXPECT_NO_THROW(tx->confirm(held));
+  tx->commit();
+  EXPECT_EQ(tx->optimistically(locks, "orders/43", [](const attempt&) { return 7; }), 7);
+}
+
+TEST_P(granted, is_no_more_than_that) {
+  install();
+  const auto tx = open_caller(db().url_of_member(), "read committed");
+  EXPECT_EQ(tx->number("SELECT count(*) FROM rowlock_migration"), 2);
+  for (const auto* each : {"UPDATE rowlock_migration SET checksum = 'x'", "DELETE FROM rowlock_migration",
+                           "DROP TABLE rowlock_lock", "CREATE TABLE rowlock_other (n INT)"})
+    EXPECT_ANY_THROW(tx->statement(each)) << each;
+}
+
+TEST_P(granted, leaves_checksums_to_others_who_migrate) {
+  install();
+  auto locks = connect_to(db().url_of_member());
+  EXPECT_NO_THROW(locks.migrate());
+  EXPECT_EQ(db().missing_checksums(), 2);
+  EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
+}
+
+TEST_P(granted, lets_migrate_where_nothing_is_missing) {
+  connect().close();
+  ASSERT_EQ(run("'" ROWLOCK_SCHEMA_FOLDER "'/" + kind() + "/grants.sql", "rowlock_"), 0);
+  auto locks = connect_to(db().url_of_member());
+  EXPECT_NO_THROW(locks.migrate());
+  EXPECT_TRUE(locks.schema_status().fits);
+}
+
+TEST_P(granted, does_not_let_migrate_where_something_is_missing) {
+  install();
+  db().return_to_first_schema();
+  auto locks = connect_to(db().url_of_member());
+  EXPECT_TRUE(throws(errc::permission_denied, [&] { locks.migrate(); }));
+  EXPECT_EQ(locks.schema_status().applied, 1);
+  EXPECT_TRUE(throws(errc::schema_older, [&] { locks.check(); }));
+}
+
+TEST_P(granted, may_be_run_again) {
+  install();
+  install();
+  EXPECT_NO_THROW(connect_to(db().url_of_member()).check());
+}
+
+TEST_P(granted, goes_by_another_prefix_too) {
+  install("special_");
+  auto locks = connect_to(db().url_of_member(), {.table_prefix = "special_"});
+  EXPECT_NO_THROW(locks.check());
+  EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(db().has_table("rowlock_lock"));
+}
+
+}  // namespace
+}  // namespace rowlock::test
