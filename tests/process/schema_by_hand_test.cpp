@@ -63,6 +63,14 @@ TEST_P(schema_by_hand, is_finished_by_a_second_run_where_the_first_was_interrupt
   EXPECT_NO_THROW(connect().check());
 }
 
+TEST_P(schema_by_hand, is_finished_by_migrate_where_a_run_was_interrupted) {
+  ASSERT_EQ(run("sed '/INSERT/,$d' " + first_), 0);
+  EXPECT_EQ(connect().schema_status().applied, 0);
+  connect().migrate();
+  EXPECT_NO_THROW(connect().check());
+  EXPECT_EQ(db().missing_checksums(), 0);
+}
+
 // As a release that knew no other left it.
 TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_with_what_is_in_it) {
   ASSERT_EQ(run("cat " + first_), 0);

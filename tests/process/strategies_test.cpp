@@ -15,6 +15,7 @@
 
 #include "process/claimant.hpp"
 #include "process/roles.hpp"
+#include "process/visits.hpp"
 #include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
@@ -30,14 +31,6 @@ namespace rowlock::test {
 namespace {
 
 constexpr int processes_each = 2;
-constexpr int threads_each = 2;
-constexpr int cycles = 20;  // of each thread
-
-/// Counts, and writes the token down, in the order of the visits.
-void visit(const std::filesystem::path& folder, fencing_token token) {
-  increment(folder / "counter");
-  std::ofstream{folder / "tokens", std::ios::app} << std::to_string(token.value()) + "\n" << std::flush;
-}
 
 /// visitor URL FOLDER STRATEGY: threads that count, each time under the lock.
 int count_by_strategy(const std::vector<std::string>& arguments) {
@@ -47,9 +40,9 @@ int count_by_strategy(const std::vector<std::string>& arguments) {
   say("ready");
   if (hear() != "go") return 1;
   std::vector<std::jthread> threads;
-  for (int t = 0; t < threads_each; ++t)
+  for (int t = 0; t < threads_of_visitor; ++t)
     threads.emplace_back([&, t] {
-      for (int i = 0; i < cycles; ++i) {
+      for (int i = 0; i < visits_of_thread; ++i) {
         if ((t + i) % 2 == 0) {
           const auto held = locks.acquire("counter", options);
           visit(folder, held.token());
@@ -64,18 +57,6 @@ int count_by_strategy(const std::vector<std::string>& arguments) {
 }
 
 const role_registration visitor_role{"visitor", count_by_strategy};
-
-std::vector<std::int64_t> numbers_of(const std::filesystem::path& file) {
-  std::vector<std::int64_t> out;
-  std::ifstream in{file};
-  for (std::int64_t each = 0; in >> each;) out.push_back(each);
-  return out;
-}
-
-/// Whether each is greater than the one before.
-bool grow(const std::vector<std::int64_t>& numbers) {
-  return std::adjacent_find(numbers.begin(), numbers.end(), std::greater_equal<>{}) == numbers.end();
-}
 
 class two_strategies : public on_each_database_with<strategy_pair> {};
 ROWLOCK_SUITE_ON_EACH_DATABASE_WITH_EACH(two_strategies, unordered_pairs());
@@ -94,7 +75,7 @@ TEST_P(two_strategies, exclude_each_other_and_tokens_grow) {
     if (!status) status = child->wait();  // under a sanitizer on a busy machine
     EXPECT_EQ(status, 0);
   }
-  constexpr std::int64_t visits = std::int64_t{2} * processes_each * threads_each * cycles;
+  constexpr std::int64_t visits = std::int64_t{2} * processes_each * visits_of_visitor;
   EXPECT_EQ(numbers_of(folder / "counter"), std::vector{visits});
   const auto tokens = numbers_of(folder / "tokens");
   EXPECT_EQ(std::ssize(tokens), visits);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,7 +16,9 @@ namespace rowlock::test {
 /// A session of its own and the strategy's steps on it, in batches, with no client around them.
 class steps {
  public:
-  explicit steps(const std::string& url, const driver::open_options& with = {});
+  /// What turns the texts of this library into those of another one; nothing: they are this library's.
+  using revision = std::function<dialect::table(const dialect::table& ours)>;
+  explicit steps(const std::string& url, const driver::open_options& with = {}, const revision& revised = {});
 
   std::vector<strategies::answer> acquire(std::span<const strategies::attempt> batch);
   std::vector<strategies::renewal> renew(std::span<const strategies::held> batch);

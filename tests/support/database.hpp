@@ -92,6 +92,13 @@ class database {
   virtual void edit_migration(int version) = 0;
   virtual int missing_checksums() = 0;
 
+  /// While it is there, whoever notes that a migration was run stops in the middle of that statement.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> migration_gate() = 0;
+  /// Whether somebody has stopped there, while nobody else writes.
+  virtual bool is_at_migration_gate() = 0;
+  /// What a server still does for clients that were killed ends, and every other session of this place too.
+  virtual void end_sessions() = 0;
+
   /// While it is there, nothing can be written.
   [[nodiscard]] virtual std::unique_ptr<obstacle> stall() = 0;
   /// While it is there, another connection of this process has a transaction open that has read the lock table.

@@ -152,12 +152,14 @@ std::unique_ptr<obstacle> mysql_database::sealed() {
 }
 
 // The triggers stay, and let everybody pass when the obstacle has gone.
-std::unique_ptr<obstacle> mysql_database::gate() {
+std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table) {
   const auto word = "'gate " + name() + "'";
   for (const std::string verb : {"INSERT", "UPDATE"}) {
-    execute("DROP TRIGGER IF EXISTS gate_" + verb);
-    std::string sql = "CREATE TRIGGER gate_" + verb;
-    sql.append(" BEFORE ").append(verb).append(" ON rowlock_lock FOR EACH ROW BEGIN DO GET_LOCK(").append(word);
+    const auto trigger = "gate_" + table + "_" + verb;
+    execute("DROP TRIGGER IF EXISTS " + trigger);
+    std::string sql = "CREATE TRIGGER " + trigger;
+    sql.append(" BEFORE ").append(verb).append(" ON ").append(table);
+    sql.append(" FOR EACH ROW BEGIN DO GET_LOCK(").append(word);
     execute(sql.append(", 60); DO RELEASE_LOCK(").append(word).append("); END"));
   }
   return std::make_unique<open_work>(connect(), "SELECT GET_LOCK(" + word + ", 60)",

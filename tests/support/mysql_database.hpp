@@ -41,7 +41,6 @@ class mysql_database : public server_database {
   [[nodiscard]] std::unique_ptr<obstacle> row_pinned(std::string_view name) override;
   bool pins_let_renew() const override { return false; }
   [[nodiscard]] std::unique_ptr<obstacle> sealed() override;
-  [[nodiscard]] std::unique_ptr<obstacle> gate() override;
   std::int64_t at_gate() override;
   std::int64_t sweep() override;
   [[nodiscard]] std::unique_ptr<obstacle> set_default(const std::string& variable, const std::string& value) override;
@@ -49,6 +48,7 @@ class mysql_database : public server_database {
   bool is_complete(std::string_view answer) const override;
 
  private:
+  [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table) override;
   void make_guest();
   std::string shell_as(const server_address& role) const;
   std::string clock() const override;

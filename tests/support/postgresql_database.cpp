@@ -164,14 +164,13 @@ std::unique_ptr<obstacle> postgresql_database::sealed() {
 }
 
 // The trigger stays, and lets everybody pass when the obstacle has gone.
-std::unique_ptr<obstacle> postgresql_database::gate() {
+std::unique_ptr<obstacle> postgresql_database::gate_before(const std::string& table) {
   const auto key = "hashtext('" + name() + "')";
   execute(
       "CREATE OR REPLACE FUNCTION pass_gate() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN "
       "PERFORM pg_advisory_xact_lock_shared(" +
-      key +
-      "); RETURN NEW; END $$; DROP TRIGGER IF EXISTS gate ON rowlock_lock; CREATE TRIGGER gate BEFORE INSERT OR "
-      "UPDATE ON rowlock_lock FOR EACH ROW EXECUTE FUNCTION pass_gate()");
+      key + "); RETURN NEW; END $$; DROP TRIGGER IF EXISTS gate ON " + table +
+      "; CREATE TRIGGER gate BEFORE INSERT OR UPDATE ON " + table + " FOR EACH ROW EXECUTE FUNCTION pass_gate()");
   return transaction("SELECT pg_advisory_xact_lock(" + key + ")");
 }
 

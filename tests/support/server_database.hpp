@@ -62,6 +62,9 @@ class server_database : public database {
   void forget_checksums() override;
   void edit_migration(int version) override;
   int missing_checksums() override;
+  [[nodiscard]] std::unique_ptr<obstacle> migration_gate() override { return gate_before("rowlock_migration"); }
+  bool is_at_migration_gate() override { return at_gate() > 0; }
+  void end_sessions() override { terminate_sessions(); }
   [[nodiscard]] std::unique_ptr<obstacle> reader() override;
 
   /// As an administrator, in the schema: any number of statements, or one that answers one value.
@@ -83,7 +86,7 @@ class server_database : public database {
   [[nodiscard]] virtual std::unique_ptr<obstacle> sealed() = 0;
   /// While it is there, whoever makes or changes a row of the lock table stops in the middle of the statement: what it
   /// has seen it has seen, and the row is locked. There may be one at a time.
-  [[nodiscard]] virtual std::unique_ptr<obstacle> gate() = 0;
+  [[nodiscard]] std::unique_ptr<obstacle> gate() { return gate_before("rowlock_lock"); }
   /// How many of the role's sessions have stopped there.
   virtual std::int64_t at_gate() = 0;
 
@@ -110,6 +113,8 @@ class server_database : public database {
   virtual bool is_complete(std::string_view answer) const = 0;
 
  protected:
+  /// gate() of any table.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> gate_before(const std::string& table) = 0;
   server_database(server_address server, std::uint16_t usual_port);
 
   server_address address_as(const std::string& role) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <iostream>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -39,6 +40,8 @@ class connection {
       if (each_row) each_row(raw);
     if (code != SQLITE_DONE) fail(sql);
   }
+
+  bool can(const char* sql) { return sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) == SQLITE_OK; }
 
   std::int64_t number(const char* sql, const std::vector<value>& arguments = {}) {
     std::int64_t out = 0;
@@ -87,6 +90,26 @@ class open_transaction : public obstacle {
 
  private:
   connection connection_;  // closing it rolls back
+};
+
+/// Counts and counts, in the transaction of whoever notes a migration.
+class endless_trigger : public obstacle {
+ public:
+  explicit endless_trigger(std::filesystem::path file) : file_{std::move(file)} {
+    connection{file_}.run(
+        "CREATE TRIGGER gate BEFORE INSERT ON rowlock_migration BEGIN SELECT count(*) FROM "
+        "(WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c); END");
+  }
+  ~endless_trigger() override {
+    try {
+      connection{file_}.run("DROP TRIGGER gate");
+    } catch (const std::exception& e) {
+      std::cerr << "something that was in the way: " << e.what() << '\n';
+    }
+  }
+
+ private:
+  std::filesystem::path file_;
 };
 
 /// Percent-encodes what a URL gives another meaning.
@@ -239,6 +262,14 @@ void sqlite_database::edit_migration(int version) {
 
 int sqlite_database::missing_checksums() {
   return static_cast<int>(connection{file_}.number("SELECT count(*) FROM rowlock_migration WHERE checksum IS NULL"));
+}
+
+std::unique_ptr<obstacle> sqlite_database::migration_gate() { return std::make_unique<endless_trigger>(file_); }
+
+bool sqlite_database::is_at_migration_gate() {
+  connection c{file_};
+  c.run("PRAGMA busy_timeout = 0");
+  return !c.can("BEGIN IMMEDIATE");
 }
 
 std::unique_ptr<obstacle> sqlite_database::stall() {

@@ -48,6 +48,9 @@ class sqlite_database : public database {
   void forget_checksums() override;
   void edit_migration(int version) override;
   int missing_checksums() override;
+  std::unique_ptr<obstacle> migration_gate() override;
+  bool is_at_migration_gate() override;
+  void end_sessions() override {}
   std::unique_ptr<obstacle> stall() override;
   std::unique_ptr<obstacle> reader() override;
 

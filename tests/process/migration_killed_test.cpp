@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "process/roles.hpp"
+#include "support/child_process.hpp"
+#include "support/databases.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+#include "support/recorder.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// patient_migrator URL: migrates, however long that takes.
+int migrate_patiently(const std::vector<std::string>& arguments) {
+  client::connect(arguments.at(0), {.call_timeout = 60s, .observer = silent()}).migrate();
+  return 0;
+}
+
+const role_registration patient_migrator_role{"patient_migrator", migrate_patiently};
+
+/// Of the second file, the row that marks it as applied being under way.
+class half_a_migration : public on_each_database {
+ protected:
+  half_a_migration() {
+    locks_.migrate();
+    held_ = locks_.acquire("held", {.lease = 1h});  // nobody renews meanwhile
+    db().return_to_first_schema();
+  }
+
+  client connect(client_options options = {}) const {
+    options.observer = silent();
+    return client::connect(db().url(), std::move(options));
+  }
+  bool keeps_tables_of_half_a_file() const { return GetParam().name == "mysql"; }
+  migration_state state_of_second() const { return connect().schema_status().migrations.at(1).state; }
+
+  client locks_ = connect();
+  held_lock held_;
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE(half_a_migration);
+
+TEST_P(half_a_migration, that_is_under_way_is_not_taken_for_a_whole_one) {
+  const auto gate = db().migration_gate();
+  const child_process migrator{"patient_migrator", {db().url()}};
+  ASSERT_TRUE(eventually([&] { return db().is_at_migration_gate(); }));
+  EXPECT_EQ(state_of_second(), migration_state::pending);
+  EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
+  const auto e = error_of([&] {
+    connect({.call_timeout = 300ms}).migrate();
+    return true;
+  });
+  ASSERT_TRUE(e.has_value()) << "two migrate at once";
+  EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
+  EXPECT_TRUE(e->is_retryable());
+}
+
+TEST_P(half_a_migration, whose_process_was_killed_is_finished_by_the_next) {
+  const auto row = db().row("held").value();
+  auto gate = db().migration_gate();
+  child_process migrator{"patient_migrator", {db().url()}};
+  ASSERT_TRUE(eventually([&] { return db().is_at_migration_gate(); }));
+  migrator.kill();
+  db().end_sessions();
+
+  const auto found = connect().schema_status();
+  EXPECT_EQ(found.applied, 1);
+  EXPECT_FALSE(found.fits);
+  EXPECT_EQ(found.refusal, "");
+  EXPECT_EQ(state_of_second(), migration_state::pending);
+  EXPECT_EQ(db().has_table("rowlock_waiter"), keeps_tables_of_half_a_file());
+  EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
+
+  gate.reset();
+  connect().migrate();
+  EXPECT_EQ(state_of_second(), migration_state::applied);
+  EXPECT_EQ(db().missing_checksums(), 0);
+  EXPECT_NO_THROW(connect().check());
+  EXPECT_EQ(db().row("held").value().acquisition, row.acquisition);
+  EXPECT_FALSE(held_.lost().stop_requested());
+  const auto token = held_.token();
+  held_.release();
+  EXPECT_GT(connect().acquire("held").token(), token);
+}
+
+}  // namespace
+}  // namespace rowlock::test
