@@ -64,8 +64,8 @@ class ROWLOCK_EXPORT client {
     return try_acquire_for_(name, detail::until(t), options, std::move(stop));
   }
 
-  /// Lets go of everything this client holds: every handle is then lost (forced). What cannot be released now is
-  /// tried again in the background. At most call_timeout.
+  /// Lets go of everything this client holds, as a release does: every handle is then lost (forced). What cannot be
+  /// released now is tried again in the background. At most call_timeout.
   void release_all() noexcept;
 
   /// The names that are held and begin with `prefix`, in the order of their bytes.

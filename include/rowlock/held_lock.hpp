@@ -26,7 +26,8 @@ struct inside;
 ///   empty     construction, a move, release()       false          stopped  throws not_held
 ///   held      acquire, try_acquire                  true           waiting  lets go; empty
 ///   lost      the lease ended, somebody freed it,   true           stopped  throws lock_lost; empty
-///             the client closed, or a fork
+///             hold_limit, the client closed, or a
+///             fork
 ///
 /// Threads: any thread may use it, one at a time. Lifetime: it may outlive its client and is then lost
 /// (client_closed). On the way down: the destructor releases, never throws and takes at most
@@ -47,8 +48,8 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   const lock_name& name() const;
   fencing_token token() const;
   rowlock::strategy strategy() const;
-  /// What is left of the lease by the client's own, cautious reckoning; zero where it is lost; nullopt where the lock
-  /// has no lease (for_update).
+  /// What is left of the lease, or to hold_limit where that comes first, by the client's own, cautious reckoning; zero
+  /// where it is lost; nullopt where the lock has no lease (for_update).
   std::optional<duration> expires_in() const;
 
   /// Fires when the lock is lost, before anybody else can have it (as far as clocks run evenly): stop work then.
@@ -61,13 +62,14 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   loss_reason why_lost() const noexcept;
 
   /// Makes the lease end `lease` from now, sooner or later than it would have; renewals keep to the new length. The one
-  /// call that can shorten a lease. Throws lock_lost, not_held, invalid_option (100 ms to 30 days), unsupported where
-  /// the lock has no lease (for_update), or what the database said; the lock is then held at least as long as the
-  /// shorter of both leases.
+  /// call that can shorten a lease. It does not lift lock_options::hold_limit. Throws lock_lost, not_held,
+  /// invalid_option (100 ms to 30 days), unsupported where the lock has no lease (for_update), or what the database
+  /// said; the lock is then held at least as long as the shorter of both leases.
   void extend(duration lease);
 
-  /// Lets go. Throws where the destructor would report: not_held (also the second time), lock_lost, or a failure of
-  /// the database, after which the client goes on trying in the background. The object is empty afterwards, always.
+  /// Lets go; where that is too early for lock_options::at_least, the name stays taken until then. Throws where the
+  /// destructor would report: not_held (also the second time), lock_lost, or a failure of the database, after which the
+  /// client goes on trying in the background. The object is empty afterwards, always.
   void release();
 
  private:

@@ -53,6 +53,18 @@ struct lock_options {
   rowlock::fairness fairness = rowlock::fairness::unfair;
   /// false: the lock is lost when the lease ends, unless held_lock::extend is called before.
   bool renew = true;
+  /// The lock stays taken at least that long after it was granted, by the database's clock, however early it is let go:
+  /// for jobs that are shorter than the clocks of the hosts that start them are apart. 0 to 30 days. Let go of before
+  /// that (in whichever way), it is not held by anybody, and is listed as its late holder's until it ends; that holder
+  /// waits for it like everybody else. A lock that was lost stays no longer than its lease, nor does one whose holder
+  /// crashes: so let `lease` be at least as long. Of a holder that has a name more than once, the first acquisition's
+  /// options count. Not with for_update.
+  duration at_least{};
+  /// The lock is lost (loss_reason::hold_limit) that long after it was asked for, counted from when the request that
+  /// was granted was sent: 100 ms to 30 days, and at least `at_least`. Absent: it is renewed for as long as it is held.
+  /// The lease is renewed until it covers the limit, and ends in the database some time after it, a tenth of `lease` at
+  /// the least: so long the work has to stop. held_lock::extend does not lift it. Not with for_update.
+  std::optional<duration> hold_limit{};
   /// Whose lock it is; absent: the default of the call (see `holder`).
   std::optional<rowlock::holder> as{};
   /// For people who list locks: UTF-8 without NUL, at most 1,000 bytes.

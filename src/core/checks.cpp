@@ -40,6 +40,17 @@ void check_limit(std::string_view option, duration value, duration least) {
                                              "; it must be between " + (least == 1s ? "1 s" : "1 ms") + " and 1 h");
 }
 
+void check_how_long(const lock_options& options) {
+  require(options.at_least >= duration::zero() && options.at_least <= longest_lease,
+          "at_least is " + in_milliseconds(options.at_least) + "; it must be between 0 and 30 days");
+  if (!options.hold_limit) return;
+  const duration limit = *options.hold_limit;
+  require(limit >= shortest_lease && limit <= longest_lease,
+          "hold_limit is " + in_milliseconds(limit) + "; it must be between 100 ms and 30 days");
+  require(options.at_least <= limit, "at_least is " + in_milliseconds(options.at_least) + "; hold_limit is " +
+                                         in_milliseconds(limit) + ", and must not be shorter");
+}
+
 void check_note(const std::string& note) {
   require(note.size() <= 1000, "note has " + std::to_string(note.size()) + " bytes; at most 1000 are kept");
   require(is_plain_text(note), "note must be UTF-8 without NUL");
@@ -63,7 +74,10 @@ void check(const lock_options& options) {
     constexpr const char* why = " is for locks by lease; one by for_update lasts as long as its transaction";
     require(options.lease == lock_options{}.lease, std::string{"lease"} + why);
     require(options.renew == lock_options{}.renew, std::string{"renew"} + why);
+    require(options.at_least == lock_options{}.at_least, std::string{"at_least"} + why);
+    require(options.hold_limit == lock_options{}.hold_limit, std::string{"hold_limit"} + why);
   }
+  check_how_long(options);
   check_note(options.note);
 }
 

@@ -10,13 +10,15 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration least_pause = 1ms;
+constexpr duration late_at_most = 100ms;  // whoever others come before
 
 duration scaled(duration d, double factor) noexcept {
   return duration{std::llround(static_cast<double>(d.count()) * factor)};
 }
 
 duration to_the_end(duration lease_left, bool is_behind, double jitter) noexcept {
-  return std::max(lease_left, least_pause) + (is_behind ? 20ms + scaled(80ms, jitter) : scaled(2ms, jitter));
+  return std::max(lease_left, least_pause) +
+         (is_behind ? 20ms + scaled(late_at_most - 20ms, jitter) : scaled(2ms, jitter));
 }
 
 }  // namespace
@@ -36,6 +38,11 @@ duration poll_pause(duration waited, std::optional<duration> lease_left, double 
 duration ask_pause(duration waited, bool is_behind, double jitter) noexcept {
   const duration pause = scaled(std::clamp<duration>(waited / 12, 3ms, 500ms), 1.0 - jitter / 2);
   return is_behind ? std::min<duration>(pause * 2, 500ms) : pause;
+}
+
+// Twice as late as it would be at most: to be woken in vain costs a try.
+bool oversleeps(instant until, instant now, std::optional<duration> lease_left) noexcept {
+  return lease_left && until > later(now, std::max(*lease_left, 0us) + 2 * late_at_most);
 }
 
 duration error_pause(int failures, double jitter) noexcept {

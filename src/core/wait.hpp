@@ -31,6 +31,9 @@ duration poll_pause(duration waited, std::optional<duration> lease_left, double 
 /// The same for one look at all names that are waited for.
 duration ask_pause(duration waited, bool is_behind, double jitter) noexcept;
 
+/// Whether whoever sleeps until then, as it was told of a lease, sleeps past its end: it was shortened since.
+bool oversleeps(instant until, instant now, std::optional<duration> lease_left) noexcept;
+
 /// How long to wait after the database could not be reached.
 duration error_pause(int failures, double jitter) noexcept;
 

@@ -45,6 +45,7 @@ const char* doing(verb v) noexcept {
     case verb::extend:
       return "extending";
     case verb::release:
+    case verb::linger:
       return "releasing";
     case verb::inspect:
     case verb::list:

@@ -29,6 +29,8 @@ enum class verb : std::uint8_t {
   renew,             // name, acquisition, lease -> acquisition, left
   extend,            // as renew
   release,           // name, acquisition -> acquisition
+  linger,            // name, acquisition, for how long since the grant -> acquisition; its lease ends then, or has
+                     // ended
   inspect,           // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
   list,              // prefix, end of prefix -> as inspect
   acquire_in_turn,   // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:

@@ -123,6 +123,30 @@ SELECT w.acquisition, l.owner IS NOT NULL FROM {wanted(name, acquisition)} w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
 WHERE l.acquisition = w.acquisition)";
 
+// Here the lease is how long it stays since the grant.
+constexpr std::string_view linger_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.expires_at = l.acquired_at + INTERVAL ?3 MICROSECOND
+/*M!100600 WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6) */)";
+
+constexpr std::string_view linger_many = R"(
+UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
+    LIMIT 1000000 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.expires_at = l.acquired_at + INTERVAL own.lease MICROSECOND)";
+
+// A row that has its end already counts as not changed. {wanted}, {acquisition}, {lease}, {name}: of one, or of each in
+// a batch.
+constexpr std::string_view lingers = R"(
+SELECT {acquisition}, l.expires_at <> l.acquired_at + INTERVAL {lease} MICROSECOND
+FROM {wanted} STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {name}
+WHERE l.acquisition = {acquisition} AND l.owner IS NOT NULL)";
+
 constexpr std::string_view inspection = R"(
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL FROM )";
@@ -328,6 +352,12 @@ std::string turn_of(std::string_view name, std::string_view binary, std::string_
   return replaced(out, "{wanted}", wanted);
 }
 
+std::string lingering(std::string_view wanted, std::string_view name, std::string_view acquisition,
+                      std::string_view lease) {
+  auto out = replaced(replaced(lingers, "{wanted}", wanted), "{name}", name);
+  return replaced(replaced(out, "{acquisition}", acquisition), "{lease}", lease);
+}
+
 std::string finished(std::string_view text) {
   auto out = replaced(text, "{token}", "us(SYSDATE(6))");
   return replaced(out, " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
@@ -381,6 +411,14 @@ table mysql(std::string_view prefix) {
        .act = std::string{release_one},
        .many = std::string{release_many},
        .many_told = std::string{released_many},
+       .counts = true},
+      {.verb = verb::linger,
+       .key = 1,
+       .act = std::string{linger_one},
+       .told = lingering("(SELECT 1) one", "?1", "?2", "?3"),
+       .many = std::string{linger_many},
+       .many_told =
+           lingering("{wanted(name, acquisition, lease)} w", "CAST(w.name AS BINARY)", "w.acquisition", "w.lease"),
        .counts = true},
       {.verb = verb::enqueue,
        .key = 3,

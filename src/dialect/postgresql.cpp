@@ -239,6 +239,26 @@ FROM (SELECT w.*, clock_timestamp() AS at FROM (
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition, )";
 
+// It may make the lease longer, which a crash of the server must not undo.
+constexpr std::string_view linger_one = R"(
+UPDATE rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond'
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+  FOR UPDATE SKIP LOCKED)
+RETURNING acquisition, )";
+
+constexpr std::string_view linger_many = R"(
+UPDATE rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond'
+FROM (SELECT w.* FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, stay)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp(){durably}
+  FOR UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition, )";
+
 constexpr std::string_view inspection = R"(
 SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
   us(expires_at - clock_timestamp()), note, expires_at IS NULL FROM rowlock_lock WHERE )";
@@ -390,6 +410,10 @@ table postgresql(std::string_view prefix, const choices& with) {
        .key = 1,
        .act = std::string{release_one} + tell_first("$1::text", "$2::text"),
        .many = std::string{release_many} + tell_first("l.name", "l.acquisition")},
+      {.verb = verb::linger,
+       .key = 1,
+       .act = std::string{linger_one} + tell_first("$1::text", "$2::text"),
+       .many = std::string{linger_many} + tell_first("l.name", "l.acquisition")},
       {.verb = verb::acquire_in_turn,
        .key = 3,
        .act = granting(queue_seen, " AND (SELECT has_place AND NOT is_behind FROM queue)", acquired_in_turn)},

@@ -70,6 +70,12 @@ const step release{.verb = verb::release,
                        "version = max(version + 1, clock_us()), expires_at = clock_us() "
                        "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL"};
 
+const step linger{.verb = verb::linger,
+                  .key = 1,
+                  .act =
+                      "UPDATE rowlock_lock SET expires_at = acquired_at + ?3 "
+                      "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()"};
+
 const step inspect{.verb = verb::inspect,
                    .look =
                        "SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, "
@@ -181,6 +187,7 @@ table sqlite(std::string_view prefix) {
                         renew,
                         extend,
                         release,
+                        linger,
                         inspect,
                         list,
                         home,

@@ -241,6 +241,7 @@ std::shared_ptr<acquisition> client_impl::acquisition_of(const wish& what, const
                      : std::make_shared<acquisition>(shared_from_this(), what.name, what.by, id, what.options,
                                                      options_.transaction_limit, std::move(granted.transaction));
   a->token = granted.answer.token;
+  if (what.options.hold_limit) a->hold_limit = core::later(granted.sent, *what.options.hold_limit);
   a->set_left(granted.sent, granted.answer.left.value_or(a->lease()), driver::now());
   a->set_renewal_due(core::renewal_due(granted.sent, a->lease()));
   return a;
@@ -253,7 +254,10 @@ std::optional<held_lock> client_impl::keep(const wish& what, const std::string& 
     if (!a->transaction) undo_later(to_undo(*a));
     return std::nullopt;
   }
-  if (!holdings_.add(a, what.is_reentrant)) {  // closed since
+  // Since the grant at least as much time has passed at the database as since its answer came here.
+  a->stays_until = core::later(driver::now(), a->at_least);
+  if (!holdings_.add(a, what.is_reentrant)) {  // closed since: nobody has worked under it
+    a->stays_until = core::instant::min();
     let_go(*a);
     check_usable();
   }

@@ -13,6 +13,7 @@ acquisition::acquisition(std::shared_ptr<client_impl> of, lock_name what, holder
       strategy{options.strategy},
       renews{options.renew},
       has_lease{true},
+      at_least{options.at_least},
       lease_{options.lease.count()} {}
 
 // A transaction has somebody else who keeps it alive.
@@ -25,6 +26,7 @@ acquisition::acquisition(std::shared_ptr<client_impl> of, lock_name what, holder
       strategy{options.strategy},
       renews{in == nullptr},
       has_lease{false},
+      at_least{},
       transaction{std::move(in)},
       lease_{limit.count()} {
   if (lasts()) set_deadline(core::instant::max());

@@ -6,6 +6,7 @@
 #include <rowlock/loss_reason.hpp>
 #include <rowlock/options.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -43,13 +44,17 @@ class acquisition {
   const std::string id;
   const rowlock::strategy strategy;
   const bool renews;
-  const bool has_lease;   // else it lasts as long as its transaction, or its client
-  fencing_token token{};  // set once, before anybody else sees this object
+  const bool has_lease;  // else it lasts as long as its transaction, or its client
+  const duration at_least;
+  // Set once, before anybody else sees this object:
+  fencing_token token{};
+  core::instant hold_limit = core::instant::max();               // of believing in it
+  core::instant stays_until = core::instant::min();              // let go of before that, it is to linger
   const std::unique_ptr<runtime::held_transaction> transaction;  // what it says is for whoever has claimed this
 
   bool is_foreign() const noexcept { return generation_ != runtime::process_generation(); }
 
-  bool is_held() const noexcept { return status_.load(std::memory_order_acquire) == held; }
+  bool is_held() const noexcept { return status_.load() == held; }
   loss_reason why_lost() const noexcept;
   bool let_go() noexcept { return leave_held(released); }
   bool lose(loss_reason why) noexcept { return leave_held(static_cast<std::uint8_t>(lost + static_cast<int>(why))); }
@@ -62,7 +67,8 @@ class acquisition {
   core::instant over() const noexcept { return at(over_); }
   core::instant renewal_due() const noexcept { return at(due_); }
   void set_lease(duration lease) noexcept { lease_.store(lease.count(), std::memory_order_relaxed); }
-  void set_deadline(core::instant t) noexcept { set(deadline_, t); }
+  /// Not beyond the limit.
+  void set_deadline(core::instant t) noexcept { set(deadline_, std::min(t, hold_limit)); }
   /// The answer to what was asked at `sent` has come: so much is left of the lease.
   void set_left(core::instant sent, duration left, core::instant now) noexcept {
     if (lasts()) return;
@@ -70,13 +76,21 @@ class acquisition {
     set_deadline(core::local_deadline(sent, left, lease()));
   }
   void set_renewal_due(core::instant t) noexcept { set(due_, t); }
+  /// Not one whose lease covers all the time for which it may be held.
+  bool wants_renewal() const noexcept { return renews && is_held() && !is_limited_now(); }
 
   /// Whether the last renewal failed for want of an answer.
   std::atomic<bool> is_unreachable{false};
   /// Why it is lost if its deadline passes now.
-  loss_reason why_overdue() const noexcept { return is_unreachable ? loss_reason::unreachable : loss_reason::expired; }
+  loss_reason why_overdue() const noexcept {
+    if (is_limited_now()) return loss_reason::hold_limit;
+    return is_unreachable ? loss_reason::unreachable : loss_reason::expired;
+  }
 
-  bool claim() noexcept { return !claimed_.exchange(true, std::memory_order_acquire); }
+  /// In one order with letting go: whoever claims it and finds it held after that is seen by whoever lets it go.
+  bool claim() noexcept { return !claimed_.exchange(true); }
+  /// Once it was let go, and lingers: whether something that was sent before may prolong it yet.
+  bool may_be_prolonged() const noexcept { return at_least > duration::zero() && (claimed_.load() || is_unreachable); }
   void claim_or_wait() noexcept;
   /// Until none is under way.
   void wait_for_claimant() const noexcept { claimed_.wait(true, std::memory_order_acquire); }
@@ -103,9 +117,10 @@ class acquisition {
   }
   bool leave_held(std::uint8_t to) noexcept {
     std::uint8_t expected = held;
-    return status_.compare_exchange_strong(expected, to, std::memory_order_acq_rel);
+    return status_.compare_exchange_strong(expected, to);
   }
 
+  bool is_limited_now() const noexcept { return hold_limit != core::instant::max() && deadline() >= hold_limit; }
   /// Until it is let go: neither the server nor time ends it.
   bool lasts() const noexcept { return !has_lease && !transaction; }
 

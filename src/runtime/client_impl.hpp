@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -188,6 +189,10 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::vector<runtime::undo_list::entry> give_up(const std::vector<std::shared_ptr<acquisition>>& all, loss_reason why,
                                                  const driver::limits& until);
   void release_undone(std::vector<runtime::undo_list::entry> entries, const driver::limits& until);
+  using way_out = std::vector<strategies::letting_go> (strategies::algorithm::*)(driver::session&,
+                                                                                 std::span<const strategies::held>,
+                                                                                 const driver::limits&) const;
+  void undo_by(way_out how, std::vector<runtime::undo_list::entry> entries, const driver::limits& until);
   void settle(runtime::undo_list::entry e, strategies::letting_go outcome);
   runtime::keeper::hands keepers_hands();
   runtime::attendant::hands attendants_hands();

@@ -67,7 +67,7 @@ void keeper::run(const std::stop_token& stop) {
 core::instant keeper::next_renewal() {
   core::instant next = core::instant::max();
   held_.each([&](const acquisition_ptr& a) {
-    if (a->renews && a->is_held()) next = std::min(next, a->renewal_due());
+    if (a->wants_renewal()) next = std::min(next, a->renewal_due());
   });
   return next;
 }
@@ -76,12 +76,16 @@ core::instant keeper::next_renewal() {
 std::vector<acquisition_ptr> keeper::due(core::instant now) {
   std::vector<acquisition_ptr> out;
   held_.each([&](const acquisition_ptr& a) {
-    if (a->renews && a->is_held() && core::joins_renewal(a->renewal_due(), now, a->lease())) out.push_back(a);
+    if (a->wants_renewal() && core::joins_renewal(a->renewal_due(), now, a->lease())) out.push_back(a);
   });
   keep_first_of_each_name(out);
   std::erase_if(out, [&](const acquisition_ptr& a) {
-    if (a->claim()) return false;
-    a->set_renewal_due(core::renewal_retry(now, a->lease(), jitter()));  // an extend is under way
+    if (!a->claim()) {
+      a->set_renewal_due(core::renewal_retry(now, a->lease(), jitter()));  // an extend is under way
+      return true;
+    }
+    if (a->is_held()) return false;
+    a->unclaim();
     return true;
   });
   return out;

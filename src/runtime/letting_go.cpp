@@ -24,6 +24,13 @@ error lock_lost(const acquisition& a, loss_reason why) {
   return lock_lost(a, "was lost (" + std::string{to_string(why)} + ")");
 }
 
+// A renewal that was under way when it was let go of may have made it stay for a whole lease. It is over when the
+// maintenance thread comes to this, or its session is ended first.
+runtime::undo_list::entry once_more(runtime::undo_list::entry e) {
+  e.may_be_prolonged = false;
+  return e;
+}
+
 /// Keeps renewals away while an extend is under way.
 class claimed {
  public:
@@ -110,6 +117,7 @@ void client_impl::commit_transaction(acquisition& a, const driver::limits& until
 
 void client_impl::release_row(const acquisition& a) {
   const auto until = call_limits();
+  const bool may_be_prolonged = a.may_be_prolonged();
   const auto leaves_before = leaves_.load();
   strategies::letting_go outcome{};
   try {
@@ -120,16 +128,19 @@ void client_impl::release_row(const acquisition& a) {
   }
   if (outcome == strategies::letting_go::pinned) return undo_later(to_undo(a));
   if (outcome == strategies::letting_go::gone) throw lock_lost(a, "had been freed or taken over by somebody else");
+  if (may_be_prolonged) undo_later(once_more(to_undo(a)));
   was_released(a.name, leaves_before);
 }
 
 // What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
 strategies::letting_go client_impl::try_release(const acquisition& a, const driver::limits& until) {
-  const strategies::held one{.name = a.name.view(), .acquisition = a.id};
+  const strategies::held one{.name = a.name.view(), .acquisition = a.id, .lease = a.at_least};
   for (int tries = 1;; ++tries) {
-    const auto outcome = on_session(until, [&](driver::session& on) {
-                           return unique_index_.release(on, {&one, 1}, until);
-                         }).at(0);
+    const bool stays = a.stays_until > driver::now();
+    const auto outcome =
+        on_session(until, [&](driver::session& on) {
+          return stays ? unique_index_.linger(on, {&one, 1}, until) : unique_index_.release(on, {&one, 1}, until);
+        }).at(0);
     if (outcome != strategies::letting_go::pinned || tries == core::inconclusive_tries) return outcome;
     a.wait_for_claimant();
     std::this_thread::sleep_for(core::inconclusive_pause(tries));
@@ -188,7 +199,9 @@ void client_impl::lost(const std::shared_ptr<acquisition>& a, loss_reason why) {
 void client_impl::after_loss(acquisition& a) {
   holdings_.remove(a);
   reporter_.add({events::lost{.name = a.name, .token = a.token, .reason = a.why_lost()}});
-  const bool is_overdue = a.why_lost() == loss_reason::expired || a.why_lost() == loss_reason::unreachable;
+  const auto why = a.why_lost();
+  const bool is_overdue =
+      why == loss_reason::expired || why == loss_reason::unreachable || why == loss_reason::hold_limit;
   // A late renewal may have prolonged it in the database. Not before the lease it had is over there: until then its
   // holder has time to stop.
   if (is_overdue && a.has_lease) undo_later(to_undo(a.name, a.id, a.lease(), a.over()));
@@ -204,7 +217,11 @@ runtime::undo_list::entry client_impl::to_undo(const lock_name& name, const std:
 }
 
 runtime::undo_list::entry client_impl::to_undo(const acquisition& a) const {
-  return to_undo(a.name, a.id, a.outlives_by(), driver::now());
+  auto e = to_undo(a.name, a.id, a.outlives_by(), driver::now());
+  e.at_least = a.at_least;
+  e.stays_until = a.stays_until;
+  e.may_be_prolonged = a.may_be_prolonged();
+  return e;
 }
 
 void client_impl::undo_later(runtime::undo_list::entry e) {
@@ -216,24 +233,35 @@ void client_impl::undo_later(runtime::undo_list::entry e) {
 void client_impl::release_undone(std::vector<runtime::undo_list::entry> entries, const driver::limits& until) {
   if (entries.empty()) return;
   undo_.put_back(runtime::take_repeated_names(entries), driver::now());
+  auto staying = runtime::take_staying(entries, driver::now());
+  undo_by(&strategies::algorithm::release, std::move(entries), until);
+  undo_by(&strategies::algorithm::linger, std::move(staying), until);
+  keeper_.arm(undo_.next());
+}
+
+void client_impl::undo_by(way_out how, std::vector<runtime::undo_list::entry> entries, const driver::limits& until) {
+  if (entries.empty()) return;
   std::vector<strategies::held> batch;
   batch.reserve(entries.size());
-  for (const auto& e : entries) batch.push_back({.name = e.name.view(), .acquisition = e.acquisition});
+  for (const auto& e : entries)
+    batch.push_back({.name = e.name.view(), .acquisition = e.acquisition, .lease = e.at_least});
   try {
     const auto outcomes = on_session(until, [&](driver::session& on) {
       database_->end_lost_sessions(on, until);
-      return unique_index_.release(on, batch, until);
+      return (unique_index_.*how)(on, batch, until);
     });
     for (std::size_t i = 0; i < entries.size(); ++i) settle(std::move(entries[i]), outcomes[i]);
   } catch (const std::exception&) {
     undo_.put_back(std::move(entries), driver::now());
   }
-  keeper_.arm(undo_.next());
 }
 
 // What never arrived may still arrive; what was not ours any more by then has been settled by somebody else.
 void client_impl::settle(runtime::undo_list::entry e, strategies::letting_go outcome) {
-  if (outcome == strategies::letting_go::released) return was_released(e.name, leaves_);
+  if (outcome == strategies::letting_go::released) {
+    if (e.may_be_prolonged) undo_.put_back({once_more(e)}, driver::now());
+    return was_released(e.name, leaves_);
+  }
   if (outcome == strategies::letting_go::pinned || e.may_appear) undo_.put_back({std::move(e)}, driver::now());
 }
 

@@ -212,6 +212,7 @@ bool client_impl::hint_those_who_may_go(driver::session& on, const std::vector<r
     for (std::size_t i = 0; i < part.size(); ++i) {
       if (line_.was_looked_at(part[i], turns[i].is_behind, turns[i].version)) has_changed = true;
       if (turns[i].looks_free && !turns[i].is_behind) line_.hint(part[i].name);
+      if (!turns[i].looks_free) line_.hint_late(part[i], turns[i].left);
     }
   });
   return has_changed;

@@ -9,13 +9,21 @@
 
 namespace rowlock::inline v1::runtime {
 
+namespace {
+
+template <class Predicate>
+std::vector<undo_list::entry> take_from(std::vector<undo_list::entry>& all, Predicate wanted) {
+  const auto found = std::stable_partition(all.begin(), all.end(), [&](const auto& e) { return !wanted(e); });
+  std::vector<undo_list::entry> out{std::make_move_iterator(found), std::make_move_iterator(all.end())};
+  all.erase(found, all.end());
+  return out;
+}
+
+}  // namespace
+
 template <class Predicate>
 std::vector<undo_list::entry> undo_list::take(Predicate wanted) {
-  const auto entries = entries_.lock();
-  const auto found = std::partition(entries->begin(), entries->end(), [&](const entry& e) { return !wanted(e); });
-  std::vector<entry> out{std::make_move_iterator(found), std::make_move_iterator(entries->end())};
-  entries->erase(found, entries->end());
-  return out;
+  return take_from(*entries_.lock(), wanted);
 }
 
 std::vector<undo_list::entry> undo_list::take_due(core::instant now) {
@@ -28,8 +36,9 @@ std::vector<undo_list::entry> undo_list::take_permitted(core::instant now) {
 
 bool undo_list::permits(std::string_view acquisition, core::instant now) {
   const auto entries = entries_.lock();
-  return std::any_of(entries->begin(), entries->end(),
-                     [&](const entry& e) { return e.acquisition == acquisition && e.from <= now; });
+  return std::any_of(entries->begin(), entries->end(), [&](const entry& e) {
+    return e.acquisition == acquisition && e.from <= now && e.stays_until <= now;
+  });
 }
 
 void undo_list::put_back(std::vector<entry> failed, core::instant now) {
@@ -49,11 +58,11 @@ core::instant undo_list::next() {
 
 std::vector<undo_list::entry> take_repeated_names(std::vector<undo_list::entry>& from) {
   std::set<lock_name> seen;
-  const auto is_first = [&](const undo_list::entry& e) { return seen.insert(e.name).second; };
-  const auto rest = std::stable_partition(from.begin(), from.end(), is_first);
-  std::vector<undo_list::entry> out{std::make_move_iterator(rest), std::make_move_iterator(from.end())};
-  from.erase(rest, from.end());
-  return out;
+  return take_from(from, [&](const undo_list::entry& e) { return !seen.insert(e.name).second; });
+}
+
+std::vector<undo_list::entry> take_staying(std::vector<undo_list::entry>& from, core::instant now) {
+  return take_from(from, [now](const undo_list::entry& e) { return e.stays_until > now; });
 }
 
 }  // namespace rowlock::inline v1::runtime

@@ -26,6 +26,9 @@ class undo_list {
     int attempts = 0;
     std::int64_t ticket = 0;  ///< where it is a ticket that is to go, and its number is known
     bool may_appear = false;  ///< it was not seen in the database yet: its statement may still be under way
+    duration at_least{};      ///< for so long since its grant it is to stay in the database,
+    core::instant stays_until = core::instant::min();  ///< which is certainly over then
+    bool may_be_prolonged = false;                     ///< by what was sent before: it is to be undone once more
   };
 
   void add(entry e) { entries_.lock()->push_back(std::move(e)); }
@@ -33,7 +36,7 @@ class undo_list {
   std::vector<entry> take_due(core::instant now);
   /// Takes out what may be undone, due or not: the last chance.
   std::vector<entry> take_permitted(core::instant now);
-  /// Whether this one may be undone now, by whoever can.
+  /// Whether this one may be undone now, for good, by whoever can.
   bool permits(std::string_view acquisition, core::instant now);
   /// After another failure: once more later, unless its time is over.
   void put_back(std::vector<entry> failed, core::instant now);
@@ -46,6 +49,9 @@ class undo_list {
 
   guarded<std::vector<entry>> entries_;
 };
+
+/// Leaves what is to go at once, and gives what is to stay yet.
+std::vector<undo_list::entry> take_staying(std::vector<undo_list::entry>& from, core::instant now);
 
 /// Leaves the first of each name, so that a batch holds a name at most once, and gives the others.
 std::vector<undo_list::entry> take_repeated_names(std::vector<undo_list::entry>& from);

@@ -45,6 +45,7 @@ void waiting_line::place::listen() {
 
 waiting_line::outcome waiting_line::place::wait(core::instant until, const std::stop_token& stop) {
   auto state = line_.state_.lock();
+  seat_.sleeps_until = until;
   driver::wait_until(seat_.woken, state.lock(), until, stop, [&] { return state->is_closed || seat_.is_hinted; });
   if (state->is_closed) return outcome::closed;
   if (stop.stop_requested()) return outcome::stopped;
@@ -101,6 +102,12 @@ bool waiting_line::hint(std::string_view name) {
   if (found == state->queues.end()) return false;
   wake(*found->second.front());
   return true;
+}
+
+void waiting_line::hint_late(const queue_ticket& whose, std::optional<duration> lease_left) {
+  const auto state = state_.lock();
+  seat* const s = find(*state, whose);
+  if (s != nullptr && core::oversleeps(s->sleeps_until, driver::now(), lease_left)) wake(*s);
 }
 
 void waiting_line::hint_all() {

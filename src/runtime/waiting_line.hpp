@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ class waiting_line {
   struct seat {
     std::condition_variable_any woken;
     bool is_hinted = false;
+    core::instant sleeps_until{};
     queue_ticket ticket{};
     // Of the first, where others are asked and do not tell:
     core::instant quiet_since{};
@@ -79,6 +81,8 @@ class waiting_line {
   bool is_empty(const lock_name& name);
   /// Wakes the first in this name's queue. false: there is nobody.
   bool hint(std::string_view name);
+  /// Wakes whoever has this ticket and sleeps past the end of a lease of which so much is left.
+  void hint_late(const queue_ticket& whose, std::optional<duration> lease_left);
   /// Wakes the first of all queues.
   void hint_all();
   /// Wakes everybody in this name's queue.

@@ -63,21 +63,34 @@ void lease_rows::explain_silence(driver::session& on, std::span<const held> batc
 
 std::vector<letting_go> lease_rows::release(driver::session& on, std::span<const held> batch,
                                             const driver::limits& until) const {
+  return let_go(dialect::verb::release, on, batch, until);
+}
+
+std::vector<letting_go> lease_rows::linger(driver::session& on, std::span<const held> batch,
+                                           const driver::limits& until) const {
+  return let_go(dialect::verb::linger, on, batch, until);
+}
+
+std::vector<letting_go> lease_rows::let_go(dialect::verb how, driver::session& on, std::span<const held> batch,
+                                           const driver::limits& until) const {
   std::vector<letting_go> outcomes(batch.size(), letting_go::gone);
-  const auto rows = on.run(sql_[dialect::verb::release], requests(batch), until);
+  const auto rows = on.run(sql_[how], requests(batch), until);
   match(batch, &held::acquisition, rows,
         [&](std::size_t i, const driver::row& /*r*/) { outcomes[i] = letting_go::released; });
-  if (rows.size() < batch.size()) find_pinned(on, batch, until, outcomes);
+  if (rows.size() < batch.size()) find_pinned(how, on, batch, until, outcomes);
   return outcomes;
 }
 
-// A row that somebody's transaction keeps locked is skipped like one that is not ours.
-void lease_rows::find_pinned(driver::session& on, std::span<const held> batch, const driver::limits& until,
-                             std::vector<letting_go>& outcomes) const {
+// A row that somebody's transaction keeps locked is skipped like one that is not ours, and like one that would have to
+// come to life again in order to linger.
+void lease_rows::find_pinned(dialect::verb how, driver::session& on, std::span<const held> batch,
+                             const driver::limits& until, std::vector<letting_go>& outcomes) const {
   const auto rows = on.run(sql_[dialect::verb::inspect], requests(batch), until);
   match(batch, &held::name, rows, [&](std::size_t i, const driver::row& r) {
-    if (outcomes[i] == letting_go::gone && row_state_of(r).is_held_by(batch[i].acquisition))
-      outcomes[i] = letting_go::pinned;
+    const auto row = row_state_of(r);
+    if (outcomes[i] != letting_go::gone || !row.is_held_by(batch[i].acquisition)) return;
+    const bool is_over = how == dialect::verb::linger && row.is_free();
+    outcomes[i] = is_over ? letting_go::released : letting_go::pinned;
   });
 }
 

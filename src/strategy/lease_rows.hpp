@@ -23,6 +23,8 @@ class lease_rows : public algorithm {
                               const driver::limits& until) const override;
   std::vector<letting_go> release(driver::session& on, std::span<const held> batch,
                                   const driver::limits& until) const override;
+  std::vector<letting_go> linger(driver::session& on, std::span<const held> batch,
+                                 const driver::limits& until) const override;
 
  protected:
   const dialect::table& sql() const noexcept { return sql_; }
@@ -32,7 +34,9 @@ class lease_rows : public algorithm {
                                const driver::limits& until) const;
   void explain_silence(driver::session& on, std::span<const held> batch, const driver::limits& until,
                        std::vector<renewal>& answers) const;
-  void find_pinned(driver::session& on, std::span<const held> batch, const driver::limits& until,
+  std::vector<letting_go> let_go(dialect::verb how, driver::session& on, std::span<const held> batch,
+                                 const driver::limits& until) const;
+  void find_pinned(dialect::verb how, driver::session& on, std::span<const held> batch, const driver::limits& until,
                    std::vector<letting_go>& outcomes) const;
 
   const dialect::table& sql_;

@@ -54,7 +54,7 @@ struct answer {
 struct held {
   std::string_view name;
   std::string_view acquisition;
-  duration lease{};
+  duration lease{};  ///< its length; of one that lingers, for how long since it was granted
 };
 
 enum class standing : std::uint8_t { kept, lost, inconclusive };
@@ -87,6 +87,9 @@ class algorithm {
                                       const driver::limits& until) const = 0;
   virtual std::vector<letting_go> release(driver::session& on, std::span<const held> batch,
                                           const driver::limits& until) const = 0;
+  /// Lets go of what is to stay taken for a while. What has expired is not taken any more, and counts as released.
+  virtual std::vector<letting_go> linger(driver::session& on, std::span<const held> batch,
+                                         const driver::limits& until) const = 0;
 };
 
 }  // namespace rowlock::inline v1::strategies

@@ -185,6 +185,23 @@ TEST_F(keeper_test, a_failure_neither_ends_it_nor_loses_the_lock) {
   EXPECT_TRUE(lost.empty());
 }
 
+TEST_F(keeper_test, what_covers_the_time_it_may_be_held_is_not_renewed) {
+  const auto limited = [&](const std::string& name, core::instant limit) {
+    auto a = make(name, in(20s), in(-1ms));
+    a->hold_limit = limit;
+    a->set_deadline(in(20s));
+    return a;
+  };
+  const auto covered = limited("covered", in(10s));
+  const auto not_yet = limited("not yet", in(1h));
+  for (const auto& a : {covered, not_yet}) ASSERT_TRUE(held.add(a, false));
+  EXPECT_EQ(covered->deadline(), covered->hold_limit);
+  EXPECT_EQ(covered->why_overdue(), loss_reason::hold_limit);
+  EXPECT_EQ(not_yet->why_overdue(), loss_reason::expired);
+  run_until_renewed();
+  EXPECT_EQ(calls.at(0).names, std::vector<std::string>{"not yet"});
+}
+
 TEST_F(keeper_test, one_with_an_extend_under_way_is_left_alone) {
   const auto busy = make("busy", in(20s), in(-1ms));
   const auto idle = make("idle", in(20s), in(-1ms));

@@ -27,6 +27,8 @@ TEST(lock_options_test, have_the_promised_defaults) {
   EXPECT_EQ(options.strategy, strategy::unique_index);
   EXPECT_EQ(options.lease, 30s);
   EXPECT_TRUE(options.renew);
+  EXPECT_EQ(options.at_least, 0s);
+  EXPECT_FALSE(options.hold_limit.has_value());
   EXPECT_FALSE(options.as.has_value());
   EXPECT_TRUE(options.note.empty());
 }
@@ -42,6 +44,42 @@ TEST(lock_options_test, take_leases_from_100_ms_to_30_days) {
     EXPECT_EQ(e->code(), errc::invalid_option);
     EXPECT_TRUE(mentions(e, "lease") && mentions(e, "100 ms") && mentions(e, "30 days")) << e->what();
   }
+}
+
+TEST(lock_options_test, stay_for_0_to_30_days) {
+  auto locks = in_memory();
+  for (const duration good : {duration{0}, duration{1us}, duration{1h}, duration{24h * 30}}) {
+    const lock_name name{"stays " + std::to_string(good.count())};
+    EXPECT_NO_THROW(static_cast<void>(locks.try_acquire(name, {.at_least = good}))) << good.count();
+  }
+  for (const duration bad : {duration{-1}, duration{-1h}, duration{24h * 30} + 1us, duration::max(), duration::min()}) {
+    const auto e = error_of([&] { return locks.try_acquire("x", {.at_least = bad}); });
+    ASSERT_TRUE(e.has_value()) << bad.count();
+    EXPECT_EQ(e->code(), errc::invalid_option);
+    EXPECT_TRUE(mentions(e, "at_least") && mentions(e, "30 days")) << e->what();
+  }
+}
+
+TEST(lock_options_test, limit_a_hold_to_100_ms_to_30_days) {
+  auto locks = in_memory();
+  for (const duration good : {duration{100ms}, duration{1h}, duration{24h * 30}})
+    EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("x", {.hold_limit = good}))) << good.count();
+  for (const duration bad :
+       {duration{0}, duration{-1}, duration{99'999us}, duration{24h * 30} + 1us, duration::max(), duration::min()}) {
+    const auto e = error_of([&] { return locks.try_acquire("x", {.hold_limit = bad}); });
+    ASSERT_TRUE(e.has_value()) << bad.count();
+    EXPECT_EQ(e->code(), errc::invalid_option);
+    EXPECT_TRUE(mentions(e, "hold_limit") && mentions(e, "100 ms") && mentions(e, "30 days")) << e->what();
+  }
+}
+
+TEST(lock_options_test, stay_no_longer_than_a_hold_may_last) {
+  auto locks = in_memory();
+  EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("equal", {.at_least = 1s, .hold_limit = 1s})));
+  const auto e = error_of([&] { return locks.try_acquire("x", {.at_least = 1001ms, .hold_limit = 1s}); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::invalid_option);
+  EXPECT_TRUE(mentions(e, "at_least") && mentions(e, "hold_limit")) << e->what();
 }
 
 TEST(lock_options_test, take_notes_of_up_to_1000_bytes_of_utf8) {
@@ -69,7 +107,9 @@ TEST(lock_options_test, are_refused_alike_by_every_call) {
 TEST(lock_options_test, of_for_update_say_nothing_of_a_lease) {
   auto locks = in_memory();
   for (const auto& bad : {lock_options{.strategy = strategy::for_update, .lease = 29s},
-                          lock_options{.strategy = strategy::for_update, .renew = false}}) {
+                          lock_options{.strategy = strategy::for_update, .renew = false},
+                          lock_options{.strategy = strategy::for_update, .at_least = 1s},
+                          lock_options{.strategy = strategy::for_update, .hold_limit = 1s}}) {
     const auto e = error_of([&] { static_cast<void>(locks.acquire("x", bad)); });
     ASSERT_TRUE(e.has_value());
     EXPECT_EQ(e->code(), errc::invalid_option);

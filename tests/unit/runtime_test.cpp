@@ -63,6 +63,28 @@ TEST(undo_list, a_batch_of_it_holds_a_name_once) {
   EXPECT_EQ(rest[0].acquisition, "3");
 }
 
+TEST(undo_list, tells_what_is_to_stay_yet_from_what_is_to_go_at_once) {
+  const instant now{100s};
+  std::vector<runtime::undo_list::entry> some{{.name = "a", .acquisition = "1"},
+                                              {.name = "b", .acquisition = "2", .stays_until = now + 1us},
+                                              {.name = "c", .acquisition = "3", .stays_until = now}};
+  const auto staying = runtime::take_staying(some, now);
+  ASSERT_EQ(staying.size(), 1U);
+  EXPECT_EQ(staying[0].acquisition, "2");
+  ASSERT_EQ(some.size(), 2U);
+  EXPECT_EQ(some[0].acquisition, "1");
+  EXPECT_EQ(some[1].acquisition, "3");
+}
+
+TEST(undo_list, permits_nobody_to_take_what_is_to_stay_yet) {
+  runtime::undo_list list;
+  const instant now{100s};
+  list.add({.name = "a", .acquisition = "1", .until = now + 1h, .from = now, .stays_until = now + 1s});
+  EXPECT_FALSE(list.permits("1", now));
+  EXPECT_TRUE(list.permits("1", now + 1s));
+  EXPECT_FALSE(list.permits("2", now + 1s));
+}
+
 TEST(alarm, wakes_for_the_earliest_and_remembers_what_came_before_the_wait) {
   runtime::alarm alarm;
   alarm.disarm();

@@ -93,5 +93,24 @@ TEST(lock_poll_pause, grows_from_microseconds_to_milliseconds) {
   }
 }
 
+TEST(wait, whoever_sleeps_past_the_end_of_a_lease_that_was_shortened_oversleeps) {
+  constexpr core::instant now{1000s};
+  EXPECT_TRUE(core::oversleeps(now + 30s, now, 1s));
+  EXPECT_TRUE(core::oversleeps(core::instant::max(), now, 0s));
+  EXPECT_TRUE(core::oversleeps(now + 30s, now, -1s)) << "it has ended";
+  EXPECT_FALSE(core::oversleeps(now + 30s, now, 30s));
+  EXPECT_FALSE(core::oversleeps(now + 30s, now, 1h)) << "it was renewed";
+  EXPECT_FALSE(core::oversleeps(now + 30s, now, std::nullopt)) << "there is none";
+}
+
+TEST(wait, nobody_oversleeps_who_sleeps_to_the_end_of_the_lease) {
+  constexpr core::instant now{1000s};
+  for (const bool is_behind : {false, true})
+    for (const duration left : {duration{0}, duration{5s}, duration{30 * 24h}}) {
+      const auto pause = core::told_pause(duration::max(), left, is_behind, 0.999);
+      EXPECT_FALSE(core::oversleeps(core::later(now, pause), now, left)) << is_behind << left.count();
+    }
+}
+
 }  // namespace
 }  // namespace rowlock

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -66,6 +67,30 @@ TEST(waiting_line, a_hint_is_for_the_head_of_its_own_queue_only) {
   EXPECT_EQ(b.wait(at_once, {}), outcome::out_of_time);
   line.hint_all();
   EXPECT_EQ(b.wait(at_once, {}), outcome::hinted);
+}
+
+TEST(waiting_line, whoever_sleeps_past_the_end_of_a_lease_is_hinted) {
+  runtime::waiting_line line;
+  place one{line, "a"};
+  one.take("1", 7);
+  one.listen();
+  auto woken = std::async(std::launch::async, [&] { return one.wait(never, {}); });
+  while (woken.wait_for(1ms) != std::future_status::ready) {  // it may not sleep yet
+    line.hint_late({.name = "a", .attempt = "1", .number = 8}, 1h);
+    line.hint_late({.name = "a", .attempt = "1", .number = 7}, std::nullopt);
+    line.hint_late({.name = "a", .attempt = "1", .number = 7}, 1h);
+  }
+  EXPECT_EQ(woken.get(), outcome::hinted);
+}
+
+TEST(waiting_line, whoever_wakes_in_time_for_the_end_of_a_lease_is_not_hinted) {
+  runtime::waiting_line line;
+  place one{line, "a"};
+  one.take("1", 7);
+  one.listen();
+  EXPECT_EQ(one.wait(driver::now(), {}), outcome::out_of_time);
+  line.hint_late({.name = "a", .attempt = "1", .number = 7}, 0s);
+  EXPECT_FALSE(is_hinted(one));
 }
 
 TEST(waiting_line, a_head_that_leaves_hints_the_next) {

@@ -1,0 +1,138 @@
+#include <chrono>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "contract/contract.hpp"
+#include "support/happening.hpp"
+#include "support/slowness.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto late_at_most = 100ms * slowness;
+
+class hold_limit : public lease_contract {
+ protected:
+  using clock = std::chrono::steady_clock;
+
+  /// A lock, and when it was lost.
+  struct watched {
+    watched(client& locks, const lock_options& options) : held{locks.acquire("orders/42", options)} {}
+    bool is_lost_within(std::chrono::seconds limit = patience) { return static_cast<bool>(lost.within(limit)); }
+
+    clock::time_point before = clock::now();
+    held_lock held;
+    clock::time_point after = clock::now();
+    clock::time_point lost_at{};
+    happening lost;
+    std::stop_callback<std::function<void()>> on_loss{held.lost(), [this] {
+                                                        lost_at = clock::now();
+                                                        lost.happens();
+                                                      }};
+  };
+
+  /// It is lost at the limit, neither before nor long after.
+  static void expect_lost_at(duration limit, watched& what) {
+    ASSERT_TRUE(what.is_lost_within());
+    EXPECT_EQ(what.held.why_lost(), loss_reason::hold_limit);
+    EXPECT_GE(what.lost_at, what.before + limit);
+    EXPECT_LE(what.lost_at, what.after + limit + late_at_most);
+  }
+  std::int64_t end() { return db().row("orders/42").value().expires_at.value(); }
+};
+ROWLOCK_CONTRACT_SUITE(hold_limit);
+
+TEST_P(hold_limit, fires_at_the_limit_with_its_reason) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  watched orders{locks, with({.lease = 30s, .hold_limit = 700ms})};
+  EXPECT_LE(orders.held.expires_in().value(), 700ms);
+  expect_lost_at(700ms, orders);
+  EXPECT_EQ(orders.held.expires_in(), duration::zero());
+  ASSERT_TRUE(eventually([&] { return told.lost("orders/42"); }));
+  EXPECT_EQ(told.losses().at(0).reason, loss_reason::hold_limit);
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { orders.held.release(); }));
+}
+
+TEST_P(hold_limit, is_renewed_until_then_and_no_longer) {
+  auto locks = connect();
+  auto other = connect();
+  watched orders{locks, with({.lease = 1500ms, .hold_limit = 4s})};
+  const auto granted_at = db().row("orders/42").value().acquired_at.value();
+  expect_lost_at(4s, orders);
+  const auto last_end = end();
+  EXPECT_GE(last_end, granted_at + std::chrono::microseconds{4s}.count()) << "the work has time to stop";
+  EXPECT_LE(last_end, granted_at + std::chrono::microseconds{5500ms}.count()) << "a lease more at most";
+  const auto next = other.acquire("orders/42", with());
+  EXPECT_GE(db().row("orders/42").value().acquired_at.value(), last_end);
+  EXPECT_GT(next.token(), orders.held.token());
+}
+
+TEST_P(hold_limit, asks_for_no_renewal_that_it_does_not_need) {
+  auto locks = connect();
+  watched orders{locks, with({.lease = 3s, .hold_limit = 2500ms})};
+  const auto beside = locks.acquire("beside", with({.lease = 3s}));
+  const auto first_end = end();
+  expect_lost_at(2500ms, orders);
+  EXPECT_GT(db().row("beside").value().expires_at.value(), first_end) << "the renewer has been round";
+  EXPECT_EQ(end(), first_end);
+}
+
+TEST_P(hold_limit, fires_while_renewals_hang) {
+  auto locks = connect();  // whose calls may take longer than the limit
+  const auto hanging = locks.acquire("hanging", with({.lease = 1s}));
+  watched orders{locks, with({.lease = 30s, .hold_limit = 2s})};
+  const auto in_the_way = db().stall();
+  expect_lost_at(2s, orders);
+}
+
+TEST_P(hold_limit, is_not_lifted_by_extending) {
+  auto locks = connect();
+  watched orders{locks, with({.lease = 30s, .hold_limit = 900ms})};
+  orders.held.extend(1h);
+  EXPECT_LE(orders.held.expires_in().value(), 900ms);
+  expect_lost_at(900ms, orders);
+}
+
+TEST_P(hold_limit, is_kept_up_to_by_renewals_though_the_lease_was_made_shorter) {
+  auto locks = connect();
+  watched orders{locks, with({.lease = 1h, .hold_limit = 3s})};
+  orders.held.extend(1s);
+  expect_lost_at(3s, orders);
+}
+
+TEST_P(hold_limit, says_nothing_after_a_release) {
+  auto locks = connect();
+  const auto options = with({.lease = 30s, .hold_limit = 500ms});
+  auto held = locks.acquire("first", options);
+  const auto lost = held.lost();
+  held.release();
+  watched orders{locks, options};
+  ASSERT_TRUE(orders.is_lost_within());
+  EXPECT_FALSE(lost.stop_requested());
+}
+
+TEST_P(hold_limit, or_the_lease_without_renewal_whichever_ends_first) {
+  auto locks = connect();
+  {
+    watched orders{locks, with({.lease = 300ms, .renew = false, .hold_limit = 1h})};
+    ASSERT_TRUE(orders.is_lost_within());
+    EXPECT_EQ(orders.held.why_lost(), loss_reason::expired);
+  }
+  watched orders{locks, with({.lease = 1h, .renew = false, .hold_limit = 300ms})};
+  expect_lost_at(300ms, orders);
+}
+
+TEST_P(hold_limit, leaves_a_mutex_that_can_be_locked_again_when_the_lease_has_ended) {
+  auto locks = connect();
+  mutex order{locks, "orders/42", with({.lease = 300ms, .hold_limit = 200ms})};
+  order.lock();
+  ASSERT_TRUE(eventually([&] { return order.held().lost().stop_requested(); }));
+  const auto token = order.held().token();
+  order.lock();
+  EXPECT_GT(order.held().token(), token);
+}
+
+}  // namespace
+}  // namespace rowlock::test
