@@ -66,6 +66,14 @@ void add_run(CLI::App& app, options& to) {
   add(app, "--lease", a_duration, run.lock.lease,
       "How long the lock outlives a rowlock that cannot renew it any more: 100ms to 30d. Renewed every third of it. "
       "Default: 30s. Not with for_update, which has no lease.");
+  add(app, "--at-least", a_duration, run.lock.at_least,
+      "Keep the name taken for so long since the lock was got, however soon the command ends: for commands shorter "
+      "than "
+      "the clocks of the hosts that start them are apart. At most 30d. Not with for_update.");
+  add(app, "--hold-limit", a_duration, run.lock.hold_limit,
+      "The longest the command may run: then the lock is lost, and the command is ended. 100ms to 30d. Default: no "
+      "limit. "
+      "Not with for_update.");
   add(app, "--strategy", a_strategy, run.lock.strategy,
       "How the lock is owned: unique_index (the default), for_update or version_cas. See STRATEGIES.");
   app.add_option("--note", run.lock.note, "Shown to people who list locks.")->type_name("TEXT");
@@ -117,10 +125,13 @@ void add_everything(CLI::App& app, options& to) {
   add_subcommand(app, to, page_of("show"), subcommand::show, add_show);
 }
 
-/// Also a lease that is the library's default: there is none that it could be about.
-void refuse_lease(const CLI::App& run, const run_options& given) {
-  if (given.lock.strategy == strategy::for_update && run.count("--lease") != 0)
-    throw usage_error{"--lease is for locks by lease; one by for_update lasts as long as its transaction"};
+/// Also one that is the library's default: there is no lease that it could be about.
+void refuse_what_is_about_a_lease(const CLI::App& run, const run_options& given) {
+  if (given.lock.strategy != strategy::for_update) return;
+  for (const auto* flag : {"--lease", "--at-least", "--hold-limit"})
+    if (run.count(flag) != 0)
+      throw usage_error{std::string{flag} +
+                        " is for locks by lease; one by for_update lasts as long as its transaction"};
 }
 
 /// What stands behind "--" is the command's, to the letter.
@@ -160,7 +171,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
     parsed.answer = answer_to(app, e);
     return parsed;
   }
-  refuse_lease(*app.get_subcommand("run"), parsed.given.run);
+  refuse_what_is_about_a_lease(*app.get_subcommand("run"), parsed.given.run);
   take_command(parsed.given, has_command ? all.subspan(ours + 1) : all.subspan(all.size()), has_command);
   return parsed;
 }

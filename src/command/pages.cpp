@@ -39,7 +39,7 @@ of all who ask for NAME has it, on whichever hosts they run.
 
 The lock is a lease in the database, which rowlock renews while COMMAND runs. If rowlock or its host dies, the next one
 gets the lock when the lease ends (but see STRATEGIES). If the lock is lost while COMMAND runs (the database could not be reached in time,
-the machine slept, somebody freed it), COMMAND gets SIGTERM, and SIGKILL after --grace.
+the machine slept, somebody freed it, --hold-limit is over), COMMAND gets SIGTERM, and SIGKILL after --grace.
 
 COMMAND keeps standard input, output and error. Where there is a terminal it stays in the foreground, so that it may
 read from the terminal and Ctrl-C and Ctrl-Z work as usual; signals sent to rowlock alone are passed on to it. Without
@@ -80,6 +80,9 @@ without may still overtake. A waiting rowlock that was killed or stopped is pass
     environment,
     {"EXAMPLES", R"(A job that runs on one of several hosts; the others leave it at that:
  0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 nightly -- nightly.sh
+
+The same for a job of a second, where the clocks of the hosts are up to a minute apart:
+ 0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 --at-least 5m --lease 5m nightly -- short.sh
 
 One deployment after the other, for at most ten minutes of waiting:
  rowlock run --wait 10m --note "$USER" deploy -- ./deploy.sh production)"}};

@@ -119,6 +119,24 @@ TEST_F(command_loss, wakes_a_stopped_command_so_that_it_can_end) {
   EXPECT_THAT(started.out(), HasSubstr("got 15 "));
 }
 
+TEST_F(command_loss, by_the_hold_limit_ends_the_command_and_says_why) {
+  const stopwatch watch;
+  program started{run(words{"--hold-limit", "1s", "--at-least", "1s", "--"} + watcher({"15"}))};
+  ASSERT_TRUE(started.says("started")) << started.err();
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_GE(watch.elapsed(), 1s);
+  EXPECT_THAT(started.out(), HasSubstr("got 15 "));
+  EXPECT_TRUE(is_messages(started.err())) << started.err();
+  EXPECT_THAT(started.err(), HasSubstr("hold_limit"));
+}
+
+TEST_F(command_loss, by_the_hold_limit_does_not_come_before_it) {
+  const auto result = finish(run({"--hold-limit", "1h", "--", "echo", "done"}));
+  EXPECT_EQ(result.end, exited(0)) << result;
+  EXPECT_EQ(result.out, "done\n");
+  EXPECT_TRUE(is_vacant());
+}
+
 TEST_F(command_loss, of_a_lock_that_is_never_lost_ends_nothing) {
   program started{run(words{"--lease", "1s", "--"} + watcher({"10"}))};
   ASSERT_TRUE(started.says("started"));

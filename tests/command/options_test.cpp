@@ -42,7 +42,7 @@ TEST_F(command_options, durations_are_understood) {
 TEST_F(command_options, anything_else_is_no_duration) {
   for (const auto* text : {"",    " ",      "s",    "5 s",  " 5s",   "5s ", "-1s", "-1",    "5x",   "5S", "five",
                            "5ss", "1.5.5s", "1,5s", "5sec", "1h30m", "nan", "inf", "0x10s", "1e3s", "."}) {
-    for (const auto* option : {"--wait", "--lease", "--grace"})
+    for (const auto* option : {"--wait", "--lease", "--at-least", "--hold-limit", "--grace"})
       EXPECT_TRUE(refused(finish(run({option, text, "--", "touch", file("ran")})), 64))
           << option << " '" << text << "'";
   }
@@ -92,6 +92,32 @@ TEST_F(command_options, fair_overtakes_nobody) {
 TEST_F(command_options, fair_takes_no_value_and_is_for_run_only) {
   EXPECT_TRUE(refused(finish(run({"--fair=maybe", "--", "touch", file("ran")})), 64));
   EXPECT_TRUE(refused(finish(rowlock({"list", "--fair"})), 64));
+  EXPECT_FALSE(fs::exists(file("ran")));
+}
+
+TEST_F(command_options, at_least_keeps_the_name_after_the_command_has_ended) {
+  const stopwatch watch;
+  EXPECT_EQ(finish(run({"--lease", "1h", "--at-least", "1h", "--", "true"})).end, exited(0));
+  EXPECT_LT(watch.elapsed(), patience) << "it does not wait for that itself";
+  const auto row = database_.row("job").value();
+  EXPECT_EQ(row.expires_at.value() - row.acquired_at.value(), std::chrono::microseconds{1h}.count());
+  EXPECT_TRUE(refused(finish(run({"--wait", "0", "--", "touch", file("ran")})), 75));
+  EXPECT_FALSE(fs::exists(file("ran")));
+}
+
+TEST_F(command_options, at_least_lets_the_next_run_then) {
+  EXPECT_EQ(finish(run({"--lease", "1h", "--at-least", "1s", "--", "true"})).end, exited(0));
+  const auto end = database_.row("job").value().expires_at.value();
+  EXPECT_EQ(finish(run({"--", "true"})).end, exited(0));
+  EXPECT_GE(database_.row("job").value().acquired_at.value(), end);
+}
+
+TEST_F(command_options, at_least_and_hold_limit_have_bounds) {
+  for (const auto& bad : std::vector<words>{{"--at-least", "31d"},
+                                            {"--hold-limit", "99ms"},
+                                            {"--hold-limit", "31d"},
+                                            {"--at-least", "2s", "--hold-limit", "1s"}})
+    EXPECT_TRUE(refused(finish(run(bad + words{"--", "touch", file("ran")})), 64)) << testing::PrintToString(bad);
   EXPECT_FALSE(fs::exists(file("ran")));
 }
 
@@ -221,18 +247,22 @@ TEST_P(command_strategies, are_all_named_where_another_is_asked_for) {
   EXPECT_FALSE(fs::exists(file("ran")));
 }
 
-TEST_P(command_strategies, by_lease_take_a_lease) {
+TEST_P(command_strategies, by_lease_take_what_is_about_a_lease) {
   const bool has_lease = std::string_view{GetParam()} != "for_update";
-  for (const auto* lease : {"30s", "10s"}) {  // the first is the default
-    const words before{"--lease", lease, "--strategy", GetParam()};
-    const words behind{"--strategy", GetParam(), "--lease", lease};
-    for (const auto& each : {before, behind}) {
+  const std::vector<words> all{{"--lease", "30s"},  // the default
+                               {"--lease", "10s"},
+                               {"--at-least", "0"},
+                               {"--at-least", "1us"},
+                               {"--hold-limit", "30d"}};
+  for (const auto& about_a_lease : all) {
+    const words strategy{"--strategy", GetParam()};
+    for (const auto& each : {about_a_lease + strategy, strategy + about_a_lease}) {
       const auto result = finish(run(each + words{"--", "echo", "ran"}));
       if (has_lease) {
         EXPECT_EQ(result.end, exited(0)) << result;
       } else {
         EXPECT_TRUE(refused(result, 64)) << result;
-        EXPECT_THAT(result.err, HasSubstr("--lease"));
+        EXPECT_THAT(result.err, HasSubstr(about_a_lease[0]));
       }
     }
   }
@@ -262,8 +292,8 @@ TEST_F(command_options, help_and_version_need_no_database) {
   }
   for (const auto* word : {"run", "migrate", "list", "show", "ROWLOCK_DATABASE"})
     EXPECT_THAT(finish(bare({"--help"}, {})).out, HasSubstr(word));
-  for (const auto* word :
-       {"--wait", "--fair", "--lease", "--grace", "--busy-exit", "--lost-exit", "--note", "--strategy"})
+  for (const auto* word : {"--wait", "--fair", "--lease", "--at-least", "--hold-limit", "--grace", "--busy-exit",
+                           "--lost-exit", "--note", "--strategy"})
     EXPECT_THAT(finish(bare({"run", "--help"}, {})).out, HasSubstr(word));
   const auto version = finish(bare({"--version"}, {}));
   EXPECT_EQ(version.end, exited(0)) << version;
