@@ -81,6 +81,17 @@ TEST_P(late_statement, that_grants_a_vacant_row_is_undone) {
   EXPECT_GT(db().row("orders/42").value().version, before.value());
 }
 
+TEST_P(late_statement, that_grants_does_not_stay_where_nobody_worked_under_it) {
+  auto locks = connect_where_sessions_stay();
+  hold(acquiring("orders/42"));
+  EXPECT_TRUE(error_of([&] {
+                return locks.try_acquire("orders/42", {.lease = long_lease, .at_least = 30min}).has_value();
+              }).has_value());
+  deliver();
+  ASSERT_TRUE(db().row("orders/42").has_value()) << "it has not been granted, so this test shows nothing";
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+}
+
 TEST_P(late_statement, that_grants_is_never_believed_in) {
   auto locks = connect_where_sessions_stay();
   hold(acquiring("orders/42"));
@@ -146,6 +157,22 @@ TEST_P(late_statement, that_renews_does_not_touch_the_next_holder) {
   deliver();
   EXPECT_TRUE(is_held_by("orders/42", *theirs));
   EXPECT_EQ(expiry("orders/42"), end);
+}
+
+TEST_P(late_statement, that_renews_does_not_make_a_released_lock_stay_longer) {
+  auto locks = connect_where_sessions_stay();
+  auto held = locks.acquire("orders/42", {.lease = 6s, .at_least = 4s});
+  const auto granted_at = db().row("orders/42").value().acquired_at.value();
+  hold(about("orders/42"));
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  held.release();
+  EXPECT_EQ(expiry("orders/42"), granted_at + std::chrono::microseconds{4s}.count());
+  proxy().let_go();
+  auto other = connect();
+  const auto next = other.acquire("orders/42");
+  const auto next_at = db().row("orders/42").value().acquired_at.value();
+  EXPECT_GE(next_at, granted_at + std::chrono::microseconds{4s}.count());
+  EXPECT_LT(next_at, granted_at + std::chrono::microseconds{6s}.count()) << "two seconds before the renewed lease ends";
 }
 
 TEST_P(late_statement, that_renews_does_not_keep_a_lock_that_was_lost) {

@@ -266,5 +266,18 @@ TEST_P(slow_network, that_refuses_connections_is_ridden_out_by_a_wait) {
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
+TEST_P(lost_reply, of_a_release_that_is_to_stay_is_made_up_for) {
+  auto locks = connect_through_proxy();
+  auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = 30min});
+  const auto end = db().row("orders/42").value().acquired_at.value() + std::chrono::microseconds{30min}.count();
+  disturb(about("orders/42"));
+  error_of([&] { held.release(); });
+  EXPECT_TRUE(proxy().has_acted());
+  EXPECT_TRUE(eventually(soon, [&] { return expiry("orders/42") == end; }));
+  locks.close();
+  EXPECT_FALSE(is_vacant("orders/42"));
+  EXPECT_EQ(expiry("orders/42"), end);
+}
+
 }  // namespace
 }  // namespace rowlock::test

@@ -36,6 +36,10 @@ std::vector<strategies::letting_go> steps::release(std::span<const strategies::h
   return strategy_.release(*session_, batch, limits());
 }
 
+std::vector<strategies::letting_go> steps::linger(std::span<const strategies::held> batch) {
+  return strategy_.linger(*session_, batch, limits());
+}
+
 driver::limits steps::limits() { return {.deadline = core::later(driver::now(), 10s)}; }
 
 }  // namespace rowlock::test

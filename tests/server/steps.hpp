@@ -23,6 +23,7 @@ class steps {
   std::vector<strategies::answer> acquire(std::span<const strategies::attempt> batch);
   std::vector<strategies::renewal> renew(std::span<const strategies::held> batch);
   std::vector<strategies::letting_go> release(std::span<const strategies::held> batch);
+  std::vector<strategies::letting_go> linger(std::span<const strategies::held> batch);
 
   driver::session& session() { return *session_; }
   static driver::limits limits();

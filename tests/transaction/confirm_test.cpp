@@ -42,6 +42,18 @@ TEST_P(confirm, passes_while_the_lock_is_held) {
   EXPECT_TRUE(can_have("orders/42"));
 }
 
+TEST_P(confirm, refuses_what_was_released_and_stays_for_a_while) {
+  auto locked = mutex{locks(), "orders/42", {.lease = 1h, .at_least = 1h}};
+  locked.lock();
+  const auto end = expiry("orders/42");
+  locked.unlock();
+  tx().begin();
+  tx().statement(write_own);
+  EXPECT_TRUE(throws(errc::not_held, [&] { tx().confirm(locked); }));
+  tx().rollback();
+  EXPECT_EQ(expiry("orders/42"), end);
+}
+
 TEST_P(confirm, passes_where_the_transaction_has_read_since) {
   const auto held = locks().acquire("orders/42");
   tx().begin();

@@ -106,5 +106,18 @@ TEST_P(pinned, lease_that_is_released_meanwhile_is_free_after_the_end) {
   EXPECT_EQ(value(), 1);
 }
 
+TEST_P(pinned, lease_that_is_released_early_stays_after_the_end) {
+  if (!is_on_server()) GTEST_SKIP() << "a file has one writer";
+  auto held = locks().acquire("orders/42", {.lease = 1h, .at_least = 30min});
+  const auto end = db().row("orders/42").value().acquired_at.value() + std::chrono::microseconds{30min}.count();
+  tx().begin();
+  tx().confirm(held);
+  EXPECT_NO_THROW(held.release());
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value()) << "not even where the pin is its own";
+  tx().rollback();
+  EXPECT_TRUE(eventually([&] { return expiry("orders/42") == end; }));
+  EXPECT_FALSE(can_have("orders/42"));
+}
+
 }  // namespace
 }  // namespace rowlock::test

@@ -94,6 +94,17 @@ TEST_P(waiting_lock_in, has_it_when_the_lease_ends) {
 }
 
 // Its first statement is lock_in, as above READ COMMITTED it must be.
+TEST_P(waiting_lock_in, has_it_when_a_name_that_was_let_go_of_early_need_not_stay_any_more) {
+  if (GetParam().locks_file) GTEST_SKIP() << "it does not wait";
+  auto held = others().acquire("orders/42", {.lease = 1h, .at_least = 1s});
+  const auto end = db().row("orders/42").value().acquired_at.value() + std::chrono::microseconds{1s}.count();
+  held.release();
+  tx().begin();
+  EXPECT_TRUE(tx().try_lock_in_for(locks(), "orders/42", generous).has_value());
+  EXPECT_GE(db().now(), end);
+  tx().commit();
+}
+
 TEST_P(waiting_lock_in, has_it_when_the_other_transaction_ends) {
   if (GetParam().locks_file) GTEST_SKIP() << "the other transaction cannot even begin";
   for (const bool commits : {true, false}) {

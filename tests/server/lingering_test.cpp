@@ -1,0 +1,109 @@
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/server_test.hpp"
+#include "server/steps.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using strategies::letting_go;
+
+constexpr auto long_lease = 60s;
+constexpr duration stay = 30min;
+constexpr auto soon = 10s;
+
+/// Locks that are let go of and stay for a while.
+class lingering : public on_each_server {
+ protected:
+  std::int64_t end_of(std::string_view name, duration after = stay) {
+    return db().row(name).value().acquired_at.value() + after.count();
+  }
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(lingering);
+
+TEST_P(lingering, of_a_pinned_row_begins_when_the_pin_is_gone) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = stay});
+  auto in_the_way = db().row_pinned("orders/42");
+  EXPECT_NO_THROW(held.release());
+  EXPECT_NE(expiry("orders/42"), end_of("orders/42"));
+  in_the_way.reset();
+  EXPECT_TRUE(eventually(soon, [&] { return expiry("orders/42") == end_of("orders/42"); }));
+  EXPECT_FALSE(is_vacant("orders/42"));
+  EXPECT_TRUE(told.failures().empty());
+}
+
+TEST_P(lingering, of_a_pinned_row_is_a_release_if_it_would_be_over) {
+  auto locks = connect();
+  auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = 1s});
+  auto in_the_way = db().row_locked("orders/42");
+  EXPECT_NO_THROW(held.release());
+  let_pass(1500ms);
+  in_the_way.reset();
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+}
+
+TEST_P(lingering, of_a_pinned_row_is_made_up_for_by_closing) {
+  auto locks = connect();
+  auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = stay});
+  auto in_the_way = db().row_pinned("orders/42");
+  held.release();
+  let_pass(2s);  // by now it is tried but rarely
+  in_the_way.reset();
+  locks.close();
+  EXPECT_EQ(expiry("orders/42"), end_of("orders/42"));
+}
+
+TEST_P(lingering, is_told_of_each_in_a_batch_and_alone) {
+  auto locks = connect();
+  steps on{db().url()};
+  const std::vector<std::string> names{"fresh", "again", "stolen", "vacated", "expired", "locked"};
+  const std::vector<letting_go> expected{letting_go::released, letting_go::released, letting_go::gone,
+                                         letting_go::gone,     letting_go::released, letting_go::pinned};
+  for (const bool alone : {false, true}) {
+    SCOPED_TRACE(alone);
+    std::vector<strategies::attempt> attempts;
+    std::vector<strategies::held> batch;
+    for (const auto& name : names) {
+      db().erase(name);
+      attempts.push_back(
+          {.name = name, .owner = "a:b:1:c", .thread = "t", .acquisition = name, .note = {}, .lease = long_lease});
+      batch.push_back({.name = name, .acquisition = name, .lease = stay});
+    }
+    for (const auto& answer : on.acquire(attempts)) ASSERT_EQ(answer.what, strategies::verdict::granted);
+    ASSERT_EQ(on.linger({&batch[1], 1}), std::vector{letting_go::released});
+    db().steal("stolen");
+    db().vacate("vacated");
+    db().expire("expired");
+    const auto over = expiry("expired");
+    const auto in_the_way = db().row_locked("locked");
+    if (alone) {
+      for (std::size_t i = 0; i < batch.size(); ++i)
+        EXPECT_EQ(on.linger({&batch[i], 1}), std::vector{expected[i]}) << names[i];
+    } else {
+      EXPECT_EQ(on.linger(batch), expected);
+    }
+    for (const auto* name : {"fresh", "again"}) EXPECT_EQ(expiry(name), end_of(name)) << name;
+    EXPECT_EQ(expiry("expired"), over);
+    EXPECT_NE(expiry("stolen"), end_of("stolen"));
+    EXPECT_TRUE(is_vacant("vacated"));
+  }
+}
+
+TEST_P(lingering, never_lets_tokens_run_backwards) {
+  auto locks = connect();
+  fencing_token last{};
+  for (int i = 0; i < 5; ++i) {
+    auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = 100ms});
+    EXPECT_GT(held.token(), last);
+    last = held.token();
+    held.release();
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test
