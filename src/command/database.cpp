@@ -39,6 +39,8 @@ std::string url_for(const options& given) {
 // What is lost is told by who held it.
 void observe(const event& e) {
   if (const auto* warning = std::get_if<events::warning>(&e.what)) say("warning: " + warning->sentence);
+  if (const auto* failed = std::get_if<events::sweep_failed>(&e.what))
+    say(std::string{"sweeping failed: "} + failed->cause.what());
 }
 
 }  // namespace

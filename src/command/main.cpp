@@ -10,6 +10,7 @@
 #include "command/migrate.hpp"
 #include "command/options.hpp"
 #include "command/run.hpp"
+#include "command/sweep.hpp"
 
 namespace rowlock::command {
 
@@ -21,6 +22,8 @@ int carry_out(const options& given) {
       return run(given);
     case subcommand::migrate:
       return migrate(given);
+    case subcommand::sweep:
+      return sweep(given);
     case subcommand::list:
       return list(given);
     case subcommand::show:

@@ -34,6 +34,13 @@ std::optional<int> parse_status(std::string_view text) {
   return is_status ? std::optional{number} : std::nullopt;
 }
 
+std::optional<std::size_t> parse_count(std::string_view text) {
+  std::size_t number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc{} && rest == end ? std::optional{number} : std::nullopt;
+}
+
 std::optional<strategy> parse_strategy(std::string_view text) {
   for (const auto each : {strategy::unique_index, strategy::for_update, strategy::version_cas})
     if (text == to_string(each)) return each;
@@ -42,18 +49,19 @@ std::optional<strategy> parse_strategy(std::string_view text) {
 
 constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 2m or 90"};
 constexpr kind<int> a_status{"STATUS", parse_status, "is no exit status; there are 0 to 255"};
+constexpr kind<std::size_t> a_count{"NUMBER", parse_count, "is no number; write 1000"};
 constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy,
                                     "is no strategy; there are unique_index, for_update and version_cas"};
 
 /// CLI11's own reading of numbers takes "-1" and "0x4B" too.
 template <class T, class To>
-void add(CLI::App& app, const std::string& flag, const kind<T>& of, To& to, const std::string& explanation) {
+CLI::Option& add(CLI::App& app, const std::string& flag, const kind<T>& of, To& to, const std::string& explanation) {
   const auto read = [flag, &of, &to](const std::string& text) {
     const auto value = of.parse(text);
     if (!value) throw CLI::ValidationError{flag, '"' + text + "\" " + std::string{of.complaint}};
     to = *value;
   };
-  app.add_option_function<std::string>(flag, read, explanation)->type_name(std::string{of.name});
+  return *app.add_option_function<std::string>(flag, read, explanation)->type_name(std::string{of.name});
 }
 
 void add_run(CLI::App& app, options& to) {
@@ -94,6 +102,19 @@ void add_migrate(CLI::App& app, options& to) {
   app.add_flag("--json", to.as_json, "With --status: print JSON, for programs.")->needs(&status);
 }
 
+void add_sweep(CLI::App& app, options& to) {
+  sweep_options& sweep = to.sweep;
+  auto& once = *app.add_flag("--once", sweep.is_once, "Sweep now, and that is all: for cron.");
+  auto& every =
+      add(app, "--every", a_duration, sweep.how.every, "Sweep again and again, until a signal ends it: 1s to 1d.");
+  every.excludes(&once);
+  add(app, "--retention", a_duration, sweep.how.retention,
+      "Rows go when nobody has had their names for so long: 1m to 365d. Default: 1h.");
+  add(app, "--batch", a_count, sweep.how.batch,
+      "At most so many rows are looked at, and deleted, by one statement: 1 to 10000. Default: 1000.");
+  app.add_flag("--quiet", sweep.is_quiet, "Do not say what was swept.");
+}
+
 void add_list(CLI::App& app, options& to) {
   app.add_option("PREFIX", to.prefix);
   add_json(app, to);
@@ -121,6 +142,7 @@ void add_everything(CLI::App& app, options& to) {
       ->type_name("PREFIX");
   add_subcommand(app, to, page_of("run"), subcommand::run, add_run);
   add_subcommand(app, to, page_of("migrate"), subcommand::migrate, add_migrate);
+  add_subcommand(app, to, page_of("sweep"), subcommand::sweep, add_sweep);
   add_subcommand(app, to, page_of("list"), subcommand::list, add_list);
   add_subcommand(app, to, page_of("show"), subcommand::show, add_show);
 }
@@ -132,6 +154,11 @@ void refuse_what_is_about_a_lease(const CLI::App& run, const run_options& given)
     if (run.count(flag) != 0)
       throw usage_error{std::string{flag} +
                         " is for locks by lease; one by for_update lasts as long as its transaction"};
+}
+
+void refuse_no_time(const CLI::App& sweep) {
+  if (sweep.parsed() && sweep.count("--once") + sweep.count("--every") == 0)
+    throw usage_error{"sweep takes --once or --every DURATION"};
 }
 
 /// What stands behind "--" is the command's, to the letter.
@@ -172,6 +199,7 @@ parsed_options parse_options(int argc, const char* const* argv) {
     return parsed;
   }
   refuse_what_is_about_a_lease(*app.get_subcommand("run"), parsed.given.run);
+  refuse_no_time(*app.get_subcommand("sweep"));
   take_command(parsed.given, has_command ? all.subspan(ours + 1) : all.subspan(all.size()), has_command);
   return parsed;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rowlock/options.hpp>
+#include <rowlock/sweeper.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace rowlock::command {
 
-enum class subcommand : std::uint8_t { run, migrate, list, show };
+enum class subcommand : std::uint8_t { run, migrate, sweep, list, show };
 
 /// rowlock run.
 struct run_options {
@@ -30,6 +31,13 @@ struct migrate_options {
   bool wants_status = false;
 };
 
+/// rowlock sweep.
+struct sweep_options {
+  sweeper_options how{};
+  bool is_once = false;
+  bool is_quiet = false;
+};
+
 struct options {
   subcommand what{};
   std::string database{};  ///< empty: by the environment
@@ -39,6 +47,7 @@ struct options {
   bool as_json = false;
   run_options run{};
   migrate_options migrate{};
+  sweep_options sweep{};
 };
 
 struct parsed_options {

@@ -106,6 +106,21 @@ With --json it is an object: applied and expected (the newest version in the dat
 serves_from (the oldest that a program may expect and still work with these tables), fits, refusal (why migrate would
 refuse; null where it would not), and "migrations", an array of objects: version, file, state and applied_at.)"}};
 
+constexpr page::section sweep_before[] = {
+    {"DESCRIPTION",
+     R"(Deletes the rows of names that nobody has had for the retention, and the tickets of waiters that have died. Nothing is
+wrong where nobody sweeps, but the tables grow with every new name. It may be run on every host: one sweeps, and the
+others stand by and take over if it dies. It goes through the tables in small steps, rests between them, and waits for no
+row that somebody has locked.
+
+With --once it prints what was deleted, or that another one is at work. With --every it says nothing but what went wrong,
+tries again, and runs until SIGTERM, SIGINT or SIGHUP, which are an end in order: the exit status is 0.)"},
+    {"EXAMPLES", R"(As a service:
+ rowlock sweep --every 1m
+
+From cron, where a day's rows may stay:
+ 17 4 * * *  rowlock sweep --once --quiet --retention 1d)"}};
+
 constexpr page::section list_before[] = {
     {"DESCRIPTION",
      R"(Prints the locks that are held now and whose names begin with PREFIX, in the order of their bytes: name, fencing
@@ -128,6 +143,8 @@ constexpr page pages[] = {
     {"run", "run [OPTION]... NAME -- COMMAND [ARGUMENT]...", "run a command while holding a lock", run_before,
      run_behind},
     {"migrate", "migrate [OPTION]...", "make or update the tables", migrate_before, other_behind},
+    {"sweep", "sweep --once|--every DURATION [OPTION]...", "delete what nobody needs any more", sweep_before,
+     other_behind},
     {"list", "list [OPTION]... [PREFIX]", "list the locks that are held", list_before, other_behind},
     {"show", "show [OPTION]... NAME", "tell who holds a lock and who waits for it", show_before, other_behind}};
 

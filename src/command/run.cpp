@@ -48,8 +48,6 @@ struct end_of_attempt {
   }
 };
 
-bool ends_a_wait(int signal) { return signal != SIGCONT && signal != SIGCHLD; }
-
 /// On another thread, so that this one answers signals meanwhile. A signal that would have ended rowlock does so, once
 /// nothing is held any more.
 possession obtain_unless_signalled(const options& given, const signals& taken) {
@@ -63,7 +61,7 @@ possession obtain_unless_signalled(const options& given, const signals& taken) {
   });
   while (!is_over) {
     const auto arrived = taken.wait(finished, std::nullopt);
-    if (!arrived || !ends_a_wait(arrived->number)) continue;
+    if (!arrived || !signals::ends_a_wait(arrived->number)) continue;
     died_of = arrived->number;
     stop.request_stop();
   }

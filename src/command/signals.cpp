@@ -83,6 +83,8 @@ std::optional<signals::arrival> signals::wait(const bell& other, std::optional<s
   return arrival{.number = static_cast<int>(info.ssi_signo), .is_from_terminal = info.ssi_code == SI_KERNEL};
 }
 
+bool signals::ends_a_wait(int number) noexcept { return number != SIGCONT && number != SIGCHLD; }
+
 void signals::restore() const noexcept {
   ::sigaction(SIGCHLD, &child_before_, nullptr);
   ::sigaction(SIGPIPE, &pipe_before_, nullptr);

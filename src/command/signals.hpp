@@ -48,6 +48,9 @@ class signals {
   /// The next one; nullopt where the bell rang or the time was over first.
   std::optional<arrival> wait(const bell& other, std::optional<std::chrono::milliseconds> limit) const;
 
+  /// Whether this one would have ended a program that only waits.
+  static bool ends_a_wait(int number) noexcept;
+
   /// As they were before. Async-signal-safe: for a child between fork and exec.
   void restore() const noexcept;
 
