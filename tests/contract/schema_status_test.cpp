@@ -12,7 +12,6 @@
 namespace rowlock::test {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using state = migration_state;

@@ -155,7 +155,8 @@ std::unique_ptr<obstacle> mysql_database::sealed() {
 std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table) {
   const auto word = "'gate " + name() + "'";
   for (const std::string verb : {"INSERT", "UPDATE"}) {
-    const auto trigger = "gate_" + table + "_" + verb;
+    auto trigger = "gate_" + table;
+    trigger.append("_").append(verb);
     execute("DROP TRIGGER IF EXISTS " + trigger);
     std::string sql = "CREATE TRIGGER " + trigger;
     sql.append(" BEFORE ").append(verb).append(" ON ").append(table);
