@@ -50,8 +50,8 @@ for path in "$scratch" "$build" "$root"; do
     if grep -rlF "$path" --include='*.cmake' --include='*.pc' "$prefix"; then fail "These files name $path"; fi
 done
 [[ -z $(find "$prefix/include" -type f -not -name '*.hpp') ]] || fail "Not only headers are in $prefix/include"
-for file in 0001_lock.sql 0002_waiter.sql; do
-    cmp "$root/schema/sqlite/$file" "$prefix/share/rowlock/schema/sqlite/$file"
+for database in $components; do
+    [[ ! -d $root/schema/$database ]] || diff -r "$root/schema/$database" "$prefix/share/rowlock/schema/$database"
 done
 
 check_find_package "$prefix" rowlock::sqlite COMPONENTS sqlite

@@ -18,11 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr unsigned nobody = 65534;
+
 /// Whoever may do everything becomes nobody.
 bool drop_privileges() {
   if (::geteuid() != 0) return true;
-  return ::setgroups(0, nullptr) == 0 && ::setgid(65534) == 0 && ::setuid(65534) == 0;
+  return ::setgroups(0, nullptr) == 0 && ::setgid(nobody) == 0 && ::setuid(nobody) == 0;
 }
+
+void give_to_nobodys_group(const fs::path& path) { ASSERT_EQ(::chown(path.c_str(), ::geteuid(), nobody), 0) << path; }
 
 std::string outcome(const std::optional<error>& e) { return e ? e->code().message() : "fine"; }
 
@@ -90,6 +94,14 @@ TEST_F(permission, denied_where_nothing_can_be_made_beside_the_file) {
 
 TEST_F(permission, granted_where_file_and_folder_can_be_written) {
   EXPECT_EQ(seen_by_a_stranger(fs::perms{0666}, fs::perms{0777}), std::vector<std::string>(3, "fine"));
+}
+
+// As docs/operating.md has it.
+TEST_F(permission, granted_to_the_group_of_file_and_folder) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to a group that it is no member of";
+  for (const auto& entry : fs::directory_iterator{folder()}) give_to_nobodys_group(entry.path());
+  give_to_nobodys_group(folder());
+  EXPECT_EQ(seen_by_a_stranger(fs::perms{0660}, fs::perms{02770}), std::vector<std::string>(3, "fine"));
 }
 
 }  // namespace

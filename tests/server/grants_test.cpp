@@ -114,6 +114,17 @@ TEST_P(granted, lets_migrate_where_nothing_is_missing) {
   EXPECT_TRUE(locks.schema_status().fits);
 }
 
+TEST_P(granted, to_another_role_lets_that_one_migrate) {
+  const auto url = db().url_of_guest("SELECT");  // there are no tables yet
+  db().execute((is_on("postgresql") ? "GRANT CREATE ON SCHEMA " + db().name()
+                                    : "GRANT CREATE, SELECT, INSERT, UPDATE ON " + db().name() + ".*") +
+               " TO " + db().guest());
+  auto locks = connect_to(url);
+  EXPECT_NO_THROW(locks.migrate());
+  EXPECT_TRUE(locks.schema_status().fits);
+  EXPECT_EQ(db().missing_checksums(), 0);
+}
+
 TEST_P(granted, does_not_let_migrate_where_something_is_missing) {
   install();
   db().return_to_first_schema();
