@@ -26,7 +26,7 @@ std::size_t next_rows(std::size_t rows, duration took, std::size_t most) noexcep
   return rows;
 }
 
-duration sweep_pause(duration took) noexcept { return std::clamp<duration>(took * 3, 1ms, 1s); }
+duration sweep_pause(duration took) noexcept { return std::clamp<duration>(took * 2, 1ms, 1s); }
 
 duration sweep_interval(duration every, double jitter) noexcept { return part(every, 0.75 + jitter / 2); }
 
