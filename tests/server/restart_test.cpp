@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/server_test.hpp"
+#include "support/slowness.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -221,6 +222,25 @@ TEST_P(frozen_server, keeps_leases_that_outlive_it) {
   }
   EXPECT_TRUE(is_renewed("orders/42"));
   EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
+}
+
+TEST_P(frozen_server, lets_a_sweeper_stop_at_once) {
+  auto locks = server_test::connect();  // with time enough for each call
+  const auto at_once = 100ms * slowness;
+  const auto measure = [&] {
+    sweeper sweeps{locks, {.every = 24h}};
+    EXPECT_TRUE(eventually([&] {
+      sweeps.sweep_once();
+      return sweeps.statistics().sweeps > 0;
+    })) << "the one before has let go";
+    const auto in_the_way = server->freeze();
+    background one{[&](const std::stop_token&) { return sweeps.sweep_once(); }};
+    EXPECT_FALSE(one.is_done_within(a_moment));
+    const stopwatch watch;
+    sweeps.stop();
+    return watch.elapsed();
+  };
+  EXPECT_LE(shortest(at_once, measure), at_once);
 }
 
 TEST_P(frozen_server, lets_a_client_close_in_time) {

@@ -154,7 +154,7 @@ std::unique_ptr<obstacle> mysql_database::sealed() {
 // The triggers stay, and let everybody pass when the obstacle has gone.
 std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table) {
   const auto word = "'gate " + name() + "'";
-  for (const std::string verb : {"INSERT", "UPDATE"}) {
+  for (const std::string verb : {"INSERT", "UPDATE", "DELETE"}) {
     auto trigger = "gate_" + table;
     trigger.append("_").append(verb);
     execute("DROP TRIGGER IF EXISTS " + trigger);
@@ -168,9 +168,12 @@ std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table) 
 }
 
 // A trigger runs as the administrator.
+std::string mysql_database::stopped_at_gate() const {
+  return "(STATE = 'User lock' AND INFO LIKE '%gate " + name() + "%')";
+}
+
 std::int64_t mysql_database::at_gate() {
-  return number("SELECT count(*) FROM information_schema.processlist WHERE state = 'User lock' AND info LIKE '%gate " +
-                name() + "%'");
+  return number("SELECT count(*) FROM information_schema.PROCESSLIST WHERE " + stopped_at_gate());
 }
 
 // By names that are locked already, or it would wait for others.
@@ -203,8 +206,8 @@ std::unique_ptr<obstacle> mysql_database::set_default(const std::string& variabl
 
 std::vector<std::int64_t> mysql_database::sessions() {
   return connection_.with([&](my_connection& c) {
-    const auto found =
-        c.run("SELECT ID FROM information_schema.PROCESSLIST WHERE USER IN ('" + name() + "', '" + guest() + "')");
+    const auto found = c.run("SELECT ID FROM information_schema.PROCESSLIST WHERE USER IN ('" + name() + "', '" +
+                             guest() + "') OR " + stopped_at_gate());
     std::vector<std::int64_t> out;
     for (std::uint64_t i = 0; i < found.rows(); ++i) out.push_back(found.number(i, 0).value());
     return out;

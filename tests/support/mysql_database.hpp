@@ -49,6 +49,8 @@ class mysql_database : public server_database {
 
  private:
   [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table) override;
+  /// Which rows of the process list.
+  std::string stopped_at_gate() const;
   void make_guest();
   std::string shell_as(const server_address& role) const;
   std::string clock() const override;

@@ -169,8 +169,9 @@ std::unique_ptr<obstacle> postgresql_database::gate_before(const std::string& ta
   execute(
       "CREATE OR REPLACE FUNCTION pass_gate() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN "
       "PERFORM pg_advisory_xact_lock_shared(" +
-      key + "); RETURN NEW; END $$; DROP TRIGGER IF EXISTS gate ON " + table +
-      "; CREATE TRIGGER gate BEFORE INSERT OR UPDATE ON " + table + " FOR EACH ROW EXECUTE FUNCTION pass_gate()");
+      key + "); RETURN COALESCE(NEW, OLD); END $$; DROP TRIGGER IF EXISTS gate ON " + table +
+      "; CREATE TRIGGER gate BEFORE INSERT OR UPDATE OR DELETE ON " + table +
+      " FOR EACH ROW EXECUTE FUNCTION pass_gate()");
   return transaction("SELECT pg_advisory_xact_lock(" + key + ")");
 }
 

@@ -84,8 +84,8 @@ class server_database : public database {
   virtual bool pins_let_renew() const = 0;
   /// While it is there, the lock table can be neither read nor written.
   [[nodiscard]] virtual std::unique_ptr<obstacle> sealed() = 0;
-  /// While it is there, whoever makes or changes a row of the lock table stops in the middle of the statement: what it
-  /// has seen it has seen, and the row is locked. There may be one at a time.
+  /// While it is there, whoever makes, changes or deletes a row of the lock table stops in the middle of the statement:
+  /// what it has seen it has seen, and the row is locked. There may be one at a time.
   [[nodiscard]] std::unique_ptr<obstacle> gate() { return gate_before("rowlock_lock"); }
   /// How many of the role's sessions have stopped there.
   virtual std::int64_t at_gate() = 0;
