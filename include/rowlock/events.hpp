@@ -27,7 +27,7 @@ struct release_failed {
   error cause;
 };
 
-/// A sweep was ended by an error; the next one begins anew, from the first row.
+/// A sweep was ended by an error; the next one goes on where it was.
 struct sweep_failed {
   error cause;
 };

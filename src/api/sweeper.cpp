@@ -21,7 +21,9 @@ sweeper::~sweeper() {
 
 std::size_t sweeper::sweep_once() { return state_->sweep_once(); }
 
-sweeper_statistics sweeper::statistics() const { return state_->statistics(); }
+sweeper_statistics sweeper::statistics() const {
+  return state_->is_foreign() ? sweeper_statistics{} : state_->statistics();
+}
 
 void sweeper::stop() noexcept {
   if (!state_->is_foreign()) state_->stop();

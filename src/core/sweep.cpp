@@ -12,7 +12,7 @@ namespace {
 // What a step is to take: little enough that whoever locks at the same time does not notice.
 constexpr duration short_step = 5ms;
 constexpr duration long_step = 15ms;
-constexpr std::size_t fewest_rows = 10;
+constexpr std::size_t fewest_rows = 100;
 
 duration part(duration whole, double share) noexcept { return std::chrono::duration_cast<duration>(whole * share); }
 
@@ -20,13 +20,13 @@ duration part(duration whole, double share) noexcept { return std::chrono::durat
 
 std::size_t first_rows(std::size_t most) noexcept { return std::min<std::size_t>(most, 100); }
 
-std::size_t next_rows(std::size_t rows, duration took, std::size_t most) noexcept {
-  if (took < short_step) return std::min(rows * 2, most);
-  if (took > long_step) return std::min(std::max(rows / 2, fewest_rows), most);
+std::size_t next_rows(std::size_t rows, duration cost, std::size_t most) noexcept {
+  if (cost < short_step) return std::min(rows * 2, most);
+  if (cost > long_step) return std::min(std::max(rows / 2, fewest_rows), most);
   return rows;
 }
 
-duration sweep_pause(duration took) noexcept { return std::clamp<duration>(took * 2, 1ms, 1s); }
+duration sweep_pause(duration cost) noexcept { return std::clamp<duration>(cost * 2, 1ms, 1s); }
 
 duration sweep_interval(duration every, double jitter) noexcept { return part(every, 0.75 + jitter / 2); }
 

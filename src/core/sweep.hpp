@@ -15,11 +15,11 @@ inline constexpr duration sweeper_lease = std::chrono::seconds{30};
 /// How many rows the first step of a sweep looks at: how fast the database is, is not known yet.
 std::size_t first_rows(std::size_t most) noexcept;
 
-/// How many the next step looks at, after one that took so long: as many as keep it short.
-std::size_t next_rows(std::size_t rows, duration took, std::size_t most) noexcept;
+/// How many the next step looks at, after one that cost so much time: as many as keep it short.
+std::size_t next_rows(std::size_t rows, duration cost, std::size_t most) noexcept;
 
-/// How long to leave the database to others after a step that took so long.
-duration sweep_pause(duration took) noexcept;
+/// How long to leave the database to others after a step that cost so much time.
+duration sweep_pause(duration cost) noexcept;
 
 /// From one sweep to the next. `jitter` in [0, 1).
 duration sweep_interval(duration every, double jitter) noexcept;

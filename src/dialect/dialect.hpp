@@ -47,7 +47,8 @@ enum class verb : std::uint8_t {
   tell_next,         // name, attempt -> anything; in a transaction that is to let go. Needed where others can be told,
                      // as is:
   ring,              // owner -> anything; tells the owner's client that somebody can
-  announce,          // -> name; tells the first in the queue of each name that looks free. Needed as tell_next is
+  announce,          // name, number -> name, something if it looks free and the first in its queue was told: of as
+                     // many tickets, those that come next by name. Needed as tell_next is
   find_unused,       // name, number, retention -> name, whether nobody has had it for so long: of as many names, those
                      // that come next, all that may go, and the last
   sweep,             // name, retention -> name, if its row is gone, because nobody has had it for so long

@@ -205,10 +205,10 @@ constexpr std::string_view waiting = R"(
 SELECT ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
 WHERE name = ?1 AND expires_at > SYSDATE(6) ORDER BY ticket)";
 
-// A row whose version is ahead of the clock stays: a new one would begin behind it.
+// The version is as old as the last change of ownership, also where that wrote no expiry.
 constexpr std::string_view find_unused = R"(
 WITH page AS (
-  SELECT name, expires_at <= SYSDATE(6) - INTERVAL ?3 MICROSECOND AND version < {token} AS is_unused
+  SELECT name, expires_at <= SYSDATE(6) - INTERVAL ?3 MICROSECOND AND version <= {token} - ?3 AS is_unused
   FROM rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2)
 SELECT name, 1 FROM page WHERE is_unused UNION ALL SELECT MAX(name), 0 FROM page HAVING COUNT(*) > 0)";
 
@@ -216,7 +216,7 @@ SELECT name, 1 FROM page WHERE is_unused UNION ALL SELECT MAX(name), 0 FROM page
 constexpr std::string_view sweep_many = R"(
 DELETE l FROM (SELECT l.name FROM {wanted(name, retention)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-    WHERE l.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND AND l.version < {token}
+    WHERE l.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND AND l.version <= {token} - w.retention
     LIMIT 1000000 FOR UPDATE SKIP LOCKED) unused
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = unused.name)";
 

@@ -97,15 +97,17 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt{relaxed}{briefly})
 SELECT w.attempt, CASE WHEN {free} THEN {telling} END FROM wanted w)";
 
-// Only names of others that wait are looked at.
+// By the order of the queues: of each name only what is on one page is read.
 constexpr std::string_view announcing = R"(
-SELECT name FROM (SELECT w.name, CASE WHEN {free} THEN {telling} END AS told FROM (
-  SELECT DISTINCT name FROM rowlock_waiter WHERE expires_at > clock_timestamp()) w) w WHERE told IS NOT NULL)";
+SELECT name, CASE WHEN {free} THEN {telling} END FROM (
+  SELECT DISTINCT name FROM (SELECT name, expires_at FROM rowlock_waiter
+    WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w)";
 
-// A row whose version is ahead of the clock stays: a new one would begin behind it.
+// The version is as old as the last change of ownership, also where that wrote no expiry.
 constexpr std::string_view find_unused = R"(
 WITH page AS MATERIALIZED (
-  SELECT name, expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond' AND version < {token} AS is_unused
+  SELECT name, expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond'
+    AND version <= {token} - $3::bigint AS is_unused
   FROM rowlock_lock WHERE name > $1::text ORDER BY name LIMIT $2::bigint)
 SELECT name, 1 FROM page WHERE is_unused UNION ALL (SELECT name, 0 FROM page ORDER BY name DESC LIMIT 1))";
 
@@ -116,7 +118,7 @@ USING (SELECT w.name FROM (
     SELECT * FROM unnest($1::text[], $2::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w, LATERAL (
   SELECT FROM rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'
-    AND r.version < {token}{relaxed}
+    AND r.version <= {token} - w.retention{relaxed}
   FOR UPDATE SKIP LOCKED) unused) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.name)";
@@ -239,12 +241,13 @@ FROM (SELECT w.*, clock_timestamp() AS at FROM (
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition, )";
 
-// It may make the lease longer, which a crash of the server must not undo.
+// The owner stays, so it passes a pin, as a renewal does. It may make the lease longer, which a crash of the server
+// must not undo.
 constexpr std::string_view linger_one = R"(
 UPDATE rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond'
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
-  FOR UPDATE SKIP LOCKED)
+  FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition, )";
 
 constexpr std::string_view linger_many = R"(
@@ -255,7 +258,7 @@ FROM (SELECT w.* FROM (
   SELECT FROM rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     AND r.expires_at > clock_timestamp(){durably}
-  FOR UPDATE SKIP LOCKED) own) w
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition, )";
 

@@ -121,19 +121,20 @@ const step waiters{.verb = verb::waiters,
                        "SELECT ticket, owner, thread, clock_us() - enqueued_at FROM rowlock_waiter "
                        "WHERE name = ?1 AND expires_at > clock_us() ORDER BY ticket"};
 
-// A row whose version is ahead of the clock stays: a new one would begin behind it.
+// The version is as old as the last change of ownership. Nobody tells when a holder without a lease has died.
 const step find_unused{
     .verb = verb::find_unused,
     .look =
-        "WITH page AS MATERIALIZED (SELECT name, expires_at <= clock_us() - ?3 AND version < clock_us() AS is_unused "
-        "FROM rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2) "
+        "WITH page AS MATERIALIZED (SELECT name, (expires_at <= clock_us() - ?3 OR is_dead(expires_at, liveness)) "
+        "AND version <= clock_us() - ?3 AS is_unused FROM rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2) "
         "SELECT name, 1 FROM page WHERE is_unused "
         "UNION ALL SELECT max(name), 0 FROM page HAVING count(*) > 0"};
 
 const step sweep{.verb = verb::sweep,
                  .act =
                      "DELETE FROM rowlock_lock "
-                     "WHERE name = ?1 AND expires_at <= clock_us() - ?2 AND version < clock_us()"};
+                     "WHERE name = ?1 AND (expires_at <= clock_us() - ?2 OR is_dead(expires_at, liveness)) "
+                     "AND version <= clock_us() - ?2"};
 
 const step find_dead{
     .verb = verb::find_dead,

@@ -66,9 +66,7 @@ class ROWLOCK_EXPORT database {
   virtual std::string liveness() { return {}; }
   /// Nothing of this client counts any more: others need not ask whether it lives.
   virtual void abandon() noexcept {}
-  /// Tidies up, beside the database, what clients have left behind that are gone.
-  virtual void tidy(const dialect::table& /*sql*/, session& /*on*/, const limits& /*until*/) {}
-  /// The last call on a session: the same, and what this client leaves behind.
+  /// The last call on a session: tidies up what stands beside the database.
   virtual void retire(const dialect::table& /*sql*/, session& /*on*/, const limits& /*until*/) {}
   /// More sessions than this are of no use.
   virtual std::size_t most_sessions() const noexcept = 0;

@@ -47,7 +47,6 @@ class sqlite_database final : public database {
   void abandon() noexcept override {
     if (files_) files_->abandon();
   }
-  void tidy(const dialect::table& sql, session& on, const limits& until) override;
   void retire(const dialect::table& sql, session& on, const limits& until) override;
   std::size_t most_sessions() const noexcept override {
     return path_ == in_memory ? 1 : std::numeric_limits<std::size_t>::max();
@@ -80,19 +79,13 @@ std::string sqlite_database::liveness() {
 
 // No file goes before the last row that names it: without it nobody could tell that its client is gone. And no row can
 // come to name it any more.
-void sqlite_database::tidy(const dialect::table& sql, session& on, const limits& until) {
-  if (!files_) return;
-  for (const auto& dead : files_->dead()) {
-    const request one{std::string_view{dead}};
-    if (!on.run(sql[dialect::verb::names_liveness], {&one, 1}, until).empty())  // to look locks nobody out
-      on.run(sql[dialect::verb::vacate_dead], {&one, 1}, until);
-    files_->remove(dead);
-  }
-}
-
 void sqlite_database::retire(const dialect::table& sql, session& on, const limits& until) {
   if (!has_own_file_) return;
-  tidy(sql, on, until);
+  for (const auto& dead : files_->dead()) {
+    const request one{std::string_view{dead}};
+    on.run(sql[dialect::verb::vacate_dead], {&one, 1}, until);
+    files_->remove(dead);
+  }
   const auto own = files_->own();
   const request one{std::string_view{own}};
   if (on.run(sql[dialect::verb::names_liveness], {&one, 1}, until).empty()) files_->remove(own);

@@ -161,12 +161,6 @@ rowlock::schema_status client_impl::schema_status() {
   });
 }
 
-void client_impl::tidy(const std::stop_token& stop) {
-  const entered under_way{*this};
-  const auto until = call_limits(stop);
-  on_session(until, [&](driver::session& on) { database_->tidy(sql_, on, until); });
-}
-
 void client_impl::report(event e) noexcept {
   reporter_.add(std::move(e));
   if (is_closed_) return reporter_.deliver();

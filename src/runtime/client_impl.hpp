@@ -83,8 +83,6 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   /// One step of a sweep: `use(sql, session, limits)`. How long it took goes to `took`.
   template <class Use>
   auto keep_house(const std::stop_token& stop, duration& took, Use use);
-  /// Tidies up beside the database.
-  void tidy(const std::stop_token& stop);
   /// Lets go without waiting for the database. Of one that is not to be held any more, whatever becomes of its handle.
   void release_soon(const std::shared_ptr<acquisition>& a) noexcept;
   const client_options& options() const noexcept { return options_; }
@@ -166,7 +164,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::optional<cleared> look_for_way(const lock_name& name, driver::session& on, const driver::limits& until);
   bool is_locked_by(const lock_name& name, const std::string& session);
   std::optional<transaction_lock> try_lock_in(driver::guest& in, const lock_name& name, const lock_in_options& options,
-                                              duration wait, runtime::patience& so_far);
+                                              duration wait, runtime::patience& so_far, bool& has_asked);
   std::string home();
   void settle_home(const std::string& supposed);
   strategies::renewal standing_of(const acquisition& a);

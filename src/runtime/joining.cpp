@@ -20,6 +20,8 @@ std::string quoted(const lock_name& name) { return "\"" + std::string{name.view(
 // For a transaction that takes a snapshot of all data. After that it waits in the database, which finds out whether it
 // is waited for itself.
 constexpr duration longest_wait_outside = std::chrono::seconds{2};
+// Whoever else makes a row commits at once.
+constexpr duration longest_wait_for_making = std::chrono::seconds{1};
 
 void sleep_until(core::instant t) {
   std::this_thread::sleep_for(std::max<duration>(t - driver::now(), duration::zero()));
@@ -30,6 +32,7 @@ void sleep_until(core::instant t) {
 struct client_impl::cleared {
   bool is_free = false;
   bool is_locked = false;          ///< by a transaction
+  bool is_missing = false;         ///< and could not be made just now
   std::optional<duration> left{};  ///< of the holder's lease
   std::int64_t version = 0;        ///< of a vacant row
   std::string released{};          ///< what this client has let go of, and somebody's transaction keeps in the row
@@ -40,6 +43,14 @@ namespace {
 error elsewhere(const std::string& how) {
   return {errc::wrong_transaction_state,
           "the transaction finds " + how + ": it is on another database or schema, or on a copy"};
+}
+
+// On MySQL, above READ COMMITTED, whoever looks for a row that is not there, as after it was swept, keeps others from
+// making it.
+error own_gap(const lock_name& name) {
+  return {errc::serialization_failure, "the row of " + quoted(name) +
+                                           " is missing, and cannot be made while this transaction, which has looked "
+                                           "for it, keeps its place locked: roll it back, and begin again"};
 }
 
 // false: the pool could not be used, which may be over the next time.
@@ -79,8 +90,9 @@ std::optional<transaction_lock> client_impl::lock_in(caller_transaction& tx, con
   refuse_own(name, options.as ? *options.as : holder::this_thread());
   const auto deadline = core::later(driver::now(), std::max(wait.value_or(duration::max()), duration::zero()));
   runtime::patience so_far{deadline};
+  bool has_asked = false;
   for (duration in_database{};; in_database = deadline - driver::now()) {
-    if (auto had = try_lock_in(*in, name, options, in_database, so_far)) return had;
+    if (auto had = try_lock_in(*in, name, options, in_database, so_far, has_asked)) return had;
     if (so_far.is_over()) {
       so_far.throw_if_never_answered();
       return std::nullopt;
@@ -101,7 +113,7 @@ std::optional<transaction_lock> client_impl::lock_in(caller_transaction& tx, con
 // Only the pool's failures are ridden out; the transaction's are its owner's.
 std::optional<transaction_lock> client_impl::try_lock_in(driver::guest& in, const lock_name& name,
                                                          const lock_in_options& options, duration wait,
-                                                         runtime::patience& so_far) {
+                                                         runtime::patience& so_far, bool& has_asked) {
   std::string home;
   cleared way{.is_free = true};
   const auto look = [&] {
@@ -109,6 +121,7 @@ std::optional<transaction_lock> client_impl::try_lock_in(driver::guest& in, cons
     if (in.lets_others_go_on()) way = make_way(name);
   };
   if (!ridden_out(so_far, look)) return std::nullopt;
+  if (way.is_missing && (has_asked || so_far.waited() > longest_wait_for_making)) throw own_gap(name);
   // A snapshot that is taken now would be older than what whoever has the row locked may commit.
   if (way.is_locked && !options_.transaction_pooling && so_far.waited() < longest_wait_outside && in.takes_snapshot())
     if (!ridden_out(so_far, [&] { way.is_free = is_locked_by(name, in.session()); })) return std::nullopt;
@@ -117,6 +130,7 @@ std::optional<transaction_lock> client_impl::try_lock_in(driver::guest& in, cons
     so_far.was_refused({.left = way.left});
     return std::nullopt;
   }
+  has_asked = true;
   const auto found = in_transaction([&] {
     return in.take({.name = name.view(), .home = home}, {.note = options.note, .released = way.released, .wait = wait});
   });
@@ -147,7 +161,7 @@ client_impl::cleared client_impl::make_way(const lock_name& name) {
       on.run(sql_[way ? dialect::verb::vacate_expired : dialect::verb::make], {&asked, 1}, until);
       way = look_for_way(name, on, until);
     }
-    return way.value_or(cleared{});
+    return way.value_or(cleared{.is_missing = true});
   });
 }
 

@@ -66,13 +66,14 @@ void sweeping::run() {
 }
 
 std::size_t sweeping::sweep_once() try {
+  client_->check_usable();
   const std::scoped_lock alone{sweeping_};
   if (!leads()) return 0;
   const auto before = *done_.lock();
   rows_ = core::first_rows(options_.batch);
-  client_->tidy(stop_.get_token());
-  announce();
+  cost_ = {};
   bury_tickets();
+  announce();
   sweep_names();
   const auto done = done_.lock();
   if (goes_on()) ++done->sweeps;
@@ -93,70 +94,72 @@ bool sweeping::leads() {
 
 bool sweeping::goes_on() const noexcept { return !is_stopped() && !lead_->lost().stop_requested(); }
 
-// `use(sql, session, limits)`; adds to what this step of the sweep has taken.
+// `use(sql, session, limits)`; adds to what this step of the sweep has cost. What every such call takes is the way to
+// the database and back: fewer rows would not make it shorter.
 template <class Use>
-auto sweeping::call(Use use) {
+auto sweeping::call(duration& shortest, Use use) {
   duration took{};
   auto answer = client_->keep_house(stop_.get_token(), took, use);
-  took_ += took;
+  shortest = std::min(shortest, took);
+  cost_ += took - shortest;
   const auto done = done_.lock();
   done->longest_call = std::max(done->longest_call, took);
   return answer;
 }
 
-void sweeping::announce() {
-  const auto told = call([](const dialect::table& sql, driver::session& on, const driver::limits& until) {
-    return strategies::announce(sql, on, until);
-  });
-  done_.lock()->announced += told;
-  end_step();
-}
-
 void sweeping::bury_tickets() {
-  for (std::int64_t after = 0; goes_on();) {
-    const auto page = call([&](const dialect::table& sql, driver::session& on, const driver::limits& until) {
+  for (std::int64_t after = 0; goes_on(); end_step()) {
+    const auto page = call(shortest_look_, [&](auto& sql, auto& on, const auto& until) {
       return strategies::find_dead(sql, on, after, rows_, until);
     });
-    if (page.last == 0) return end_step();
+    if (page.last <= after) return;
     if (!page.tickets.empty()) {
-      const auto gone = call([&](const dialect::table& sql, driver::session& on, const driver::limits& until) {
+      const auto gone = call(shortest_deletion_, [&](auto& sql, auto& on, const auto& until) {
         return strategies::bury(sql, on, page.tickets, until);
       });
       done_.lock()->tickets += gone;
     }
     after = page.last;
-    end_step();
   }
 }
 
-// Behind a page that went as a whole, that page is looked at once more, together with the next: PostgreSQL passes by
-// what was deleted at a cost, until somebody has come by after the deletion. The next sweep would pay for all of it in
-// one call.
+void sweeping::announce() {
+  for (std::string after; goes_on(); end_step()) {
+    auto page = call(shortest_look_, [&](auto& sql, auto& on, const auto& until) {
+      return strategies::announce(sql, on, after, rows_, until);
+    });
+    if (page.last <= after) return;
+    done_.lock()->announced += page.told;
+    after = std::move(page.last);
+  }
+}
+
+// It goes on where an error has ended the last one. Behind a page that went as a whole, that page is looked at once
+// more, together with the next: PostgreSQL passes by what was deleted at a cost, until somebody has come by after the
+// deletion. The next sweep would pay for all of it in one call.
 void sweeping::sweep_names() {
-  std::string from;
-  for (std::string after; goes_on();) {
-    auto page = call([&](const dialect::table& sql, driver::session& on, const driver::limits& until) {
+  for (std::string from = swept_to_; goes_on(); end_step()) {
+    auto page = call(shortest_look_, [&](auto& sql, auto& on, const auto& until) {
       return strategies::find_unused(sql, on, from, rows_, options_.retention, until);
     });
-    if (page.last.empty()) return end_step();
+    if (page.last <= from) return swept_to_.clear();
     std::size_t gone = 0;
     if (!page.names.empty()) {
-      gone = call([&](const dialect::table& sql, driver::session& on, const driver::limits& until) {
+      gone = call(shortest_deletion_, [&](auto& sql, auto& on, const auto& until) {
         return strategies::sweep(sql, on, page.names, options_.retention, until);
       });
       done_.lock()->rows += gone;
     }
-    from = gone == rows_ ? after : page.last;
-    after = std::move(page.last);
-    end_step();
+    from = gone == rows_ ? swept_to_ : page.last;
+    swept_to_ = std::move(page.last);
   }
 }
 
-// The longer it took, the longer the database is left to others.
+// The more it cost, the longer the database is left to others.
 void sweeping::end_step() {
-  const auto took = std::exchange(took_, {});
-  rows_ = core::next_rows(rows_, took, options_.batch);
-  rest(core::sweep_pause(took));
+  const auto cost = std::exchange(cost_, {});
+  rows_ = core::next_rows(rows_, cost, options_.batch);
+  rest(core::sweep_pause(cost));
 }
 
 void sweeping::rest(duration d) {

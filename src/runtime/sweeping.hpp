@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 #include "core/time.hpp"
@@ -37,11 +38,11 @@ class sweeping {
  private:
   void run();
   bool leads();
-  void announce();
   void bury_tickets();
+  void announce();
   void sweep_names();
   template <class Use>
-  auto call(Use use);
+  auto call(duration& shortest, Use use);
   void end_step();
   bool is_stopped() const noexcept { return stop_.stop_requested(); }
   bool goes_on() const noexcept;
@@ -53,7 +54,10 @@ class sweeping {
   std::mutex sweeping_;  // one sweep at a time, and what follows
   std::optional<held_lock> lead_;
   std::size_t rows_ = 0;  // that the next step looks at
-  duration took_{};       // this step so far
+  duration cost_{};       // of this step so far
+  duration shortest_look_ = duration::max();
+  duration shortest_deletion_ = duration::max();
+  std::string swept_to_;  // empty: to the end
   guarded<sweeper_statistics> done_;
   std::mutex resting_;
   std::condition_variable_any stopped_;

@@ -1,5 +1,8 @@
 #include "strategy/housekeeping.hpp"
 
+#include <algorithm>
+#include <variant>
+
 #include "core/sweep.hpp"
 
 namespace rowlock::inline v1::strategies {
@@ -57,11 +60,16 @@ std::size_t bury(const dialect::table& sql, driver::session& on, std::span<const
   return on.run(sql[dialect::verb::bury], asked, until).size();
 }
 
-std::size_t announce(const dialect::table& sql, driver::session& on, const driver::limits& until) {
-  const auto& step = sql[dialect::verb::announce];
-  if (step.look.empty()) return 0;
-  const driver::request nothing{};
-  return on.run(step, {&nothing, 1}, until).size();
+announced_names announce(const dialect::table& sql, driver::session& on, std::string_view after, std::size_t number,
+                         const driver::limits& until) {
+  announced_names out;
+  if (sql[dialect::verb::announce].look.empty()) return out;
+  const driver::request page{after, static_cast<std::int64_t>(number)};
+  for (const auto& r : run_one(sql, dialect::verb::announce, on, page, until)) {
+    if (!std::holds_alternative<std::monostate>(r.at(1))) ++out.told;
+    out.last = std::max(out.last, driver::text(r.at(0)));
+  }
+  return out;
 }
 
 }  // namespace rowlock::inline v1::strategies

@@ -42,7 +42,13 @@ dead_tickets find_dead(const dialect::table& sql, driver::session& on, std::int6
 std::size_t bury(const dialect::table& sql, driver::session& on, std::span<const dead_ticket> tickets,
                  const driver::limits& until);
 
-/// Tells whoever is the first to wait for a name that looks free, where others can be told. The number of such names.
-std::size_t announce(const dialect::table& sql, driver::session& on, const driver::limits& until);
+struct announced_names {
+  std::size_t told = 0;
+  std::string last;  ///< of the page; empty: it has none
+};
+/// Tells whoever is the first to wait for a name that looks free, where others can be told: among the next `number`
+/// tickets by name.
+announced_names announce(const dialect::table& sql, driver::session& on, std::string_view after, std::size_t number,
+                         const driver::limits& until);
 
 }  // namespace rowlock::inline v1::strategies

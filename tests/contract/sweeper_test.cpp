@@ -94,6 +94,16 @@ TEST_P(sweeping, leaves_a_holder_alone_however_old_the_row_is) {
   EXPECT_NO_THROW(held.release());
 }
 
+// Its row looks as old as before: a lock by for_update writes no expiry.
+TEST_P(sweeping, leaves_a_name_that_somebody_has_had_since) {
+  auto locks = connect();
+  use_long_ago(locks, name);
+  locks.acquire(name, with()).release();
+  sweeper sweeps{locks, by_hand};
+  EXPECT_EQ(sweeps.sweep_once(), 0U);
+  EXPECT_TRUE(is_there(name));
+}
+
 TEST_P(sweeping, does_not_set_tokens_back) {
   auto locks = connect();
   auto held = locks.acquire(name, with());

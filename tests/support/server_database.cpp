@@ -60,7 +60,8 @@ void server_database::set_version(std::string_view name, std::int64_t version) {
 }
 
 void server_database::age(std::string_view name, std::chrono::seconds by) {
-  change(name, "acquired_at = acquired_at - " + interval(by) + ", expires_at = expires_at - " + interval(by));
+  change(name, "version = version - " + std::to_string(std::chrono::microseconds{by}.count()) +
+                   ", acquired_at = acquired_at - " + interval(by) + ", expires_at = expires_at - " + interval(by));
 }
 
 void server_database::add_unused(int number) {

@@ -190,7 +190,8 @@ void sqlite_database::set_version(std::string_view name, std::int64_t version) {
 
 void sqlite_database::age(std::string_view name, std::chrono::seconds by) {
   connection{file_}.run(
-      "UPDATE rowlock_lock SET acquired_at = acquired_at - ?1, expires_at = expires_at - ?1 WHERE name = ?2",
+      "UPDATE rowlock_lock SET version = version - ?1, acquired_at = acquired_at - ?1, expires_at = expires_at - ?1 "
+      "WHERE name = ?2",
       {microseconds(by), name});
 }
 
