@@ -66,7 +66,8 @@ auto counting(std::size_t times) {
 std::vector<measurement> measure_handovers(const contest& what, bool is_quick) {
   const std::size_t times = is_quick ? 3 : 60;
   return in_rounds(
-      what, is_quick, [&](const contestant& who) { return count_workers(what, who, counting(1), counting(11)); },
+      what, is_quick,
+      [&](const contestant& who) { return count_workers(what, who, counting(1), counting(is_quick ? 3 : 11)); },
       [&](crew& both) { return hand_over(both, times); });
 }
 

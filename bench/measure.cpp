@@ -1,8 +1,10 @@
 #include "measure.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -58,6 +60,17 @@ tally run_slice(lane& of, std::chrono::milliseconds slice, std::vector<std::uint
   return done;
 }
 
+double sum_of_rates(const std::vector<tally>& of) {
+  return std::accumulate(of.begin(), of.end(), 0.0, [](double sum, const tally& each) { return sum + each.rate(); });
+}
+
+measurement joined(std::vector<double> rates, const std::vector<std::vector<std::uint32_t>>& latencies_ns) {
+  measurement all{.rates = std::move(rates)};
+  for (const auto& each : latencies_ns) all.latencies_ns.insert(all.latencies_ns.end(), each.begin(), each.end());
+  std::sort(all.latencies_ns.begin(), all.latencies_ns.end());
+  return all;
+}
+
 /// A subject with its lanes, while its case is measured.
 class contender {
  public:
@@ -77,18 +90,9 @@ class contender {
                [&](std::size_t lane) { tallies_[lane].add(run_slice(*lanes_[lane], slice, latencies_[lane])); });
   }
 
-  void end_round() {
-    double rate = 0;
-    for (const auto& each : tallies_) rate += each.rate();
-    rates_.push_back(rate);
-  }
+  void end_round() { rates_.push_back(sum_of_rates(tallies_)); }
 
-  measurement result() const {
-    measurement all{.rates = rates_};
-    for (const auto& each : latencies_) all.latencies_ns.insert(all.latencies_ns.end(), each.begin(), each.end());
-    std::sort(all.latencies_ns.begin(), all.latencies_ns.end());
-    return all;
-  }
+  measurement result() const { return joined(rates_, latencies_); }
 
  private:
   temporary_folder folder_;
@@ -125,6 +129,21 @@ void run_cycles(const lanes& all, std::size_t cycles) {
   in_threads(all.size(), [&](std::size_t lane) {
     for (std::size_t done = 0; done < cycles; ++done) all[lane]->cycle();
   });
+}
+
+measurement run_while(const lanes& all, const std::function<bool()>& goes_on) {
+  std::vector<tally> tallies(all.size());
+  std::vector<std::vector<std::uint32_t>> latencies(all.size());
+  in_threads(all.size(), [&](std::size_t lane) {
+    while (goes_on()) tallies[lane].add(run_slice(*all[lane], schedule{}.slice, latencies[lane]));
+  });
+  return joined({sum_of_rates(tallies)}, latencies);
+}
+
+double percentile(const std::vector<std::uint32_t>& sorted_ns, double share) {
+  if (sorted_ns.empty()) return 0;
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted_ns.size())));
+  return sorted_ns[std::clamp<std::size_t>(rank, 1, sorted_ns.size()) - 1];
 }
 
 std::vector<measurement> measure(const bench_case& what, const schedule& when) {

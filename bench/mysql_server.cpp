@@ -35,6 +35,14 @@ constexpr const char* compare_and_set = R"(
 UPDATE {prefix}lock SET version = GREATEST(version + 1, {clock}), owner = ?, thread = ?, acquisition = ?,
   acquired_at = SYSDATE(6), expires_at = SYSDATE(6) + INTERVAL ? MICROSECOND, note = ?
 WHERE name = ? AND version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)))";
+constexpr const char* add_old = R"(
+INSERT INTO {prefix}lock (name, version, expires_at)
+SELECT CONCAT('old/', n), 1, SYSDATE(6) - INTERVAL 2 HOUR FROM (
+  WITH d (i) AS (SELECT 0 UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL
+    SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)
+  SELECT a.i + 10 * b.i + 100 * c.i + 1000 * e.i + 10000 * f.i + 100000 * g.i AS n
+  FROM d a, d b, d c, d e, d f, d g) numbers
+WHERE n < {rows})";
 constexpr const char* clock = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))";
 
 /// Leaves {prefix} as it is.
@@ -74,6 +82,7 @@ server mysql_server(const std::string& url) {
           .read_version = text(read_version),
           .compare_and_set = text(compare_and_set),
           .write_own = "UPDATE {prefix}own SET changes = changes + 1 WHERE id = ?",
+          .add_old = add_old,
           .session_lock = {.name = "get_lock",
                            .lock = "SELECT 1 FROM DUAL WHERE GET_LOCK(?, 10) = 1",
                            .unlock = "SELECT 1 FROM DUAL WHERE RELEASE_LOCK(?) = 1"}};

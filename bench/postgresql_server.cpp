@@ -41,6 +41,9 @@ UPDATE {prefix}lock SET version = greatest(version + 1, {clock}), owner = $1, th
   acquired_at = clock_timestamp(), expires_at = clock_timestamp() + $4::bigint * interval '1 microsecond', note = $5
 WHERE name = $6 AND version = $7::bigint AND (owner IS NULL OR expires_at <= clock_timestamp())
 RETURNING version)";
+constexpr const char* add_old =
+    "INSERT INTO {prefix}lock (name, version, expires_at) "
+    "SELECT 'old/' || n, 1, clock_timestamp() - interval '2 hours' FROM generate_series(1, {rows}) n";
 constexpr const char* clock = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 constexpr const char* relaxed = " AND set_config('synchronous_commit', 'off', true) IS NOT NULL";
 
@@ -100,6 +103,7 @@ server postgresql_server(const std::string& url) {
           .read_version = text(read_version),
           .compare_and_set = text(compare_and_set),
           .write_own = "UPDATE {prefix}own SET changes = changes + 1 WHERE id = $1::integer RETURNING id",
+          .add_old = add_old,
           .session_lock = {.name = "pg_advisory_lock",
                            .lock = "SELECT pg_advisory_lock($1::bigint)",
                            .unlock = "SELECT pg_advisory_unlock($1::bigint)"}};

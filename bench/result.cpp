@@ -24,9 +24,7 @@ double median(std::vector<double> of) {
 }
 
 double percentile_us(const std::vector<std::uint32_t>& sorted_ns, double share) {
-  if (sorted_ns.empty()) return 0;
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted_ns.size())));
-  return sorted_ns[std::clamp<std::size_t>(rank, 1, sorted_ns.size()) - 1] / 1000.0;
+  return percentile(sorted_ns, share) / 1000;
 }
 
 double ratio(const measurement& raw, const measurement& to) {
@@ -54,6 +52,7 @@ nlohmann::ordered_json to_json(const result& from) {
                             {"ratio_to_raw", nullptr}};
   if (from.ratio_to_raw) to["ratio_to_raw"] = rounded(*from.ratio_to_raw, 3);
   if (from.max_us) to["max_us"] = rounded(*from.max_us, 2);
+  if (from.p99_ratio) to["p99_ratio"] = rounded(*from.p99_ratio, 3);
   return to;
 }
 
@@ -68,7 +67,9 @@ std::vector<result> evaluate_any(const Case& what, const std::vector<measurement
                        .cycles_per_s = median(measured[at].rates),
                        .p50_us = percentile_us(measured[at].latencies_ns, 0.50),
                        .p99_us = percentile_us(measured[at].latencies_ns, 0.99),
-                       .needs = measured[at].needs});
+                       .max_us = measured[at].longest_us,
+                       .needs = measured[at].needs,
+                       .p99_ratio = measured[at].p99_ratio});
     if (what.subjects.front().is_raw()) results.back().ratio_to_raw = ratio(measured.front(), measured[at]);
   }
   return results;
@@ -106,6 +107,8 @@ void print_table(const std::vector<result>& of_one_case) {
     fmt::print("  {:<{}}{:>10.0f}{:>10.1f}{:>10.1f}{:>11}{:>13}{:>18.2f}{:>14}\n", each.subject, width,
                each.cycles_per_s, each.p50_us, each.p99_us, in_table(each.max_us, 1), each.needs.connections,
                each.needs.statements_per_cycle, in_table(each.ratio_to_raw, 2));
+  for (const auto& each : of_one_case)
+    if (each.p99_ratio) fmt::print("  {}: {:.2f} times the p99\n", each.subject, *each.p99_ratio);
   fmt::print("\n");
   std::fflush(stdout);
 }

@@ -21,11 +21,12 @@ struct result {
   double cycles_per_s = 0;  ///< the median of the rounds
   double p50_us = 0;
   double p99_us = 0;
-  std::optional<double> max_us{};  ///< where processes wait for each other
+  std::optional<double> max_us{};  ///< where processes wait for each other, or of the longest statement of a sweep
   census needs;
   /// How many times as long as the raw subject it takes: the median of the rounds, each compared with its own. nullopt:
   /// there is none.
   std::optional<double> ratio_to_raw{};
+  std::optional<double> p99_ratio{};  ///< to that of the first subject
 };
 
 std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured);

@@ -87,6 +87,7 @@ struct server {
   std::string read_version;     ///< name
   std::string compare_and_set;  ///< owner, thread, acquisition, lease in microseconds, note, name, version
   std::string write_own;        ///< number of a row that a caller's transaction changes
+  std::string add_old;          ///< {rows} rows of names that nobody has had for two hours; their version is 1
   bench::session_lock session_lock{};
 };
 

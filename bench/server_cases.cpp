@@ -13,6 +13,7 @@
 #include "server_session_locks.hpp"
 #include "server_steps.hpp"
 #include "server_tables.hpp"
+#include "sweeps.hpp"
 #include "transactions.hpp"
 
 namespace bench {
@@ -144,19 +145,27 @@ bench_case batch(const shared_server& at) {
                   steps("rowlock unique_index, 32 names in a batch", at, size)});
 }
 
+ground fresh_tables(const shared_server& at) {
+  auto place = std::make_shared<tables>(*at);
+  const auto prefix = place->prefix();
+  return {.place = std::move(place), .at = *at, .prefix = prefix};
+}
+
 }  // namespace
 
 std::vector<bench_case> cases_on(const shared_server& at) {
-  return {cycle("cycle, 1 thread, uncontended", at, 1),
-          cycle("cycle, 2 threads, distinct names", at, 2),
-          cycle("cycle, 8 threads, distinct names", at, most_threads),
-          for_update_cycle("cycle for_update, 1 thread, uncontended", at, 1),
-          for_update_cycle("cycle for_update, 8 threads, distinct names", at, most_threads),
-          version_cas_cycle("cycle version_cas, 1 thread, uncontended", at, 1),
-          version_cas_cycle("cycle version_cas, 8 threads, distinct names", at, most_threads),
-          lock_in_cycle(at),
-          confirm_cycle(at),
-          batch(at)};
+  std::vector<bench_case> all{cycle("cycle, 1 thread, uncontended", at, 1),
+                              cycle("cycle, 2 threads, distinct names", at, 2),
+                              cycle("cycle, 8 threads, distinct names", at, most_threads),
+                              for_update_cycle("cycle for_update, 1 thread, uncontended", at, 1),
+                              for_update_cycle("cycle for_update, 8 threads, distinct names", at, most_threads),
+                              version_cas_cycle("cycle version_cas, 1 thread, uncontended", at, 1),
+                              version_cas_cycle("cycle version_cas, 8 threads, distinct names", at, most_threads),
+                              lock_in_cycle(at),
+                              confirm_cycle(at),
+                              batch(at)};
+  for (auto& each : sweep_cases(at->database, [at] { return fresh_tables(at); })) all.push_back(std::move(each));
+  return all;
 }
 
 }  // namespace bench

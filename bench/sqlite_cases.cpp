@@ -11,6 +11,8 @@
 #include "sqlite_census.hpp"
 #include "sqlite_raw.hpp"
 #include "sqlite_server.hpp"
+#include "sweeps.hpp"
+#include "temporary_folder.hpp"
 #include "transactions.hpp"
 
 namespace bench {
@@ -84,18 +86,26 @@ bench_case confirm_cycle() {
                                                       in_own_file("rowlock confirm", make_confirm)});
 }
 
+ground fresh_file() {
+  auto place = std::make_shared<temporary_folder>();
+  auto at = sqlite_server(place->path());
+  return {.place = std::move(place), .at = std::move(at), .prefix = "rowlock_"};
+}
+
 }  // namespace
 
 std::vector<bench_case> sqlite_cases() {
-  return {cycle("cycle, 1 thread, uncontended", 1),
-          cycle("cycle, 2 threads, distinct names", 2),
-          cycle("cycle, 8 threads, distinct names", most_threads),
-          for_update_cycle("cycle for_update, 1 thread, uncontended", 1),
-          for_update_cycle("cycle for_update, 8 threads, distinct names", most_threads),
-          version_cas_cycle("cycle version_cas, 1 thread, uncontended", 1),
-          version_cas_cycle("cycle version_cas, 8 threads, distinct names", most_threads),
-          lock_in_cycle(),
-          confirm_cycle()};
+  std::vector<bench_case> all{cycle("cycle, 1 thread, uncontended", 1),
+                              cycle("cycle, 2 threads, distinct names", 2),
+                              cycle("cycle, 8 threads, distinct names", most_threads),
+                              for_update_cycle("cycle for_update, 1 thread, uncontended", 1),
+                              for_update_cycle("cycle for_update, 8 threads, distinct names", most_threads),
+                              version_cas_cycle("cycle version_cas, 1 thread, uncontended", 1),
+                              version_cas_cycle("cycle version_cas, 8 threads, distinct names", most_threads),
+                              lock_in_cycle(),
+                              confirm_cycle()};
+  for (auto& each : sweep_cases("sqlite", fresh_file)) all.push_back(std::move(each));
+  return all;
 }
 
 }  // namespace bench

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,14 +53,24 @@ struct census {
   double statements_per_cycle = 0;
 };
 
+struct measurement {
+  std::vector<double> rates{};                ///< cycles per second, one a round
+  std::vector<std::uint32_t> latencies_ns{};  ///< of every cycle, sorted
+  census needs{};
+  std::optional<double> longest_us{};  ///< of the longest statement of a sweep
+  std::optional<double> p99_ratio{};   ///< to that of the first subject, where the case is about that
+};
+
 struct bench_case {
   std::string name;
   std::string database;
   std::size_t threads = 1;
   /// The first is the one that the others are compared with.
-  std::vector<named_subject> subjects;
+  std::vector<named_subject> subjects{};
   /// Counts what some cycles of a subject do in that database.
-  std::function<census(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads)> count;
+  std::function<census(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads)> count{};
+  /// For a case whose subjects cannot have their turns in slices: measures all of them, without a census.
+  std::function<std::vector<measurement>(bool is_quick)> measure_whole{};
 };
 
 }  // namespace bench
