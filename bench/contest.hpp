@@ -52,7 +52,7 @@ std::vector<measurement> measure_rush(const contest& what, bool is_quick);
 /// call that lets go to the end of the call that takes; a cycle is that alone.
 std::vector<measurement> measure_handovers(const contest& what, bool is_quick);
 
-/// One has the lock by a lease that it does not renew, and sends nothing; another waits, for 60 s or 2 s. A cycle is a
+/// One has the lock by a lease that it does not renew, and sends nothing; another waits, for 60 s or 1 s. A cycle is a
 /// second of that, of which only the census tells.
 std::vector<measurement> measure_waiting(const contest& what, bool is_quick);
 

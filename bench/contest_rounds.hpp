@@ -21,7 +21,7 @@ struct bout {
 /// idle. `count` takes the census of one, `run` has its turn.
 template <class Count, class Run>
 std::vector<measurement> in_rounds(const contest& what, bool is_quick, const Count& count, const Run& run) {
-  const int rounds = is_quick ? 2 : 5;
+  const int rounds = is_quick ? 1 : 5;
   std::vector<std::unique_ptr<arena>> arenas;
   std::vector<measurement> all(what.subjects.size());
   for (std::size_t at = 0; at < all.size(); ++at) all[at].needs = count(what.subjects[at]);

@@ -103,9 +103,10 @@ class contender {
   std::vector<double> rates_;
 };
 
-census take_census(const bench_case& what, const named_subject& of) {
+census take_census(const bench_case& what, const named_subject& of, std::size_t cycles) {
   const temporary_folder folder;
-  return what.count([&] { return of.make(folder.path()); }, what.threads);
+  return what.count([&] { return of.make(folder.path()); }, what.threads,
+                    std::max<std::size_t>(cycles / what.threads, 1));
 }
 
 using contenders = std::vector<std::unique_ptr<contender>>;
@@ -148,7 +149,7 @@ double percentile(const std::vector<std::uint32_t>& sorted_ns, double share) {
 
 std::vector<measurement> measure(const bench_case& what, const schedule& when) {
   std::vector<census> needs;
-  for (const auto& each : what.subjects) needs.push_back(take_census(what, each));
+  for (const auto& each : what.subjects) needs.push_back(take_census(what, each, when.counted));
   contenders all;
   for (const auto& each : what.subjects) all.push_back(std::make_unique<contender>(each, what.threads));
   for (const auto& each : all) each->warm_up(when.slice);

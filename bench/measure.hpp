@@ -16,6 +16,7 @@ struct schedule {
   std::size_t rounds = 5;
   std::size_t slices = 40;
   std::chrono::milliseconds slice{25};
+  std::size_t counted = 400;  ///< cycles of all threads together, in the census
 };
 
 using lanes = std::vector<std::unique_ptr<lane>>;

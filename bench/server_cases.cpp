@@ -85,7 +85,9 @@ bench_case case_of(std::string name, const shared_server& at, std::size_t thread
           .database = at->database,
           .threads = threads,
           .subjects = std::move(subjects),
-          .count = [at](const auto& make, std::size_t lanes) { return count_on(*at, make, lanes); }};
+          .count = [at](const auto& make, std::size_t lanes, std::size_t cycles) {
+            return count_on(*at, make, lanes, cycles);
+          }};
 }
 
 bench_case cycle(std::string name, const shared_server& at, std::size_t threads) {
@@ -117,9 +119,9 @@ bench_case version_cas_cycle(std::string name, const shared_server& at, std::siz
 
 bench_case transaction_case(std::string name, const shared_server& at, std::vector<named_subject> subjects) {
   auto made = case_of(std::move(name), at, 1, std::move(subjects));
-  made.count = [at](const auto& make, std::size_t lanes) -> census {
-    return {.connections = count_on(*at, make, lanes).connections,
-            .statements_per_cycle = count_on_own_connections(make, lanes)};
+  made.count = [at](const auto& make, std::size_t lanes, std::size_t cycles) -> census {
+    return {.connections = count_on(*at, make, lanes, cycles).connections,
+            .statements_per_cycle = count_on_own_connections(make, lanes, cycles)};
   };
   return made;
 }

@@ -29,9 +29,9 @@ sums run_and_count(const server& at, const std::function<std::unique_ptr<subject
 
 }  // namespace
 
-census count_on(const server& at, const std::function<std::unique_ptr<subject>()>& make, std::size_t threads) {
+census count_on(const server& at, const std::function<std::unique_ptr<subject>()>& make, std::size_t threads,
+                std::size_t cycles) {
   constexpr std::size_t warm_up = 10;
-  const std::size_t cycles = std::max<std::size_t>(400 / threads, 1);
   const auto less = run_and_count(at, make, threads, warm_up);
   const auto more = run_and_count(at, make, threads, warm_up + cycles);
   const auto statements = static_cast<double>(more.statements - less.statements);

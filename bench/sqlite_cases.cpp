@@ -63,9 +63,10 @@ named_subject in_own_file(const char* name, make_transactions make) {
   return {.name = name, .make = [make](const auto& folder) { return make(sqlite_server(folder), "rowlock_"); }};
 }
 
-census count_transactions(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads) {
-  return {.connections = count_sqlite(make, threads).connections,
-          .statements_per_cycle = count_on_own_connections(make, threads)};
+census count_transactions(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads,
+                          std::size_t cycles) {
+  return {.connections = count_sqlite(make, threads, cycles).connections,
+          .statements_per_cycle = count_on_own_connections(make, threads, cycles)};
 }
 
 bench_case transaction_case(std::string name, std::vector<named_subject> subjects) {

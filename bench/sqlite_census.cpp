@@ -35,9 +35,8 @@ sqlite_watch::~sqlite_watch() { sqlite3_cancel_auto_extension(reinterpret_cast<v
 std::size_t sqlite_watch::connections() const { return opened - closed; }
 std::size_t sqlite_watch::statements() const { return started; }
 
-census count_sqlite(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads) {
+census count_sqlite(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads, std::size_t cycles) {
   constexpr std::size_t warm_up = 10;
-  constexpr std::size_t cycles = 200;
   const sqlite_watch watching;
   const auto of = make();
   const lanes all = open_lanes(*of, threads);

@@ -24,6 +24,6 @@ class sqlite_watch {
 
 /// Counts while `make` makes a subject and it runs: the connections it opens and the statements it starts, whoever in
 /// this process opens and starts them.
-census count_sqlite(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads);
+census count_sqlite(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads, std::size_t cycles);
 
 }  // namespace bench

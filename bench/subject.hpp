@@ -67,8 +67,9 @@ struct bench_case {
   std::size_t threads = 1;
   /// The first is the one that the others are compared with.
   std::vector<named_subject> subjects{};
-  /// Counts what some cycles of a subject do in that database.
-  std::function<census(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads)> count{};
+  /// Counts what so many cycles of each thread of a subject do in that database.
+  std::function<census(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads, std::size_t cycles)>
+      count{};
   /// For a case whose subjects cannot have their turns in slices: measures all of them, without a census.
   std::function<std::vector<measurement>(bool is_quick)> measure_whole{};
 };

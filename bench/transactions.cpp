@@ -151,9 +151,9 @@ std::unique_ptr<subject> make_confirm(const server& at, const std::string& prefi
   return std::make_unique<transactions<confirm_lane>>(at, prefix);
 }
 
-double count_on_own_connections(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads) {
+double count_on_own_connections(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads,
+                                std::size_t cycles) {
   constexpr std::size_t warm_up = 10;
-  constexpr std::size_t cycles = 200;
   const auto of = make();
   const lanes all = open_lanes(*of, threads);
   run_cycles(all, warm_up);

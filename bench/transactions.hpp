@@ -25,6 +25,7 @@ std::unique_ptr<subject> make_lock_in(const server& at, const std::string& prefi
 std::unique_ptr<subject> make_confirm(const server& at, const std::string& prefix);
 
 /// How many statements a cycle gives to the caller's connection.
-double count_on_own_connections(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads);
+double count_on_own_connections(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads,
+                                std::size_t cycles);
 
 }  // namespace bench
