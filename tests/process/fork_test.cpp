@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "process/roles.hpp"
+#include "support/background.hpp"
 #include "support/channel.hpp"
 #include "support/child_process.hpp"
 #include "support/databases.hpp"
@@ -88,6 +89,22 @@ TEST_P(forked, the_child_holds_nothing_and_says_so) {
   EXPECT_FALSE(held.lost().stop_requested());
   EXPECT_EQ(held.why_lost(), loss_reason::none);
   held.release();
+}
+
+TEST_P(forked, a_sweeper_at_work_is_the_parents) {
+  db().add_unused(5'000);
+  auto sweeps = std::make_unique<sweeper>(*locks_, sweeper_options{.every = 24h, .batch = 10});
+  background at_work{[&](const std::stop_token& /*stop*/) { return sweeps->sweep_once(); }};
+  ASSERT_TRUE(eventually([&] { return sweeps->statistics().rows > 0; }));
+  EXPECT_EQ(in_child([&](findings& found) {
+              found.check(1, is_used_after_fork([&] { sweeps->sweep_once(); }));
+              found.check(2, sweeps->statistics().rows == 0);
+              found.check(3, is_used_after_fork([&] { const sweeper another{*locks_}; }));
+              sweeps->stop();
+              sweeps.reset();
+            }),
+            0);
+  EXPECT_EQ(at_work.get(), 5'000U);
 }
 
 TEST_P(forked, every_call_of_the_child_is_refused) {

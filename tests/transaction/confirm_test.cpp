@@ -45,8 +45,8 @@ TEST_P(confirm, passes_while_the_lock_is_held) {
 TEST_P(confirm, refuses_what_was_released_and_stays_for_a_while) {
   auto locked = mutex{locks(), "orders/42", {.lease = 1h, .at_least = 1h}};
   locked.lock();
-  const auto end = expiry("orders/42");
   locked.unlock();
+  const auto end = expiry("orders/42");
   tx().begin();
   tx().statement(write_own);
   EXPECT_TRUE(throws(errc::not_held, [&] { tx().confirm(locked); }));
