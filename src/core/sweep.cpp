@@ -9,10 +9,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What a step is to take: little enough that whoever locks at the same time does not notice.
-constexpr duration short_step = 5ms;
-constexpr duration long_step = 15ms;
-constexpr std::size_t fewest_rows = 100;
+// What a step is to cost: little enough that whoever locks at the same time does not notice. Beside many others most of
+// it is waiting for its turn, which fewer rows would not make shorter.
+constexpr duration short_step = 15ms;
+constexpr duration long_step = 45ms;
+constexpr std::size_t fewest_rows = 250;
 
 duration part(duration whole, double share) noexcept { return std::chrono::duration_cast<duration>(whole * share); }
 

@@ -140,7 +140,7 @@ class contending_batches : public on_each_server {
       int requests, const std::function<bool()>& has_all_happened = [] { return true; }) {
     connect().close();
     std::atomic<int> so_far{0};
-    const auto generation = [&] { return static_cast<std::size_t>(so_far) / 30'000 % generations; };
+    const auto generation = [&] { return static_cast<std::size_t>(so_far) / 100'000 % generations; };
     std::jthread in_the_way{[&](const std::stop_token& stop) { lock_rows(stop, generation); }};
     std::jthread sweeper{[&](const std::stop_token& stop) { sweep(stop); }};
     std::vector<std::jthread> all;

@@ -24,18 +24,18 @@ TEST(sweep_pace, begins_small_and_grows_while_the_database_is_fast) {
 
 TEST(sweep_pace, shrinks_where_a_step_takes_long_and_never_to_nothing) {
   std::size_t rows = 1000;
-  EXPECT_LT(core::next_rows(rows, 50ms, 1000), rows);
+  EXPECT_LT(core::next_rows(rows, 60ms, 1000), rows);
   for (int i = 0; i < 100; ++i) rows = core::next_rows(rows, 1s, 1000);
   EXPECT_GE(rows, 1U);
-  EXPECT_LE(rows, 100U);
+  EXPECT_LE(rows, 250U);
 }
 
-TEST(sweep_pace, stays_where_a_step_takes_as_long_as_it_may) { EXPECT_EQ(core::next_rows(300, 10ms, 1000), 300U); }
+TEST(sweep_pace, stays_where_a_step_takes_as_long_as_it_may) { EXPECT_EQ(core::next_rows(300, 30ms, 1000), 300U); }
 
 TEST(sweep_pace, never_looks_at_more_than_it_may) {
   for (const std::size_t most : {1U, 2U, 7U, 1000U}) {
     EXPECT_LE(core::first_rows(most), most);
-    for (const duration took : {duration{0us}, duration{10ms}, duration{10s}}) {
+    for (const duration took : {duration{0us}, duration{30ms}, duration{10s}}) {
       EXPECT_LE(core::next_rows(most, took, most), most);
       EXPECT_GE(core::next_rows(1, took, most), 1U);
       EXPECT_LE(core::next_rows(1, took, most), most);
