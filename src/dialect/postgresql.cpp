@@ -111,14 +111,15 @@ WITH page AS MATERIALIZED (
   FROM rowlock_lock WHERE name > $1::text ORDER BY name LIMIT $2::bigint)
 SELECT name, 1 FROM page WHERE is_unused UNION ALL (SELECT name, 0 FROM page ORDER BY name DESC LIMIT 1))";
 
-// What was seen without a lock is asked for again under it.
+// What was seen without a lock is asked for again under it. It waits for the disk: until then PostgreSQL would not mark
+// what is gone when the next page is looked at.
 constexpr std::string_view sweep_many = R"(
 DELETE FROM rowlock_lock l
 USING (SELECT w.name FROM (
     SELECT * FROM unnest($1::text[], $2::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w, LATERAL (
   SELECT FROM rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'
-    AND r.version <= {token} - w.retention{relaxed}
+    AND r.version <= {token} - w.retention{durably}
   FOR UPDATE SKIP LOCKED) unused) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.name)";

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/background.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
@@ -110,12 +111,16 @@ TEST_P(a_large_table, is_swept_beside_busy_threads_without_their_noticing) {
   wait(5s);
   const auto begin = clock::now();
   sweeper sweeps{locks, {.every = 24h}};
-  const auto gone = sweeps.sweep_once();
+  background sweep{[&](const std::stop_token& /*stop*/) { return sweeps.sweep_once(); }};
+  static_cast<void>(sweep.is_done_within(20s));
   const auto end = clock::now();
-  const auto again = sweeps.sweep_once();
+  const auto beside = sweeps.statistics().rows;
   busy.stop();
+  ASSERT_TRUE(sweep.is_done_within(300s));  // what is left goes faster
+  const auto again = sweeps.sweep_once();
 
-  EXPECT_EQ(gone, static_cast<std::size_t>(rows));
+  EXPECT_GT(beside, 0U);
+  EXPECT_EQ(sweep.get(), static_cast<std::size_t>(rows));
   EXPECT_EQ(again, 0U);
   EXPECT_EQ(db().rows(), static_cast<int>(threads) + 1) << "the threads', and the sweeper's own";
   EXPECT_TRUE(busy.all_went_well());
@@ -128,7 +133,8 @@ TEST_P(a_large_table, is_swept_beside_busy_threads_without_their_noticing) {
   RecordProperty("p99_us", std::to_string(before.count()));
   RecordProperty("p99_us_beside_the_sweep", std::to_string(during.count()));
   RecordProperty("longest_call_us", std::to_string(longest.count()));
-  RecordProperty("sweep_ms", std::to_string((end - begin) / 1ms));
+  RecordProperty("rows_a_second_beside_them",
+                 std::to_string(beside * 1000 / static_cast<std::uint64_t>((end - begin) / 1ms)));
   // Meant are twice, and 100 ms. The rest is for what else the machine does meanwhile: one hiccup is in the longest.
   EXPECT_LT(during, 4 * before);
   EXPECT_LT(longest, 2s * slowness);

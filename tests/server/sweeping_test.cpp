@@ -45,7 +45,7 @@ grip lock(server_database& at, const std::string& row) { return at.row_locked(ro
 grip hold(server_database& at, const std::string& row) {
   auto locks = client::connect(at.url(), {.observer = silent()});
   auto held = locks.acquire(row, {.strategy = strategy::for_update});
-  return std::make_shared<client_with_lock>(std::move(locks), std::move(held));
+  return std::make_shared<client_with_lock>(client_with_lock{std::move(locks), std::move(held)});
 }
 
 grip hold_in_transaction(server_database& at, const std::string& row) {
@@ -53,7 +53,7 @@ grip hold_in_transaction(server_database& at, const std::string& row) {
   auto tx = open_caller(at.url(), "read committed");
   tx->begin();
   tx->lock_in(locks, row);
-  return std::make_shared<caller_with_lock>(std::move(locks), std::move(tx));
+  return std::make_shared<caller_with_lock>(caller_with_lock{std::move(locks), std::move(tx)});
 }
 
 constexpr gripping grips[] = {
