@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <rowlock/diagnosis.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/export.hpp>
 #include <rowlock/held_lock.hpp>
@@ -15,6 +17,7 @@
 #include <rowlock/lock_name.hpp>
 #include <rowlock/options.hpp>
 #include <rowlock/schema_status.hpp>
+#include <rowlock/statistics.hpp>
 #include <rowlock/waiter_info.hpp>
 
 namespace rowlock::inline v1 {
@@ -68,6 +71,25 @@ class ROWLOCK_EXPORT client {
   /// released now is tried again in the background. At most call_timeout.
   void release_all() noexcept;
 
+  /// Frees a name, whoever has it. true: somebody had it. For people who know that the holder should not have it: a
+  /// holder that works on is not stopped by this.
+  ///
+  /// A lease ends at once. Its holder's lost() fires (loss_reason::forced) when it next renews, within a third of the
+  /// lease, or when it confirms; in this very client, now. Until then it believes in its lock while the next one has
+  /// it: only confirm and fencing tokens keep the two apart.
+  ///
+  /// Of a lock that a transaction has (for_update, lock_in, or a lease that is pinned by confirm) the server's session
+  /// is ended, so that the transaction is undone; a for_update holder's lost() fires (session_ended). Throws
+  /// permission_denied where the role may not end it, with the number of that session; database_error where the server
+  /// does not say which one it is. In an SQLite file, for_update is as a lease; for a transaction of the caller's,
+  /// which nobody can end from outside, this waits, and throws call_timed_out.
+  ///
+  /// With `only`, nothing happens unless the lock has this token still: what was looked at before is what is freed. A
+  /// transaction's, where it is not known (lock_info::token is 0), counts as any.
+  ///
+  /// Where the outcome is unknown, look (find) before you repeat it: it might free the next one's.
+  bool force_release(const lock_name& name, std::optional<fencing_token> only = {});
+
   /// The names that are held and begin with `prefix`, in the order of their bytes.
   std::vector<lock_info> list(std::string_view prefix = {});
   /// nullopt: nobody holds it.
@@ -78,6 +100,18 @@ class ROWLOCK_EXPORT client {
 
   /// Tells whether locks can be had here: connection, schema, permission to write, clock. Throws what is wrong.
   void check();
+
+  /// The same and more, a finding for each matter in the order that diagnosis.hpp names them: for people who want to
+  /// know what is wrong. Throws only what keeps it from looking at all: client_closed, used_after_fork. What the
+  /// database refuses is a finding.
+  std::vector<finding> diagnose();
+
+  /// What this client has done and is doing. Asks no database.
+  client_statistics stats() const;
+  /// The same as OpenMetrics text (see openmetrics.hpp).
+  void write_openmetrics(std::ostream& to) const;
+  /// What is in the database. Reads all rows: for once in a while.
+  database_statistics database_stats();
 
   /// Creates or updates the tables: runs the files of the schema that are not recorded in the database, in their order,
   /// and notes the checksums of those that somebody ran by hand. Safe from many processes at once: one does it, and the

@@ -12,7 +12,7 @@ enum class loss_reason : std::uint8_t {
   none,           ///< it was not
   expired,        ///< the lease ran out: it was not to be renewed, or this process was paused too long
   taken_over,     ///< the lease had run out in the database and somebody else has the name since
-  forced,         ///< somebody freed it: an operator, or client::release_all
+  forced,         ///< somebody freed it: client::force_release, release_all, or a change of its row by hand
   row_vanished,   ///< its row is gone
   unreachable,    ///< the database could not be reached in time to renew it
   session_ended,  ///< the connection that held it ended

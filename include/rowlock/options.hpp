@@ -6,32 +6,14 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include <rowlock/duration.hpp>
 #include <rowlock/events.hpp>
 #include <rowlock/export.hpp>
 #include <rowlock/holder.hpp>
+#include <rowlock/strategy.hpp>
 
 namespace rowlock::inline v1 {
-
-/// How a lock is owned. All strategies contend for the same row, so that they exclude each other.
-enum class strategy : std::uint8_t {
-  /// A lease: an INSERT decided by the unique index on the name, or the conditional takeover of a vacant or expired
-  /// row. Holds no connection. Let go by release, or when the lease expires.
-  unique_index,
-  /// A transaction that stays open and keeps the row locked (SELECT … FOR UPDATE). Holds one connection. Let go by
-  /// release, or as soon as the connection or the process ends. For short holds: an open transaction keeps PostgreSQL
-  /// from cleaning up. In an SQLite file, where rows cannot be locked, the row names a file that the operating system
-  /// keeps locked while the client lives.
-  for_update,
-  /// A lease, taken by reading the row's version and changing the row only if it has that version still: optimistic
-  /// concurrency control. Never waits for a row lock; of many who try at once more than one may have to try again.
-  version_cas
-};
-
-/// The name of the enumerator, as commands take it.
-ROWLOCK_EXPORT std::string_view to_string(strategy s) noexcept;
 
 /// Who gets a lock that several wait for.
 enum class fairness : std::uint8_t {
@@ -97,9 +79,12 @@ struct client_options {
   bool durable_release = false;
   /// In front of the tables' names: `[a-z_][a-z0-9_]{0,31}`.
   std::string table_prefix = "rowlock_";
-  /// Told of events, on the client's maintenance thread, never under a lock of the library. Its exceptions are
-  /// swallowed. It may take its time (renewals wait for it, lost() does not) but must not close the client.
-  /// Absent: losses, failed releases and warnings go to std::clog.
+  /// Told of events, one at a time and in their order, on a thread that the client has for nothing else, and never
+  /// under a lock of the library. It may call rowlock, this client included, even close it. Its exceptions are
+  /// swallowed. It may take its time: nothing waits for it but close(), and that for at most call_timeout. Where it
+  /// falls behind by 10,000 events, further ones are dropped and counted (events::dropped), but never a loss or a
+  /// failure. After close() has returned it is not called any more, unless it had taken longer than that. Absent:
+  /// losses, what failed and warnings go to std::clog.
   std::function<void(const event&)> observer{};
 };
 

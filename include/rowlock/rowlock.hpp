@@ -2,6 +2,7 @@
 
 /// Distributed locks for programs whose only shared infrastructure is a database.
 #include <rowlock/client.hpp>
+#include <rowlock/diagnosis.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/error.hpp>
 #include <rowlock/events.hpp>
@@ -12,8 +13,11 @@
 #include <rowlock/lock_name.hpp>
 #include <rowlock/loss_reason.hpp>
 #include <rowlock/mutex.hpp>
+#include <rowlock/openmetrics.hpp>
 #include <rowlock/options.hpp>
 #include <rowlock/schema_status.hpp>
+#include <rowlock/statistics.hpp>
+#include <rowlock/strategy.hpp>
 #include <rowlock/sweeper.hpp>
 #include <rowlock/transaction.hpp>
 #include <rowlock/waiter_info.hpp>
