@@ -17,9 +17,15 @@ std::string sentence(const events::release_failed& e) {
 std::string sentence(const events::sweep_failed& e) { return std::string{"sweeping failed: "} + e.cause.what(); }
 std::string sentence(const events::warning& e) { return e.sentence; }
 
+/// What is not told there.
+template <class Other>
+std::string sentence(const Other& /*e*/) {
+  return {};
+}
+
 void to_clog(const event& e) {
-  const std::string line = std::visit([](const auto& what) { return "rowlock: " + sentence(what) + "\n"; }, e.what);
-  std::clog << line << std::flush;
+  const std::string line = std::visit([](const auto& what) { return sentence(what); }, e.what);
+  if (!line.empty()) std::clog << "rowlock: " + line + "\n" << std::flush;
 }
 
 }  // namespace
