@@ -50,6 +50,8 @@ std::vector<lock_info> client::list(std::string_view prefix) { return detail::in
 std::optional<lock_info> client::find(const lock_name& name) { return detail::inside::of(*this)->find(name); }
 std::vector<waiter_info> client::waiters(const lock_name& name) { return detail::inside::of(*this)->waiters(name); }
 void client::check() { detail::inside::of(*this)->check(); }
+std::vector<finding> client::diagnose() { return detail::inside::of(*this)->diagnose(); }
+database_statistics client::database_stats() { return detail::inside::of(*this)->database_stats(); }
 void client::migrate() { detail::inside::of(*this)->migrate(); }
 rowlock::schema_status client::schema_status() { return detail::inside::of(*this)->schema_status(); }
 

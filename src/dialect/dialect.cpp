@@ -58,6 +58,10 @@ const char* doing(verb v) noexcept {
       return "reading which database this is";
     case verb::schema:
       return "reading the schema's version";
+    case verb::settings:
+      return "reading the settings";
+    case verb::count:
+      return "counting";
     case verb::probe:
       return "checking for permission to write";
     default:

@@ -60,6 +60,8 @@ enum class verb : std::uint8_t {
   home,              // -> a text that no other database has, and no other place in it
   schema,            // -> version, serves_from, installation, applied_at, clock
   probe,             // -> nothing; fails where locks could not be taken
+  settings,          // -> name, value: of what the server, and this session on it, are
+  count,             // -> rows of the lock table, those who wait and live, for how long the first of them has waited
   applied,           // -> version, checksum, serves_from, applied_at
   applying,          // version, checksum -> nothing
   count_of_verbs

@@ -246,6 +246,15 @@ constexpr std::string_view schema_state = R"(
 SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
 FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
 
+// What a server does not have, it leaves out.
+constexpr std::string_view settings_here = R"(
+SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
+  'group_replication_group_name'))";
+
+constexpr std::string_view counts = R"(
+SELECT (SELECT COUNT(*) FROM rowlock_lock), COUNT(*), TIMESTAMPDIFF(MICROSECOND, MIN(enqueued_at), SYSDATE(6))
+FROM rowlock_waiter WHERE expires_at > SYSDATE(6))";
+
 // A copy of a database has the same installation id.
 constexpr std::string_view this_home = R"(
 SELECT CONCAT(m.installation, '/', HEX(DATABASE())) FROM rowlock_migration m WHERE m.version = 1)";
@@ -461,6 +470,8 @@ table mysql(std::string_view prefix) {
        .look = std::string{inserting_nothing},
        .act = std::string{deleting_nothing},
        .told = std::string{waiting_for_nothing}},
+      {.verb = verb::settings, .look = std::string{settings_here}},
+      {.verb = verb::count, .look = std::string{counts}},
       {.verb = verb::applied,
        .look = "SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,

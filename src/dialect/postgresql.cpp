@@ -339,6 +339,19 @@ WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false)
   leaving AS (DELETE FROM rowlock_waiter WHERE false)
 DELETE FROM rowlock_lock WHERE false)";
 
+constexpr std::string_view settings_here = R"(
+SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
+UNION ALL SELECT 'server', 'PostgreSQL ' || current_setting('server_version')
+UNION ALL SELECT 'user', current_user::text
+UNION ALL SELECT 'database', current_database()::text
+UNION ALL SELECT 'encrypted', ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()
+UNION ALL SELECT 'standbys', count(*)::text FROM pg_stat_replication
+UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text)";
+
+constexpr std::string_view counts = R"(
+SELECT (SELECT count(*) FROM rowlock_lock), count(*), us(clock_timestamp() - min(enqueued_at))
+FROM rowlock_waiter WHERE expires_at > clock_timestamp())";
+
 // us(…) to its closing bracket: brackets inside are balanced.
 std::string with_microseconds(std::string text) {
   constexpr std::string_view begin = " us(";
@@ -451,6 +464,8 @@ table postgresql(std::string_view prefix, const choices& with) {
       {.verb = verb::home, .look = "SELECT " + std::string{this_home}},
       {.verb = verb::schema, .look = std::string{schema_state}},
       {.verb = verb::probe, .act = std::string{writing_nothing}},
+      {.verb = verb::settings, .look = std::string{settings_here}},
+      {.verb = verb::count, .look = std::string{counts}},
       {.verb = verb::applied,
        .look = "SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,

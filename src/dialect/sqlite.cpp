@@ -170,6 +170,17 @@ const step probe{.verb = verb::probe,
                  .look = "SELECT 1 FROM rowlock_waiter WHERE 0",
                  .act = "UPDATE rowlock_lock SET version = version WHERE 0"};
 
+const step settings{.verb = verb::settings,
+                    .look =
+                        "SELECT 'server', 'SQLite ' || sqlite_version() "
+                        "UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode "
+                        "UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main'"};
+
+const step count{.verb = verb::count,
+                 .look =
+                     "SELECT (SELECT count(*) FROM rowlock_lock), count(*), clock_us() - min(enqueued_at) "
+                     "FROM rowlock_waiter WHERE expires_at > clock_us()"};
+
 const step applied{.verb = verb::applied,
                    .look = "SELECT version, checksum, serves_from, applied_at FROM rowlock_migration ORDER BY version"};
 
@@ -204,6 +215,8 @@ table sqlite(std::string_view prefix) {
                         bury,
                         schema,
                         probe,
+                        settings,
+                        count,
                         applied,
                         applying};
   // What is for rows with locks, and for telling others.

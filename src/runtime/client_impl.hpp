@@ -1,10 +1,12 @@
 #pragma once
 
+#include <rowlock/diagnosis.hpp>
 #include <rowlock/error.hpp>
 #include <rowlock/held_lock.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/options.hpp>
 #include <rowlock/schema_status.hpp>
+#include <rowlock/statistics.hpp>
 #include <rowlock/transaction.hpp>
 #include <rowlock/waiter_info.hpp>
 
@@ -77,6 +79,8 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::optional<lock_info> find(const lock_name& name);
   std::vector<waiter_info> waiters(const lock_name& name);
   void check();
+  std::vector<finding> diagnose();
+  database_statistics database_stats();
   void migrate();
   rowlock::schema_status schema_status();
 
@@ -98,6 +102,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   struct wish;
   struct tried;
   struct got;
+  class diagnosing;
 
   /// A call that close() waits for; no call begins once it is closed.
   class entered {

@@ -100,6 +100,11 @@ void require_sane_clock(const dialect::table& sql, driver::session& on, const dr
                                         " s behind the time at which the schema was applied; set it right"};
 }
 
+std::chrono::sys_time<duration> read_clock(const dialect::table& sql, driver::session& on,
+                                           const driver::limits& until) {
+  return std::chrono::sys_time<duration>{read(sql, on, until).clock};
+}
+
 schema_status read_status(const dialect::table& sql, std::span<const dialect::migration> files, std::string_view prefix,
                           driver::session& on, const driver::limits& until) {
   auto out = compare(files, sql, on, until);

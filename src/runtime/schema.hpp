@@ -2,6 +2,7 @@
 
 #include <rowlock/schema_status.hpp>
 
+#include <chrono>
 #include <span>
 #include <string_view>
 
@@ -15,6 +16,9 @@ void require_fit_schema(const dialect::table& sql, driver::session& on, const dr
 
 /// Throws where the host's clock is behind the time at which the schema was applied: leases would not end.
 void require_sane_clock(const dialect::table& sql, driver::session& on, const driver::limits& until);
+
+/// The database's.
+std::chrono::sys_time<duration> read_clock(const dialect::table& sql, driver::session& on, const driver::limits& until);
 
 /// How the tables stand. No table yet is an answer, not an error.
 schema_status read_status(const dialect::table& sql, std::span<const dialect::migration> files, std::string_view prefix,

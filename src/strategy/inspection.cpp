@@ -1,6 +1,7 @@
 #include "strategy/inspection.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "core/text.hpp"
@@ -79,6 +80,20 @@ std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std:
   const auto rest =  // what a transaction has taken since
       std::unique(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name == b.name; });
   out.erase(rest, out.end());
+  return out;
+}
+
+database_statistics count(const dialect::table& sql, driver::session& on, const driver::limits& until) {
+  const driver::request nothing{};
+  const auto counted = on.run(sql[dialect::verb::count], {&nothing, 1}, until).at(0);
+  database_statistics out{.names = static_cast<std::uint64_t>(driver::integer(counted.at(0))),
+                          .waiters = static_cast<std::uint64_t>(driver::integer(counted.at(1))),
+                          .longest_wait = maybe_duration(counted.at(2))};
+  for (const lock_info& each : list(sql, on, {}, until)) {
+    ++out.held;
+    if (each.held_by_transaction) ++out.held_by_transaction;
+    out.longest_hold = std::max(out.longest_hold, each.held_for);
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rowlock/lock_info.hpp>
+#include <rowlock/statistics.hpp>
 
 #include <optional>
 #include <string>
@@ -33,5 +34,7 @@ std::optional<lock_info> find(const dialect::table& sql, driver::session& on, st
                               const driver::limits& until);
 std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std::string_view prefix,
                             const driver::limits& until);
+
+database_statistics count(const dialect::table& sql, driver::session& on, const driver::limits& until);
 
 }  // namespace rowlock::inline v1::strategies

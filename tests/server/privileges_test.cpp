@@ -57,6 +57,13 @@ TEST_P(privileges_without, are_noticed_by_check) {
   EXPECT_TRUE(throws(errc::permission_denied, [&] { locks.check(); }));
 }
 
+TEST_P(privileges_without, are_a_finding_of_the_diagnosis) {
+  auto locks = connect_guest(what().granted);
+  for (const auto& each : locks.diagnose())
+    EXPECT_EQ(each.condition == condition::failed, each.subject == "privileges")
+        << each.subject << ": " << each.sentence;
+}
+
 TEST_P(privileges_without, are_told_by_acquiring_where_they_are_needed) {
   auto locks = connect_guest(what().granted);
   const auto e = error_of([&] { return locks.try_acquire("orders/42").has_value(); });

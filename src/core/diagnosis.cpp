@@ -1,0 +1,123 @@
+#include "core/diagnosis.hpp"
+
+#include <chrono>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+namespace rowlock::inline v1::core {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Where this is set and is nothing of `good`, the sentence is said.
+struct rule {
+  std::string_view name;
+  std::initializer_list<std::string_view> good;
+  std::string_view sentence;
+};
+
+std::string_view value_of(const settings& found, std::string_view name) {
+  const auto at = found.find(name);
+  return at == found.end() ? std::string_view{} : at->second;
+}
+
+bool is_broken(const rule& r, const settings& found) {
+  const auto at = found.find(r.name);
+  if (at == found.end()) return false;
+  for (const auto& value : r.good)
+    if (at->second == value) return false;
+  return true;
+}
+
+const rule about_the_log[] = {
+    {"fsync", {"on"}, "a crash of the server's machine may lose locks that were granted, and more; set it to on"},
+    {"full_page_writes", {"on"}, "a crash of the server's machine may damage the tables; set it to on"},
+    {"innodb_flush_log_at_trx_commit",
+     {"1"},
+     "a crash of the server's machine may lose locks that were granted; set it to 1"},
+    {"journal_mode",
+     {"wal", "memory"},
+     "readers and the writer block each other; PRAGMA journal_mode = WAL is faster"}};
+
+// A crash rolls back what has not reached the binary log.
+constexpr std::string_view lazy_binary_log =
+    "with a binary log that does not reach the disk at each commit (sync_binlog is not 1), a crash of the server's "
+    "machine may lose locks that were granted; set sync_binlog to 1";
+
+finding advice(std::string_view subject, std::string sentence) {
+  return {.subject = std::string{subject}, .condition = condition::advice, .sentence = std::move(sentence)};
+}
+
+finding fine(std::string_view subject, std::string sentence) {
+  return {.subject = std::string{subject}, .condition = condition::ok, .sentence = std::move(sentence)};
+}
+
+/// With one digit behind the point.
+std::string with_tenth(duration d, duration unit, std::string_view name) {
+  const auto tenths = (d * 10 + unit / 2) / unit;
+  return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + ' ' + std::string{name};
+}
+
+std::string in_milliseconds(duration d) { return with_tenth(d, 1ms, "ms"); }
+std::string in_seconds(duration d) { return with_tenth(d, 1s, "s"); }
+
+std::string server_of(const settings& found) {
+  if (const auto name = value_of(found, "server"); !name.empty()) return std::string{name};
+  const auto version = value_of(found, "version");
+  return (version.find("MariaDB") == std::string_view::npos ? "MySQL " : "MariaDB ") + std::string{version};
+}
+
+}  // namespace
+
+finding connection_of(const settings& found, duration took) {
+  std::string sentence = server_of(found);
+  if (const auto user = value_of(found, "user"); !user.empty()) sentence.append(", as ").append(user);
+  if (const auto place = value_of(found, "database"); !place.empty()) sentence.append(", in ").append(place);
+  if (const auto encrypted = value_of(found, "encrypted"); !encrypted.empty())
+    sentence.append(encrypted == "true" ? ", encrypted" : ", not encrypted");
+  return fine("connection", sentence + "; answers in " + in_milliseconds(took));
+}
+
+// Nothing else depends on it.
+finding clock_of(duration ahead) {
+  const bool is_behind = ahead < duration::zero();
+  const duration apart = is_behind ? -ahead : ahead;
+  const std::string where = is_behind ? " behind this host's" : " ahead of this host's";
+  if (apart < 100ms) return fine("clock", "as this host's");
+  if (apart < 1s) return fine("clock", in_milliseconds(apart) + where);
+  return advice("clock", in_seconds(apart) + where +
+                             "; locks go by the database's alone, but jobs that hosts start by their own clocks need "
+                             "an --at-least that is longer than the clocks are apart");
+}
+
+finding log_of(const settings& found) {
+  std::string sentence;
+  const auto add = [&](std::string_view more) { sentence.append(sentence.empty() ? "" : "; ").append(more); };
+  for (const rule& r : about_the_log)
+    if (is_broken(r, found))
+      add(std::string{r.name} + " is " + found.find(r.name)->second + ": " + std::string{r.sentence});
+  if (value_of(found, "log_bin") == "ON" && is_broken({"sync_binlog", {"1"}, {}}, found)) add(lazy_binary_log);
+  if (!sentence.empty()) return advice("log settings", sentence);
+  return fine("log settings", "what was granted survives a crash");
+}
+
+finding cluster_of(const settings& found) {
+  if (value_of(found, "wsrep_on") == "ON")
+    return advice("cluster",
+                  "Galera: a lock by for_update or lock_in holds on its own node only; let all clients of the locks "
+                  "connect to one node, or take leases");
+  if (!value_of(found, "group_replication_group_name").empty())
+    return advice("cluster", "group replication: let all clients of the locks connect to the primary");
+  if (const auto standbys = value_of(found, "standbys"); !standbys.empty() && standbys != "0") {
+    if (!value_of(found, "synchronous_standby_names").empty())
+      return fine("cluster", std::string{standbys} + " standbys; commits wait for what synchronous_standby_names says");
+    return advice("cluster", std::string{standbys} +
+                                 " standbys, none of them synchronous: after a failover, locks that were granted just "
+                                 "before may be forgotten; confirm in the same database is safe");
+  }
+  return fine("cluster", "none seen");
+}
+
+}  // namespace rowlock::inline v1::core

@@ -1,0 +1,136 @@
+#include <gmock/gmock.h>
+#include <rowlock/rowlock.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/background.hpp"
+#include "support/databases.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+#include "support/recorder.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class diagnosis : public on_each_database {
+ protected:
+  client connect(client_options options = {}) const {
+    options.observer = silent();
+    return client::connect(db().url(), std::move(options));
+  }
+  static finding about(std::string_view subject, const std::vector<finding>& in) {
+    for (const auto& each : in)
+      if (each.subject == subject) return each;
+    ADD_FAILURE() << "nothing about " << subject;
+    return {};
+  }
+  static std::vector<std::string> subjects(const std::vector<finding>& of) {
+    std::vector<std::string> out;
+    for (const auto& each : of) out.push_back(each.subject);
+    return out;
+  }
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE(diagnosis);
+
+TEST_P(diagnosis, of_what_is_in_order_says_so) {
+  auto locks = connect();
+  locks.migrate();
+  const auto found = locks.diagnose();
+  EXPECT_THAT(subjects(found), ElementsAre("connection", "schema", "privileges", "clock", "log settings", "cluster"));
+  for (const auto& each : found) {
+    EXPECT_NE(each.sentence, "");
+    if (each.subject == "log settings") continue;  // a server for tests may be careless
+    EXPECT_EQ(each.condition, condition::ok) << each.subject << ": " << each.sentence;
+  }
+  EXPECT_NE(about("log settings", found).condition, condition::failed);
+  EXPECT_EQ(about("clock", found).sentence, "as this host's");
+  EXPECT_THAT(about("connection", found).sentence, HasSubstr("; answers in "));
+}
+
+TEST_P(diagnosis, without_tables_does_not_ask_what_they_could_tell) {
+  auto locks = connect();
+  const auto found = locks.diagnose();
+  EXPECT_EQ(about("connection", found).condition, condition::ok);
+  EXPECT_EQ(about("schema", found).condition, condition::failed);
+  EXPECT_THAT(about("schema", found).sentence, HasSubstr("migrate"));
+  EXPECT_EQ(about("privileges", found).condition, condition::unknown);
+  EXPECT_EQ(about("clock", found).condition, condition::unknown);
+  EXPECT_NE(about("cluster", found).condition, condition::unknown);
+}
+
+TEST_P(diagnosis, of_tables_that_went_away_sees_it) {
+  auto locks = connect();
+  locks.migrate();
+  EXPECT_EQ(about("schema", locks.diagnose()).condition, condition::ok);
+  db().drop_tables();
+  EXPECT_EQ(about("schema", locks.diagnose()).condition, condition::failed);
+}
+
+TEST_P(diagnosis, of_a_closed_client_is_refused) {
+  auto locks = connect();
+  locks.close();
+  EXPECT_TRUE(throws(errc::client_closed, [&] { (void)locks.diagnose(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { (void)locks.database_stats(); }));
+}
+
+class database_count : public diagnosis {};
+ROWLOCK_SUITE_ON_EACH_DATABASE(database_count);
+
+TEST_P(database_count, of_nothing_is_nothing) {
+  auto locks = connect();
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { (void)locks.database_stats(); }));
+  locks.migrate();
+  const auto found = locks.database_stats();
+  EXPECT_EQ(found.names, 0U);
+  EXPECT_EQ(found.held, 0U);
+  EXPECT_EQ(found.held_by_transaction, 0U);
+  EXPECT_EQ(found.waiters, 0U);
+  EXPECT_FALSE(found.longest_hold.has_value());
+  EXPECT_FALSE(found.longest_wait.has_value());
+}
+
+TEST_P(database_count, is_of_all_clients) {
+  auto locks = connect();
+  auto other = connect();
+  locks.migrate();
+  locks.acquire("released").release();
+  const auto first = locks.acquire("a");
+  const auto second = other.acquire("b");
+  const auto third = other.acquire("c", {.strategy = strategy::for_update});
+  {
+    background waiting{[&](const std::stop_token& stop) { return locks.try_acquire_for("b", 1min, {}, stop); }};
+    ASSERT_TRUE(eventually([&] { return locks.database_stats().waiters == 1; }));
+    const auto age = locks.waiters("b").at(0).age;
+    const auto held_for = locks.find("a").value().held_for.value();
+    const auto found = other.database_stats();
+    EXPECT_EQ(found.names, 4U);
+    EXPECT_EQ(found.held, 3U);
+    EXPECT_EQ(found.held_by_transaction, 1U);
+    EXPECT_GE(found.longest_hold.value(), held_for);
+    EXPECT_GE(found.longest_wait.value(), age);
+    EXPECT_LT(found.longest_hold.value(), 1min);
+    EXPECT_LT(found.longest_wait.value(), 1min);
+  }
+  ASSERT_TRUE(eventually([&] { return locks.database_stats().waiters == 0; }));
+  EXPECT_FALSE(locks.database_stats().longest_wait.has_value());
+}
+
+TEST_P(database_count, leaves_out_those_who_have_died) {
+  auto locks = connect();
+  locks.migrate();
+  db().enqueue("a");
+  EXPECT_EQ(locks.database_stats().waiters, 1U);
+  db().kill_waiters(1s);
+  EXPECT_EQ(locks.database_stats().waiters, 0U);
+}
+
+}  // namespace
+}  // namespace rowlock::test
