@@ -46,6 +46,10 @@ void client::release_all() noexcept {
   if (impl_) impl_->release_all();
 }
 
+bool client::force_release(const lock_name& name, std::optional<fencing_token> only) {
+  return detail::inside::of(*this)->force_release(name, only);
+}
+
 std::vector<lock_info> client::list(std::string_view prefix) { return detail::inside::of(*this)->list(prefix); }
 std::optional<lock_info> client::find(const lock_name& name) { return detail::inside::of(*this)->find(name); }
 std::vector<waiter_info> client::waiters(const lock_name& name) { return detail::inside::of(*this)->waiters(name); }

@@ -25,6 +25,10 @@ duration to_the_end(duration lease_left, bool is_behind, double jitter) noexcept
 
 duration inconclusive_pause(int tries_so_far) noexcept { return tries_so_far <= 1 ? 0ms : 3ms; }
 
+duration ending_pause(int looks_so_far) noexcept {
+  return std::min<duration>(3ms * (1 << std::clamp(looks_so_far - inconclusive_tries, 0, 4)), 50ms);
+}
+
 duration told_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept {
   const duration again = scaled(std::clamp<duration>(waited, 10ms, 30s), 1.0 - jitter / 4);
   return lease_left ? std::min(again, to_the_end(*lease_left, is_behind, jitter)) : again;

@@ -19,6 +19,9 @@ inline constexpr duration ticket_retry = std::chrono::milliseconds{500};
 inline constexpr int inconclusive_tries = 4;
 duration inconclusive_pause(int tries_so_far) noexcept;
 
+/// The same for whoever waits for the end of a session of the server.
+duration ending_pause(int looks_so_far) noexcept;
+
 /// How long the first of a queue sleeps after a refusal where others tell of the release: to the end of the holder's
 /// lease, and at most as long again as it has waited, since a release that was under way when it began to wait may not
 /// have known of it. `is_behind`: somebody else is to be faster. `jitter` in [0, 1) spreads those who wait for the

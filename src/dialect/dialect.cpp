@@ -47,8 +47,13 @@ const char* doing(verb v) noexcept {
     case verb::release:
     case verb::linger:
       return "releasing";
+    case verb::free:
+      return "freeing";
+    case verb::end_session:
+      return "ending another session";
     case verb::inspect:
     case verb::list:
+    case verb::find_pinning:
     case verb::find_held:
     case verb::list_held:
       return "listing locks";

@@ -31,6 +31,12 @@ enum class verb : std::uint8_t {
   release,           // name, acquisition -> acquisition
   linger,            // name, acquisition, for how long since the grant -> acquisition; its lease ends then, or has
                      // ended
+  free,              // name, version -> name; its row has that version and an owner, whoever that is, and is vacant then,
+                     // also after a crash; nobody is taken for who lets go of it
+  find_pinning,      // name -> as inspect, of the transaction that keeps the row locked, whether or not it looks free.
+                     // Needed where the server can tell
+  end_session,       // name, number -> anything, if that session of the server kept the row locked, and is told to end.
+                     // As find_pinning
   inspect,           // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
   list,              // prefix, end of prefix -> as inspect
   acquire_in_turn,   // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
@@ -85,7 +91,9 @@ struct step {
   bool counts = false;
   bool always_changes = false;       ///< no row was changed: nothing was carried out
   bool locks_where_refused = false;  ///< for as long as it takes: after a refusal it is better to look first
-  bool uncommitted = false;  ///< the answer is what a transaction that is still open has changed in the rows of `look`
+  /// The answer is what a transaction that is still open has changed in the rows of `look`. Their last column, left out
+  /// of the answer, changes with each transaction that says in `thread` which one it is.
+  bool uncommitted = false;
 };
 
 /// All SQL of one database, for one table prefix.

@@ -46,12 +46,14 @@ SELECT ?2, IF(acquisition = ?2, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDA
 FROM rowlock_lock
 WHERE name = ?1 AND owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NULL OR expires_at > SYSDATE(6)))";
 
-// In a transaction that stays open.
+// In a transaction that stays open. To which session the row's lock belongs, nobody else could tell; with the version
+// it began from, it differs from what an earlier one has left there.
 constexpr std::string_view hold_one = R"(
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = ?1 AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = free.name */
-SET l.version = GREATEST(l.version + 1, {token}), l.note = NULL
+SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
+  l.version = GREATEST(l.version + 1, {token}), l.note = NULL
 /*M!100600 WHERE l.name = ?1 AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) */)";
 
 constexpr std::string_view acquire_many = R"(
@@ -108,6 +110,15 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
   l.expires_at = SYSDATE(6)
 /*M!100600 WHERE l.name = ?1 AND l.owner IS NOT NULL AND l.expires_at <= SYSDATE(6) */)";
 
+// Whose it was is not asked: the version says what was looked at.
+constexpr std::string_view free_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND version = ?2 AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = ?1 AND l.version = ?2 AND l.owner IS NOT NULL */)";
+
 constexpr std::string_view release_many = R"(
 UPDATE (SELECT l.name FROM {wanted(name, acquisition)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
@@ -155,9 +166,10 @@ constexpr std::string_view of_prefix = R"(rowlock_lock l
 WHERE l.name >= ?1 AND (?2 IS NULL OR l.name < ?2) AND l.owner IS NOT NULL
   AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name)";
 
-// As inspection; nothing else is known of a transaction. The note is that of lock_in.
+// As inspection, of what a transaction says in the row that it has not committed. The note is that of lock_in.
 constexpr std::string_view held = R"(
-SELECT l.name, l.version, NULL, NULL, NULL, NULL, NULL, l.note, TRUE FROM rowlock_lock l
+SELECT l.name, l.version, NULL, IF(l.thread LIKE 'session %', SUBSTRING_INDEX(l.thread, ' ', 2), NULL), NULL, NULL,
+  NULL, l.note, TRUE, l.thread FROM rowlock_lock l
 WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND )";
 
 constexpr std::string_view of_prefix_held = "l.name >= ?1 AND (?2 IS NULL OR l.name < ?2)";
@@ -269,7 +281,8 @@ FROM rowlock_lock WHERE name = ?1 AND (owner IS NULL OR acquisition = ?2
 FOR UPDATE)";
 
 constexpr std::string_view change_here = R"(
-UPDATE rowlock_lock SET version = ?2, owner = NULL, thread = NULL, note = CONVERT(?3 USING utf8mb4),
+UPDATE rowlock_lock SET version = ?2, owner = NULL, thread = CONCAT('session ', CONNECTION_ID(), ' to ', ?2),
+  note = CONVERT(?3 USING utf8mb4),
   expires_at = {clock}
 WHERE name = ?1)";
 
@@ -429,6 +442,7 @@ table mysql(std::string_view prefix) {
        .many_told =
            lingering("{wanted(name, acquisition, lease)} w", "CAST(w.name AS BINARY)", "w.acquisition", "w.lease"),
        .counts = true},
+      {.verb = verb::free, .act = std::string{free_one}, .counts = true},
       {.verb = verb::enqueue,
        .key = 3,
        .act = std::string{enqueue_one},
@@ -476,8 +490,8 @@ table mysql(std::string_view prefix) {
        .look = "SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version"},
       {.verb = verb::applying,
        .act = "UPDATE rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL"}};
-  // What is for rows without locks, for telling others, and what would save nothing.
-  static_assert(std::size(steps) == table::size - 8);
+  // What is for rows without locks, for telling others, of pins, and what would save nothing.
+  static_assert(std::size(steps) == table::size - 10);
   for (step& s : steps) {
     const auto columns = columns_of(s.verb);
     for (std::string* text : {&s.look, &s.act, &s.told, &s.many, &s.many_told})

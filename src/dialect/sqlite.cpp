@@ -70,6 +70,13 @@ const step release{.verb = verb::release,
                        "version = max(version + 1, clock_us()), expires_at = clock_us() "
                        "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL"};
 
+// Whose it was is not asked: the version says what was looked at.
+const step free{.verb = verb::free,
+                .act =
+                    "UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, "
+                    "version = max(version + 1, clock_us()), expires_at = clock_us() "
+                    "WHERE name = ?1 AND version = ?2 AND owner IS NOT NULL"};
+
 const step linger{.verb = verb::linger,
                   .key = 1,
                   .act =
@@ -190,37 +197,13 @@ const step applying{.verb = verb::applying,
 }  // namespace
 
 table sqlite(std::string_view prefix) {
-  const step steps[] = {acquire,
-                        compare_and_set,
-                        hold_while_alive,
-                        names_liveness,
-                        vacate_dead,
-                        make,
-                        renew,
-                        extend,
-                        release,
-                        linger,
-                        inspect,
-                        list,
-                        home,
-                        enqueue,
-                        stay,
-                        leave,
-                        withdraw,
-                        turn,
-                        waiters,
-                        find_unused,
-                        sweep,
-                        find_dead,
-                        bury,
-                        schema,
-                        probe,
-                        settings,
-                        count,
-                        applied,
-                        applying};
+  const step steps[] = {
+      acquire, compare_and_set, hold_while_alive, names_liveness, vacate_dead, make,    renew,  extend, release,
+      free,    linger,          inspect,          list,           home,        enqueue, stay,   leave,  withdraw,
+      turn,    waiters,         find_unused,      sweep,          find_dead,   bury,    schema, probe,  settings,
+      count,   applied,         applying};
   // What is for rows with locks, and for telling others.
-  static_assert(std::size(steps) == table::size - 10);
+  static_assert(std::size(steps) == table::size - 12);
   return {steps, prefix};
 }
 

@@ -37,6 +37,10 @@ class mysql_database final : public database {
   void end_lost_sessions(session& on, const limits& until) override {
     lost_.end_all([&](const std::string& mark) { static_cast<mysql_session&>(on).end_session(mark, until); });
   }
+  void end_session(const dialect::table& /*sql*/, session& on, std::string_view /*name*/, std::int64_t number,
+                   const limits& until) override {
+    static_cast<mysql_session&>(on).end_session(number, until);
+  }
 
  private:
   std::unique_ptr<session> connect(const limits& until, std::optional<duration> transaction_limit) {

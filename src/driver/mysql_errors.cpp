@@ -36,6 +36,8 @@ meaning meaning_of(int code, bool writing) {
     return {.code = errc::schema_missing, .advice = "; run client::migrate(), or the files in schema/mysql by hand"};
   if (code == 1054) return {.code = errc::schema_older, .advice = "; run client::migrate()"};
   if (is_one_of(code, 1044, 1142, 1143, 1227, 1370, 1410)) return denied();
+  if (code == 1095)
+    return denied("; that takes the user whose session it is, or CONNECTION ADMIN (on MySQL CONNECTION_ADMIN)");
   if (is_one_of(code, 1045, 1698, 1862, 1820, 4151))
     return {.code = errc::permission_denied, .says = {.connection_unusable = true}};
   if (code == 1049)

@@ -25,6 +25,8 @@ constexpr const char* setting_up = "setting up the connection";
 constexpr const char* migrating = "migrating";
 constexpr const char* beginning = "beginning a transaction";
 constexpr const char* waiting_to_migrate = "waiting for another client's migration";
+constexpr int no_such_session = 1094;
+constexpr std::size_t thread = 3;  // where rows are as verb::inspect answers them
 constexpr const char* migration_lock = "MD5(CONCAT('rowlock migration ', DATABASE()))";
 
 std::string random_mark() {
@@ -253,20 +255,24 @@ void mysql_session::append_uncommitted(const dialect::step& what, const request&
     execute(what.look, values, why, until, rows);
     return rows;
   };
-  const auto versions = [](const std::vector<row>& rows) {
-    std::map<std::string, std::int64_t> out;
-    for (const row& r : rows) out.emplace(text(r.at(0)), integer(r.at(1)));
+  const auto by_name = [](std::vector<row> rows) {
+    std::map<std::string, row> out;
+    for (row& r : rows) out.emplace(text(r.at(0)), std::move(r));
     return out;
   };
-  const auto before = versions(read());
+  const auto version_of = [](const row& r) { return integer(r.at(1)); };
+  const auto before = by_name(read());
   simple("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", why, until);  // the next one
   auto dirty = read();
-  const auto after = versions(read());
+  const auto after = by_name(read());
   for (row& r : dirty) {
     const auto was = before.find(text(r.at(0)));
-    if (was == before.end() || was->second == integer(r.at(1))) continue;
+    if (was == before.end() || version_of(was->second) == version_of(r)) continue;
     const auto is = after.find(was->first);
-    if (is != after.end() && is->second == was->second) to.push_back(std::move(r));
+    if (is == after.end() || version_of(is->second) != version_of(was->second)) continue;
+    if (r.back() == was->second.back()) r.at(thread) = {};  // which an older program has left as it was
+    r.pop_back();
+    to.push_back(std::move(r));
   }
 }
 
@@ -357,6 +363,12 @@ void mysql_session::end_session(const std::string& mark, const limits& until) {
   const auto found = simple("SELECT IS_USED_LOCK('" + mark + "')", {"ending a lost session"}, until);
   const auto id = text(found.at(0).at(0));
   if (!id.empty()) simple("KILL " + id, {"ending a lost session"}, until);
+}
+
+void mysql_session::end_session(std::int64_t number, const limits& until) try {
+  simple("KILL " + std::to_string(number), {.doing = "ending another session", .writing = true}, until);
+} catch (const error& e) {
+  if (e.native_code() != no_such_session) throw;
 }
 
 std::int64_t mysql_session::change_count(const limits& /*until*/) {

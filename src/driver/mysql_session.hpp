@@ -48,6 +48,8 @@ class mysql_session final : public session {
 
   /// Ends the server session that has this mark, if there is one.
   void end_session(const std::string& mark, const limits& until);
+  /// That of this number, if there is one.
+  void end_session(std::int64_t number, const limits& until);
 
  private:
   struct known_statement {

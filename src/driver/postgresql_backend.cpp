@@ -17,11 +17,11 @@ namespace rowlock::inline v1::driver {
 namespace {
 
 // By process and start: a process id alone may belong to somebody else by now. It is a read, as far as locks go.
-const dialect::step end_session{.verb = dialect::verb::count_of_verbs,
-                                .look =
-                                    "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::integer) a "
-                                    "WHERE (extract(epoch FROM a.backend_start) * 1000000)::bigint = $2::bigint "
-                                    "AND a.usesysid = (SELECT oid FROM pg_roles WHERE rolname = session_user)"};
+const dialect::step end_lost_session{.verb = dialect::verb::count_of_verbs,
+                                     .look =
+                                         "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::integer) a "
+                                         "WHERE (extract(epoch FROM a.backend_start) * 1000000)::bigint = $2::bigint "
+                                         "AND a.usesysid = (SELECT oid FROM pg_roles WHERE rolname = session_user)"};
 
 class postgresql_database final : public database {
  public:
@@ -50,6 +50,11 @@ class postgresql_database final : public database {
                                                  cutter_, until);
   }
   void end_lost_sessions(session& on, const limits& until) override;
+  void end_session(const dialect::table& sql, session& on, std::string_view name, std::int64_t number,
+                   const limits& until) override {
+    const request one{name, number};
+    on.run(sql[dialect::verb::end_session], {&one, 1}, until);
+  }
 
  private:
   std::unique_ptr<session> connect(const limits& until, std::optional<duration> transaction_limit) {
@@ -74,7 +79,7 @@ class postgresql_database final : public database {
 void postgresql_database::end_lost_sessions(session& on, const limits& until) {
   lost_.end_all([&](const postgresql_backend_id& id) {
     const request one{id.pid, id.started_at};
-    on.run(end_session, {&one, 1}, until);
+    on.run(end_lost_session, {&one, 1}, until);
   });
 }
 

@@ -52,6 +52,11 @@ void session::rollback(const limits& /*until*/) { refuse_transactions(); }
 
 std::unique_ptr<session> database::connect_to_hold(const limits& /*until*/) { refuse_transactions(); }
 
+void database::end_session(const dialect::table& /*sql*/, session& /*on*/, std::string_view /*name*/,
+                           std::int64_t /*number*/, const limits& /*until*/) {
+  refuse_transactions();
+}
+
 std::unique_ptr<listener> database::listen(const std::string& /*owner*/, const limits& /*until*/) {
   throw error{errc::unsupported, "this database tells nobody what others do"};
 }

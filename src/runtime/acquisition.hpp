@@ -87,6 +87,13 @@ class acquisition {
     return is_unreachable ? loss_reason::unreachable : loss_reason::expired;
   }
 
+  /// Why it is lost, by what the row said. Nobody takes over what has not run out: if somebody has it before that, it
+  /// was freed in between.
+  loss_reason why_gone(loss_reason found, core::instant now) const noexcept {
+    const bool runs_out = has_lease && now >= deadline();
+    return found == loss_reason::taken_over && !runs_out ? loss_reason::forced : found;
+  }
+
   /// In one order with letting go: whoever claims it and finds it held after that is seen by whoever lets it go.
   bool claim() noexcept { return !claimed_.exchange(true); }
   /// Once it was let go, and lingers: whether something that was sent before may prolong it yet.

@@ -38,6 +38,7 @@
 #include "runtime/waiting_line.hpp"
 #include "runtime/watchdog.hpp"
 #include "strategy/for_update.hpp"
+#include "strategy/forcing.hpp"
 #include "strategy/liveness_rows.hpp"
 #include "strategy/queue.hpp"
 #include "strategy/unique_index.hpp"
@@ -64,6 +65,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void release(const std::shared_ptr<acquisition>& a);
   void extend(const std::shared_ptr<acquisition>& a, duration lease);
   void release_all() noexcept;
+  bool force_release(const lock_name& name, std::optional<fencing_token> only);
 
   /// In a transaction of the caller's. Without `wait`: as long as it takes. nullopt: busy.
   std::optional<transaction_lock> lock_in(caller_transaction& tx, const lock_name& name, std::optional<duration> wait,
@@ -174,6 +176,11 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void settle_home(const std::string& supposed);
   strategies::renewal standing_of(const acquisition& a);
   void require_held(const acquisition& a) const;
+
+  std::optional<strategies::possession> look_for_possession(const lock_name& name, const driver::limits& until);
+  bool free_lease(const lock_name& name, const strategies::possession& what, const driver::limits& until);
+  void end_keeper(const lock_name& name, const strategies::possession& what, const driver::limits& until);
+  void lose_freed(const std::string& id, const driver::limits& until);
 
   bool try_extend(const std::shared_ptr<acquisition>& a, duration lease, const driver::limits& until);
   void believe_until(acquisition& a, core::instant deadline);

@@ -192,7 +192,7 @@ void client_impl::believe_until(acquisition& a, core::instant deadline) {
 }
 
 void client_impl::lost(const std::shared_ptr<acquisition>& a, loss_reason why) {
-  if (a->lose(why)) watchdog_.fire({a});
+  if (a->lose(a->why_gone(why, driver::now()))) watchdog_.fire({a});
 }
 
 // On the watchdog's thread, behind the callbacks.

@@ -63,8 +63,14 @@ std::optional<lock_info> find(const dialect::table& sql, driver::session& on, st
   const auto rows = rows_of(sql, on, name, until);
   if (rows.empty()) return std::nullopt;
   if (!row_state_of(rows[0]).is_free()) return info_of(rows[0]);
+  return find_keeper(sql, on, name, false, until);
+}
+
+std::optional<lock_info> find_keeper(const dialect::table& sql, driver::session& on, std::string_view name,
+                                     bool is_leased, const driver::limits& until) {
+  const auto by = is_leased ? dialect::verb::find_pinning : dialect::verb::find_held;
   std::vector<lock_info> found;
-  append_held_by_transactions(sql[dialect::verb::find_held], on, {name}, until, found);
+  append_held_by_transactions(sql[by], on, {name}, until, found);
   return found.empty() ? std::nullopt : std::optional{std::move(found[0])};
 }
 
