@@ -39,6 +39,7 @@ class ROWLOCK_EXPORT client {
   /// that had SQLite clients open at the fork: SQLite would trust in file locks that the child does not have.
   [[nodiscard]] static client connect(std::string_view url, client_options options = {});
 
+  /// `other` is then as if it were closed.
   client(client&& other) noexcept;
   /// Closes what this object was before.
   client& operator=(client&& other) noexcept;
@@ -59,6 +60,7 @@ class ROWLOCK_EXPORT client {
                                                          const lock_options& options = {}, std::stop_token stop = {}) {
     return try_acquire_for_(name, detail::saturate(wait), options, std::move(stop));
   }
+  /// The same, until `t` by its clock, which is read once: if that clock is set meanwhile, the wait is as long.
   template <class Clock, class Duration>
   [[nodiscard]] std::optional<held_lock> try_acquire_until(const lock_name& name,
                                                            const std::chrono::time_point<Clock, Duration>& t,

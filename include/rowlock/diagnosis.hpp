@@ -8,6 +8,7 @@
 
 namespace rowlock::inline v1 {
 
+/// How one matter stands.
 enum class condition : std::uint8_t {
   ok,       ///< as it should be
   advice,   ///< locks work; the sentence says what would be better
@@ -20,9 +21,9 @@ ROWLOCK_EXPORT std::string_view to_string(condition c) noexcept;
 
 /// What client::diagnose() found about one matter.
 struct finding {
-  std::string subject{};  ///< "connection", "schema", "privileges", "clock", "log settings" or "cluster"
-  rowlock::condition condition{};
-  std::string sentence{};
+  std::string subject{};           ///< "connection", "schema", "privileges", "clock", "log settings" or "cluster"
+  rowlock::condition condition{};  ///< how it stands
+  std::string sentence{};          ///< what was seen, and what to do where something is to be done; for people
 };
 
 }  // namespace rowlock::inline v1

@@ -22,12 +22,12 @@ struct inside;
 
 /// A lock that is held, by whoever has this object.
 ///
-///   state     entered by                            operator bool  lost()   release()
-///   empty     construction, a move, release()       false          stopped  throws not_held
-///   held      acquire, try_acquire                  true           waiting  lets go; empty
-///   lost      the lease ended, somebody freed it,   true           stopped  throws lock_lost; empty
-///             hold_limit, the client closed, or a
-///             fork
+///     state     entered by                            operator bool  lost()   release()
+///     empty     construction, a move, release()       false          stopped  throws not_held
+///     held      acquire, try_acquire                  true           waiting  lets go; empty
+///     lost      the lease ended, somebody freed it,   true           stopped  throws lock_lost; empty
+///               hold_limit, the client closed, or a
+///               fork
 ///
 /// Threads: any thread may use it, one at a time. Lifetime: it may outlive its client and is then lost
 /// (client_closed). On the way down: the destructor releases, never throws and takes at most
@@ -35,8 +35,8 @@ struct inside;
 /// A holder that has a name more than once (see `holder`) has one handle for each time; the last one lets go.
 class [[nodiscard]] ROWLOCK_EXPORT held_lock {
  public:
-  held_lock() noexcept;
-  held_lock(held_lock&& other) noexcept;
+  held_lock() noexcept;                   ///< Empty.
+  held_lock(held_lock&& other) noexcept;  ///< `other` is then empty.
   /// Releases what this object held before.
   held_lock& operator=(held_lock&& other) noexcept;
   ~held_lock();
@@ -44,10 +44,10 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   /// Whether this object has a lock, lost or not. After a loss only lost() and why_lost() tell.
   explicit operator bool() const noexcept;
 
-  /// Throws error{errc::not_held} where empty; so do token(), strategy() and expires_in().
+  /// What was locked. Throws error{errc::not_held} where empty; so do token(), strategy() and expires_in().
   const lock_name& name() const;
-  fencing_token token() const;
-  rowlock::strategy strategy() const;
+  fencing_token token() const;         ///< See fencing_token.
+  rowlock::strategy strategy() const;  ///< The one that it was taken by.
   /// What is left of the lease, or to hold_limit where that comes first, by the client's own, cautious reckoning; zero
   /// where it is lost; nullopt where the lock has no lease (for_update).
   std::optional<duration> expires_in() const;
@@ -59,6 +59,7 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   /// throw and must not call rowlock. A callback registered after the loss runs at once in the registering thread.
   /// std::condition_variable_any's waits with a stop_token register callbacks that take a lock: not supported here.
   std::stop_token lost() const noexcept;
+  /// none where it is not lost, or empty.
   loss_reason why_lost() const noexcept;
 
   /// Makes the lease end `lease` from now, sooner or later than it would have; renewals keep to the new length. The one

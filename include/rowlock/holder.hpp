@@ -25,8 +25,8 @@ class ROWLOCK_EXPORT holder {
   /// What the `thread` column shows to people.
   std::string_view text() const noexcept { return id_; }
 
-  friend bool operator==(const holder&, const holder&) = default;
-  friend auto operator<=>(const holder&, const holder&) = default;
+  friend bool operator==(const holder&, const holder&) = default;   ///< The same identity.
+  friend auto operator<=>(const holder&, const holder&) = default;  ///< Any order, for maps.
 
  private:
   explicit holder(std::string id) : id_{std::move(id)} {}

@@ -18,14 +18,17 @@ namespace rowlock::inline v1 {
 /// anything else, so that a bad name is refused before anything is sent.
 class ROWLOCK_EXPORT lock_name {
  public:
+  /// 1 to 255 bytes of UTF-8 without NUL, else error{errc::invalid_name}.
   template <class Text>
   requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, std::nullptr_t>)
       lock_name(const Text& text)
       : lock_name{checked{}, std::string_view{text}} {}  // NOLINT(google-explicit-constructor)
   lock_name(std::nullptr_t) = delete;
 
+  /// Valid as long as this object.
   std::string_view view() const noexcept { return text_; }
 
+  /// By their bytes, as unsigned numbers: the order of client::list.
   friend auto operator<=>(const lock_name&, const lock_name&) = default;
 
  private:
@@ -39,8 +42,10 @@ static_assert(std::is_convertible_v<const char*, lock_name> && std::is_convertib
 
 }  // namespace rowlock::inline v1
 
+/// For unordered containers.
 template <>
 struct std::hash<rowlock::lock_name> {
+  /// Of the bytes.
   std::size_t operator()(const rowlock::lock_name& name) const noexcept {
     return std::hash<std::string_view>{}(name.view());
   }

@@ -19,10 +19,10 @@ class client;
 /// A distributed lock with the conventions of std::recursive_timed_mutex, for std::unique_lock, std::scoped_lock (over
 /// several) and std::lock. Two mutex objects with one name are the same lock.
 ///
-///   state (of the calling thread)   lock()                unlock()
-///   does not have it                waits for it          reported to the observer: not_held
-///   has it n times                  has it n + 1 times    n - 1 times; at 0 released
-///   has lost it                     waits for it anew     reported to the observer: lock_lost
+///     state (of the calling thread)   lock()                unlock()
+///     does not have it                waits for it          reported to the observer: not_held
+///     has it n times                  has it n + 1 times    n - 1 times; at 0 released
+///     has lost it                     waits for it anew     reported to the observer: lock_lost
 ///
 /// "The calling thread" is lock_options::as where that is set. Threads: any. Lifetime: it may outlive its client, and
 /// its calls then throw client_closed. On the way down: the destructor releases whatever is held.
@@ -48,6 +48,7 @@ class ROWLOCK_EXPORT mutex {
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
     return try_lock_for_(detail::saturate(wait));
   }
+  /// The same, until `t` by its clock, which is read once: if that clock is set meanwhile, the wait is as long.
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& t) {
     return try_lock_for_(detail::until(t));
@@ -58,6 +59,7 @@ class ROWLOCK_EXPORT mutex {
   /// What the calling thread holds through this mutex: for lost(), token() and extend(). Throws not_held if nothing.
   /// Valid until the thread's matching unlock().
   const held_lock& held() const;
+  /// What it was made with.
   const lock_name& name() const noexcept;
 
  private:

@@ -27,6 +27,7 @@ enum class fairness : std::uint8_t {
 
 /// How one lock is taken and kept. The order of the members is part of the interface: designators follow it.
 struct lock_options {
+  /// How it is owned. All exclude each other.
   rowlock::strategy strategy = rowlock::strategy::unique_index;
   /// How long the lock outlives a holder that cannot renew it: 100 ms to 30 days. Renewed every third of it. With
   /// for_update there is no lease: the options that are about one are refused where they differ from their defaults.

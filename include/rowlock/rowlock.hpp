@@ -1,6 +1,11 @@
 #pragma once
 
+/// \file
+/// All of the library but the headers in rowlock/interop/, which are for programs that speak to a database themselves.
+
 /// Distributed locks for programs whose only shared infrastructure is a database.
+namespace rowlock {}
+
 #include <rowlock/client.hpp>
 #include <rowlock/diagnosis.hpp>
 #include <rowlock/duration.hpp>

@@ -26,9 +26,9 @@ ROWLOCK_EXPORT std::string_view to_string(migration_state state) noexcept;
 
 /// One file of the schema, known to this library, recorded in the database, or both.
 struct migration_status {
-  int version = 0;
-  std::string file{};  ///< its name in schema/<database>/; empty: unknown to this library
-  migration_state state = migration_state::pending;
+  int version = 0;     ///< its number
+  std::string file{};  ///< its name in the folder of the database in schema/; empty: unknown to this library
+  migration_state state = migration_state::pending;             ///< how the file stands
   std::optional<std::chrono::sys_time<duration>> applied_at{};  ///< by the database's clock; absent: pending
   /// Its text with the client's table prefix, to be run by hand; empty: unknown to this library.
   std::string sql{};

@@ -21,6 +21,7 @@
 #include <rowlock/holder.hpp>
 #include <rowlock/lock_name.hpp>
 
+/// \file
 /// What lock_in, confirm and optimistically have in common. They are declared for each driver in rowlock/interop/.
 namespace rowlock::inline v1 {
 
@@ -54,8 +55,10 @@ struct attempt {
 /// lets go, and the object only remembers what was had. (Not [[nodiscard]]: to lock is what it is called for.)
 class transaction_lock {
  public:
+  /// As lock_in does.
   transaction_lock(lock_name name, fencing_token token) : name_{std::move(name)}, token_{token} {}
 
+  /// What was locked.
   const lock_name& name() const noexcept { return name_; }
   /// Greater than that of every earlier holder, those who rolled back included.
   fencing_token token() const noexcept { return token_; }

@@ -1,5 +1,6 @@
 #pragma once
 
+/// \file
 /// Locks in a transaction of yours, for MySQL Connector/C++ (its JDBC-style API, 1.1 to 9).
 #if __has_include(<mysql/jdbc.h>)
 #include <mysql/jdbc.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+/// \file
 /// Locks in a transaction of yours, for libpqxx 6.4 to 8. Compiled in your program, against your libpqxx.
 #include <rowlock/interop/detail/libpqxx.hpp>
 

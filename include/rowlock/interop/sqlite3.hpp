@@ -1,5 +1,6 @@
 #pragma once
 
+/// \file
 /// Locks in a transaction of yours, for SQLite.
 #include <chrono>
 #include <exception>

@@ -1,0 +1,20 @@
+# What Doxygen is shown of headers and pages (Doxyfile.in).
+
+# The version of the binary interface is no part of a name in a program.
+s/^namespace rowlock::inline v1/namespace rowlock/
+
+# Macros are for the library alone.
+s/^#define ROWLOCK_.*//
+
+# Specialisations of the standard's templates: nobody calls them by name.
+/^template <>$/,/\};$/s/.*//
+
+# What an example is compiled as is no language.
+s/^```([a-z]+) .*$/```\1/
+
+# Files that are no part of the reference keep their names, and lose their links.
+s/\[([^]]*)\]\((\.\.\/)?(tests|schema|src|examples|bench|cmake|include)\/[^)]*\)/\1/g
+s/\[([^]]*)\]\(systemd\/[^)]*\)/\1/g
+
+# To Doxygen this would be the name of something global.
+s/\)::bigint/):​:bigint/g
