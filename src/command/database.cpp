@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <utility>
 #include <variant>
 
 #include "command/printable.hpp"
@@ -36,7 +37,7 @@ std::string url_for(const options& given) {
   throw usage_error{"no database is given; use --database URL, ROWLOCK_DATABASE or ROWLOCK_DATABASE_FILE"};
 }
 
-// What is lost is told by who held it.
+// What is lost is told by who held it, and what fails by who asked for it.
 void observe(const event& e) {
   if (const auto* warning = std::get_if<events::warning>(&e.what)) say("warning: " + warning->sentence);
   if (const auto* failed = std::get_if<events::sweep_failed>(&e.what))
@@ -45,8 +46,10 @@ void observe(const event& e) {
 
 }  // namespace
 
-client connect(const options& given) {
-  return client::connect(url_for(given), {.table_prefix = given.table_prefix, .observer = observe});
+client connect(const options& given) { return connect(given, observe); }
+
+client connect(const options& given, std::function<void(const event&)> observer) {
+  return client::connect(url_for(given), {.table_prefix = given.table_prefix, .observer = std::move(observer)});
 }
 
 void say(const std::string& sentence) {

@@ -10,7 +10,7 @@ namespace rowlock::command {
 /// the shell.
 namespace exit_status {
 inline constexpr int done = 0;
-inline constexpr int not_held = 1;
+inline constexpr int nobody = 1;  // holds it, waits for it, or was freed
 inline constexpr int usage = 64;
 inline constexpr int out_of_reach = 69;
 inline constexpr int internal = 70;

@@ -7,5 +7,6 @@ namespace rowlock::command {
 /// Each prints to standard output, and gives the exit status.
 int list(const options& given);
 int show(const options& given);
+int waiters(const options& given);
 
 }  // namespace rowlock::command

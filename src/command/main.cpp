@@ -3,12 +3,16 @@
 #include <exception>
 #include <iostream>
 
+#include "command/check.hpp"
 #include "command/child.hpp"
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
+#include "command/file.hpp"
 #include "command/inspection.hpp"
+#include "command/metrics.hpp"
 #include "command/migrate.hpp"
 #include "command/options.hpp"
+#include "command/release.hpp"
 #include "command/run.hpp"
 #include "command/sweep.hpp"
 
@@ -28,6 +32,14 @@ int carry_out(const options& given) {
       return list(given);
     case subcommand::show:
       return show(given);
+    case subcommand::waiters:
+      return waiters(given);
+    case subcommand::release:
+      return release(given);
+    case subcommand::check:
+      return check(given);
+    case subcommand::metrics:
+      return metrics(given);
   }
   return exit_status::internal;
 }
@@ -50,6 +62,9 @@ int act(int argc, const char* const* argv) try {
 } catch (const not_started& e) {
   say(e.what());
   return e.exit_status();
+} catch (const not_written& e) {
+  say(e.what());
+  return exit_status::not_written;
 } catch (const error& e) {
   say(e.what());
   return status_of(e);

@@ -2,31 +2,29 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <rowlock/rowlock.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "command/database.hpp"
+#include "command/json.hpp"
 #include "command/table.hpp"
 
 namespace rowlock::command {
 
 namespace {
 
-using json = nlohmann::ordered_json;
-
 std::string applied_at(const migration_status& of) {
   if (!of.applied_at) return {};
   const auto seconds = std::chrono::floor<std::chrono::seconds>(*of.applied_at).time_since_epoch().count();
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
-
-json or_null(const std::string& text) { return text.empty() ? json{} : json(text); }
 
 json json_of(const schema_status& found) {
   auto all = json::array();
@@ -46,21 +44,34 @@ void print_lines(const schema_status& found) {
   for (const auto& each : found.migrations)
     lines.push_back({std::to_string(each.version), std::string{to_string(each.state)}, or_dash(applied_at(each)),
                      or_dash(each.file)});
-  print_table(lines);
+  write_table(std::cout, lines);
 }
 
 int print_status(const options& given, const schema_status& found) {
   if (given.as_json)
-    std::cout << json_of(found).dump(2) << '\n';
+    print(json_of(found));
   else
     print_lines(found);
   if (!found.refusal.empty()) say(found.refusal);
   return found.fits ? exit_status::done : exit_status::schema;
 }
 
-int print_missing(const schema_status& found) {
-  for (const auto& each : found.migrations)
-    if (each.state == migration_state::pending) std::cout << each.sql << '\n';
+std::vector<migration_status> missing_of(const schema_status& found) {
+  std::vector<migration_status> missing;
+  std::copy_if(found.migrations.begin(), found.migrations.end(), std::back_inserter(missing),
+               [](const migration_status& each) { return each.state == migration_state::pending; });
+  return missing;
+}
+
+int print_missing(const options& given, const schema_status& found) {
+  auto all = json::array();
+  for (const auto& each : missing_of(found)) {
+    if (given.as_json)
+      all.push_back({{"version", each.version}, {"file", each.file}, {"sql", each.sql}});
+    else
+      std::cout << each.sql << '\n';
+  }
+  if (given.as_json) print(all);
   return exit_status::done;
 }
 
@@ -74,8 +85,9 @@ int migrate(const options& given) {
     say(found.refusal);
     return exit_status::schema;
   }
-  if (given.migrate.is_dry_run) return print_missing(found);
+  if (given.migrate.is_dry_run) return print_missing(given, found);
   locks.migrate();
+  if (given.as_json) print(json_of(locks.schema_status()));
   return exit_status::done;
 }
 

@@ -8,9 +8,11 @@
 #include <span>
 #include <string_view>
 
+#include "command/completion.hpp"
 #include "command/durations.hpp"
 #include "command/help.hpp"
 #include "command/pages.hpp"
+#include "command/roff.hpp"
 
 namespace rowlock::command {
 
@@ -42,7 +44,7 @@ std::optional<std::size_t> parse_count(std::string_view text) {
 }
 
 std::optional<strategy> parse_strategy(std::string_view text) {
-  for (const auto each : {strategy::unique_index, strategy::for_update, strategy::version_cas})
+  for (const auto each : all_strategies)
     if (text == to_string(each)) return each;
   return std::nullopt;
 }
@@ -97,9 +99,8 @@ void add_json(CLI::App& app, options& to) { app.add_flag("--json", to.as_json, "
 
 void add_migrate(CLI::App& app, options& to) {
   auto& dry_run = *app.add_flag("--dry-run", to.migrate.is_dry_run, "Change nothing; print the SQL that is missing.");
-  auto& status = *app.add_flag("--status", to.migrate.wants_status, "Change nothing; print how the tables stand.");
-  status.excludes(&dry_run);
-  app.add_flag("--json", to.as_json, "With --status: print JSON, for programs.")->needs(&status);
+  app.add_flag("--status", to.migrate.wants_status, "Change nothing; print how the tables stand.")->excludes(&dry_run);
+  add_json(app, to);
 }
 
 void add_sweep(CLI::App& app, options& to) {
@@ -112,7 +113,8 @@ void add_sweep(CLI::App& app, options& to) {
       "Rows go when nobody has had their names for so long: 1m to 365d. Default: 1h.");
   add(app, "--batch", a_count, sweep.how.batch,
       "At most so many rows are looked at, and deleted, by one statement: 1 to 10000. Default: 1000.");
-  app.add_flag("--quiet", sweep.is_quiet, "Do not say what was swept.");
+  auto& quiet = *app.add_flag("--quiet", sweep.is_quiet, "Do not say what was swept.");
+  app.add_flag("--json", to.as_json, "With --once: print JSON, for programs.")->needs(&once)->excludes(&quiet);
 }
 
 void add_list(CLI::App& app, options& to) {
@@ -120,9 +122,43 @@ void add_list(CLI::App& app, options& to) {
   add_json(app, to);
 }
 
-void add_show(CLI::App& app, options& to) {
+void add_name_and_json(CLI::App& app, options& to) {
   app.add_option("NAME", to.name)->required();
   add_json(app, to);
+}
+
+void add_release(CLI::App& app, options& to) {
+  app.add_flag("--force")->description(
+      "Free the lock, whoever has it. It must be given: otherwise only holders release.");
+  app.add_flag("--yes", to.release.is_confirmed, "Do not ask: for scripts.");
+  add_name_and_json(app, to);
+}
+
+void add_check(CLI::App& app, options& to) { add_json(app, to); }
+
+void add_metrics(CLI::App& app, options& to) {
+  app.add_option("--output", to.metrics.output, "Put the text in the place of this file, in one step.")
+      ->type_name("FILE");
+  add_json(app, to);
+}
+
+/// rowlock help.
+struct help_options {
+  std::string subcommand{};
+  bool is_for_man = false;
+  std::string shell{};
+};
+
+void add_help(CLI::App& app, help_options& to) {
+  const page& about = page_of("help");
+  CLI::App& help = *app.add_subcommand(std::string{about.name}, std::string{about.summary});
+  help.fallthrough();
+  auto& subcommand = *help.add_option("SUBCOMMAND", to.subcommand);
+  auto& man = *help.add_flag("--man", to.is_for_man, "Print the page as man(1) wants it.");
+  help.add_option("--completion", to.shell, "Print what completes command lines of rowlock, for a shell: bash.")
+      ->type_name("SHELL")
+      ->excludes(&subcommand)
+      ->excludes(&man);
 }
 
 void add_subcommand(CLI::App& app, options& to, const page& about, subcommand what, void (*add)(CLI::App&, options&)) {
@@ -132,7 +168,7 @@ void add_subcommand(CLI::App& app, options& to, const page& about, subcommand wh
   add(sub, to);
 }
 
-void add_everything(CLI::App& app, options& to) {
+void add_everything(CLI::App& app, options& to, help_options& help) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<manual_formatter>());
   app.set_help_flag("-h,--help", "Print this page.");
@@ -144,7 +180,12 @@ void add_everything(CLI::App& app, options& to) {
   add_subcommand(app, to, page_of("migrate"), subcommand::migrate, add_migrate);
   add_subcommand(app, to, page_of("sweep"), subcommand::sweep, add_sweep);
   add_subcommand(app, to, page_of("list"), subcommand::list, add_list);
-  add_subcommand(app, to, page_of("show"), subcommand::show, add_show);
+  add_subcommand(app, to, page_of("show"), subcommand::show, add_name_and_json);
+  add_subcommand(app, to, page_of("waiters"), subcommand::waiters, add_name_and_json);
+  add_subcommand(app, to, page_of("release"), subcommand::release, add_release);
+  add_subcommand(app, to, page_of("check"), subcommand::check, add_check);
+  add_subcommand(app, to, page_of("metrics"), subcommand::metrics, add_metrics);
+  add_help(app, help);
 }
 
 /// Also one that is the library's default: there is no lease that it could be about.
@@ -159,6 +200,13 @@ void refuse_what_is_about_a_lease(const CLI::App& run, const run_options& given)
 void refuse_no_time(const CLI::App& sweep) {
   if (sweep.parsed() && sweep.count("--once") + sweep.count("--every") == 0)
     throw usage_error{"sweep takes --once or --every DURATION"};
+}
+
+void refuse_without_force(const CLI::App& release) {
+  if (release.parsed() && release.count("--force") == 0)
+    throw usage_error{
+        "only its holder releases a lock, when its command or program is done; release --force frees it whoever has "
+        "it"};
 }
 
 /// What stands behind "--" is the command's, to the letter.
@@ -180,6 +228,23 @@ std::string answer_to(const CLI::App& app, const CLI::ParseError& e) {
   return out.str();
 }
 
+const CLI::App& asked_about(const CLI::App& app, const std::string& name) {
+  if (name.empty()) return app;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (sub->get_name() == name) return *sub;
+  throw usage_error{"there is no subcommand \"" + name + '"'};
+}
+
+std::string answer_to(const CLI::App& app, const help_options& asked) {
+  if (app.get_subcommand("help")->count("--completion") != 0) {
+    if (asked.shell != "bash")
+      throw usage_error{"--completion: \"" + asked.shell + "\" is no shell it knows; there is bash"};
+    return bash_completion(app);
+  }
+  const CLI::App& about = asked_about(app, asked.subcommand);
+  return asked.is_for_man ? roff_page(about) : about.help();
+}
+
 }  // namespace
 
 parsed_options parse_options(int argc, const char* const* argv) {
@@ -189,8 +254,9 @@ parsed_options parse_options(int argc, const char* const* argv) {
   const auto ours = static_cast<std::size_t>(end - all.begin());
 
   parsed_options parsed;
+  help_options help;
   CLI::App app{std::string{page_of("rowlock").summary}, "rowlock"};
-  add_everything(app, parsed.given);
+  add_everything(app, parsed.given, help);
   try {
     app.parse(static_cast<int>(ours), argv);
   } catch (const CLI::ParseError& e) {
@@ -200,6 +266,12 @@ parsed_options parse_options(int argc, const char* const* argv) {
   }
   refuse_what_is_about_a_lease(*app.get_subcommand("run"), parsed.given.run);
   refuse_no_time(*app.get_subcommand("sweep"));
+  refuse_without_force(*app.get_subcommand("release"));
+  if (app.get_subcommand("help")->parsed()) {
+    if (has_command) throw usage_error{"only run takes a command behind --"};
+    parsed.answer = answer_to(app, help);
+    return parsed;
+  }
   take_command(parsed.given, has_command ? all.subspan(ours + 1) : all.subspan(all.size()), has_command);
   return parsed;
 }

@@ -12,7 +12,9 @@
 
 namespace rowlock::command {
 
-enum class subcommand : std::uint8_t { run, migrate, sweep, list, show };
+enum class subcommand : std::uint8_t { run, migrate, sweep, list, show, waiters, release, check, metrics };
+
+inline constexpr strategy all_strategies[] = {strategy::unique_index, strategy::for_update, strategy::version_cas};
 
 /// rowlock run.
 struct run_options {
@@ -38,6 +40,16 @@ struct sweep_options {
   bool is_quiet = false;
 };
 
+/// rowlock release.
+struct release_options {
+  bool is_confirmed = false;
+};
+
+/// rowlock metrics.
+struct metrics_options {
+  std::string output{};  ///< empty: standard output
+};
+
 struct options {
   subcommand what{};
   std::string database{};  ///< empty: by the environment
@@ -48,11 +60,13 @@ struct options {
   run_options run{};
   migrate_options migrate{};
   sweep_options sweep{};
+  release_options release{};
+  metrics_options metrics{};
 };
 
 struct parsed_options {
   options given{};
-  std::optional<std::string> answer{};  ///< for --help and --version: to be printed, and that was all
+  std::optional<std::string> answer{};  ///< for --help, --version and help: to be printed, and that was all
 };
 
 /// Throws usage_error.

@@ -16,21 +16,39 @@ environment. URLs are sqlite:/var/lib/rowlock/locks.db, postgresql://user@host/d
 mysql://user@host/database)"};
 
 constexpr page::section common_statuses{"EXIT STATUS", R"( 0    done
+ 1    show, waiters, release: nobody has it, waits for it, or was freed
  64   the command line, the name of a lock or a URL is wrong
  69   the database cannot be reached, or does not answer
- 74   standard output cannot be written to
- 77   no permission: for the file, the database or the tables
+ 74   standard output, or a file, cannot be written to
+ 77   no permission: for the file, the database, the tables or a session
  78   rowlock's tables are missing, or of another version: see migrate)"};
 
 constexpr page::section whole_before[] = {
     {"DESCRIPTION",
-     R"(Runs commands under locks whose only infrastructure is a database, as flock(1) does with a file on one host, and
-shows who holds them.
+     R"(Runs commands under locks whose only infrastructure is a database, as flock(1) does with a file on one host,
+shows who holds them and who waits for them, and frees them.
 
 What rowlock says of its own goes to standard error. DURATIONs are written 100ms, 5s, 2m, 1.5h, 1d; a bare number is
-seconds.)"}};
+seconds. The page of a subcommand: rowlock run --help.)"}};
 
-constexpr page::section whole_behind[] = {common_statuses, environment, {"SEE ALSO", "rowlock run --help"}};
+constexpr page::section whole_behind[] = {
+    common_statuses, environment, {"EXAMPLES", R"(Say where the locks live, and make the tables there, once:
+ export ROWLOCK_DATABASE=postgresql://cron@db/ops
+ rowlock migrate
+ rowlock check
+
+A line for the crontabs of several hosts: the job runs on one of them, and the others leave it at that. The file has the
+URL in its first line:
+ ROWLOCK_DATABASE_FILE=/etc/rowlock/database
+ 0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 nightly -- nightly.sh
+
+Which locks are held, who has this one, and who waits for it:
+ rowlock list
+ rowlock show nightly
+ rowlock waiters nightly
+
+Free it, where you know that its holder should not have it:
+ rowlock release --force nightly)"}};
 
 constexpr page::section run_before[] = {
     {"DESCRIPTION",
@@ -102,9 +120,10 @@ exit status is 78 unless this rowlock can work with the tables. The states are
  by_hand  run by somebody, and not yet looked at by migrate
  edited   from another text than this rowlock has: migrate refuses
  unknown  newer than this rowlock
-With --json it is an object: applied and expected (the newest version in the database, and the newest this rowlock knows),
+With --json that is an object, which migrating itself prints too when it is done: applied and expected (the newest version in the database, and the newest this rowlock knows),
 serves_from (the oldest that a program may expect and still work with these tables), fits, refusal (why migrate would
-refuse; null where it would not), and "migrations", an array of objects: version, file, state and applied_at.)"}};
+refuse; null where it would not), and "migrations", an array of objects: version, file, state and applied_at. With
+--dry-run it is an array of what is missing: version, file and sql.)"}};
 
 constexpr page::section sweep_before[] = {
     {"DESCRIPTION",
@@ -114,7 +133,10 @@ others stand by and take over if it dies. It goes through the tables in small st
 row that somebody has locked.
 
 With --once it prints what was deleted, or that another one is at work. With --every it says nothing but what went wrong,
-tries again, and runs until SIGTERM, SIGINT or SIGHUP, which are an end in order: the exit status is 0.)"},
+tries again, and runs until SIGTERM, SIGINT or SIGHUP, which are an end in order: the exit status is 0.
+
+With --once --json it prints an object: sweeps (1 unless another one is at work, which stand_bys counts), failures, rows
+and tickets (deleted), announced (free names that waiters were told of), and longest_call_s, the longest that the database took for one step.)"},
     {"EXAMPLES", R"(As a service:
  rowlock sweep --every 1m
 
@@ -136,6 +158,77 @@ somebody waits.
 With --json it is an object as in the list, and "waiters" an array of objects: ticket, owner, thread and waits_for_s.
 Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
 
+constexpr page::section waiters_before[] = {
+    {"DESCRIPTION",
+     R"(Prints who waits for the lock NAME, in their order: ticket (the least is the next), for how long, owner
+(application:host:pid:id) and thread. The exit status is 1 where nobody waits. Who waits in a transaction of a
+program's own is not in the queue.
+
+With --json it is an array of objects: ticket, owner, thread and waits_for_s.)"}};
+
+constexpr page::section release_before[] = {
+    {"DESCRIPTION",
+     R"(Frees the lock NAME, whoever has it: for people who know that the holder should not have it, because it hangs, or
+because its host is gone and the lease is long. Nothing else is needed where a command or a program has ended: its lock is
+let go by itself, at the latest when its lease ends.
+
+It shows who has the lock and who waits for it, and asks on the terminal. What it frees is what it has shown: if the
+lock has passed to another meanwhile, it stays. The exit status is 1 where nothing was freed. With --yes it asks nothing. Where standard input or standard error is no terminal, --yes must be given.
+
+The holder is not stopped. One with a lease hears that its lock is lost when it next renews it, within a third of the
+lease (rowlock run then ends its command), and works on until then while the next one has the lock already. A lock that
+a transaction has is freed by ending the session of that transaction on the server, which undoes what it has done; that needs the
+permission to end it.
+
+With --json it prints the object of rowlock show --json, as it was before, with "freed" and "why_not": null where it was
+freed, or else "not_held" (nobody has it, or has it any more), "not_confirmed" (the answer was no) or "passed_on" (another has it meanwhile).)"}};
+
+constexpr page::section release_behind[] = {common_statuses, environment, {"EXAMPLES", R"(By hand:
+ rowlock release --force nightly
+
+In a script, that needs the lock to be free whether or not anybody had it:
+ rowlock release --force --yes nightly || test $? -eq 1)"}};
+
+constexpr page::section check_before[] = {
+    {"DESCRIPTION",
+     R"(Looks at all that locks need, and prints a line for each matter: the connection, the schema, the privileges, the
+clock, settings that decide whether a committed lock can be forgotten, and whether the database is one server of several.
+Behind the matter stands
+ ok       it is as it should be
+ advice   locks work; the sentence says what would be better
+ failed   locks do not work; the sentence says what to do
+ unknown  it could not be looked at
+The exit status is 0 unless something has failed; then it is 77 for the privileges, 78 for the schema, and 69 for all else.
+
+With --json it is an array of objects: subject, condition and sentence.)"}};
+
+constexpr page::section metrics_before[] = {
+    {"DESCRIPTION",
+     R"(Prints what is in the database, for monitoring, as OpenMetrics text: how many names there are, how many locks are
+held, how many wait, and the longest of each. It reads all rows: for once a minute or so. Where the database cannot be
+reached or does not answer, rowlock_database_up is 0, all else is left out, and the exit status is that of the failure.
+
+With --output it replaces a file in one step, so that whoever reads it finds the old text or the new. The file's mode is 0644, less the umask.
+
+With --json it is an object: up, names, held, held_by_transaction, waiters, longest_hold_s and longest_wait_s. What is
+not known, or not there, is null.)"}};
+
+constexpr page::section metrics_behind[] = {
+    common_statuses, environment, {"EXAMPLES", R"(From cron, for the textfile collector of node_exporter:
+ * * * * *  rowlock metrics --output /var/lib/prometheus/node-exporter/rowlock.prom)"}};
+
+constexpr page::section help_before[] = {
+    {"DESCRIPTION",
+     R"(Prints the page of SUBCOMMAND, or of rowlock itself, as --help does. It needs no database.
+
+With --man it is in the form that man(1) reads. The package has these pages installed, and the completion for bash.)"}};
+
+constexpr page::section help_behind[] = {common_statuses, {"EXAMPLES", R"(Read a page without installing it:
+ rowlock help --man run | man -l -
+
+Complete in this shell:
+ source <(rowlock help --completion bash))"}};
+
 constexpr page::section other_behind[] = {common_statuses, environment};
 
 constexpr page pages[] = {
@@ -146,7 +239,14 @@ constexpr page pages[] = {
     {"sweep", "sweep --once|--every DURATION [OPTION]...", "delete what nobody needs any more", sweep_before,
      other_behind},
     {"list", "list [OPTION]... [PREFIX]", "list the locks that are held", list_before, other_behind},
-    {"show", "show [OPTION]... NAME", "tell who holds a lock and who waits for it", show_before, other_behind}};
+    {"show", "show [OPTION]... NAME", "tell who holds a lock and who waits for it", show_before, other_behind},
+    {"waiters", "waiters [OPTION]... NAME", "list who waits for a lock", waiters_before, other_behind},
+    {"release", "release --force [OPTION]... NAME", "free a lock that somebody else has", release_before,
+     release_behind},
+    {"check", "check [OPTION]...", "tell whether locks can be had here, and what would be better", check_before,
+     other_behind},
+    {"metrics", "metrics [OPTION]...", "print what is in the database, for monitoring", metrics_before, metrics_behind},
+    {"help", "help [OPTION]... [SUBCOMMAND]", "print a page of the manual", help_before, help_behind}};
 
 }  // namespace
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "command/database.hpp"
+#include "command/json.hpp"
 #include "command/signals.hpp"
 
 namespace rowlock::command {
@@ -32,7 +33,17 @@ std::string counted(std::uint64_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
-void print(const sweeper_statistics& done) {
+json json_of(const sweeper_statistics& done) {
+  return {{"sweeps", done.sweeps},
+          {"stand_bys", done.stand_bys},
+          {"failures", done.failures},
+          {"rows", done.rows},
+          {"tickets", done.tickets},
+          {"announced", done.announced},
+          {"longest_call_s", seconds(done.longest_call)}};
+}
+
+void print_line(const sweeper_statistics& done) {
   if (done.stand_bys != 0)
     std::cout << "another sweeper is at work\n";
   else
@@ -61,7 +72,10 @@ int sweep_once(const options& given, sweeper& sweeps, const signals& taken) {
   }
   stop_listening();
   if (died_of != 0) return died_of;
-  if (!given.sweep.is_quiet) print(sweeps.statistics());
+  if (given.as_json)
+    print(json_of(sweeps.statistics()));
+  else if (!given.sweep.is_quiet)
+    print_line(sweeps.statistics());
   return 0;
 }
 

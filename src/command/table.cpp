@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 
 namespace rowlock::command {
 
@@ -18,13 +17,13 @@ std::vector<std::size_t> widths_of(const std::vector<table_line>& lines) {
 
 }  // namespace
 
-void print_table(const std::vector<table_line>& lines) {
+void write_table(std::ostream& out, const std::vector<table_line>& lines) {
   const auto widths = widths_of(lines);
   for (const auto& each : lines) {
-    std::string out;
-    for (std::size_t i = 0; i < widths.size(); ++i) out += fmt::format("{:{}}  ", each[i], widths[i]);
-    out.erase(out.find_last_not_of(' ') + 1);
-    std::cout << out << '\n';
+    std::string line;
+    for (std::size_t i = 0; i < widths.size(); ++i) line += fmt::format("{:{}}  ", each[i], widths[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -7,7 +8,7 @@ namespace rowlock::command {
 
 using table_line = std::vector<std::string>;
 
-/// To standard output, in columns. All lines have as many fields as the first.
-void print_table(const std::vector<table_line>& lines);
+/// In columns. All lines have as many fields as the first.
+void write_table(std::ostream& out, const std::vector<table_line>& lines);
 
 }  // namespace rowlock::command

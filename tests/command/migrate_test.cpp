@@ -144,10 +144,32 @@ TEST_F(command_migrate, status_for_programs_is_an_object) {
   EXPECT_EQ(found.at("migrations").at(2).at("file"), nullptr);
 }
 
+TEST_F(command_migrate, for_programs_prints_how_the_tables_stand_then) {
+  const auto result = migrate({"--json"});
+  EXPECT_EQ(result.end, exited(0)) << result;
+  EXPECT_EQ(json::parse(result.out, nullptr, false), json::parse(migrate({"--status", "--json"}).out, nullptr, false));
+  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 2);
+}
+
+TEST_F(command_migrate, that_is_dry_for_programs_prints_an_array) {
+  const auto missing = json::parse(migrate({"--dry-run", "--json"}).out, nullptr, false);
+  ASSERT_EQ(missing.size(), 2U);
+  EXPECT_EQ(missing[0].at("version"), 1);
+  EXPECT_EQ(missing[1].at("file"), "0002_waiter.sql");
+  EXPECT_EQ(run_by_hand(missing[0].at("sql").get<std::string>() + missing[1].at("sql").get<std::string>()).end,
+            exited(0));
+  EXPECT_EQ(migrate({"--status"}).end, exited(0)) << "they are all there is to run";
+  EXPECT_EQ(json::parse(migrate({"--dry-run", "--json"}).out, nullptr, false), json::array());
+}
+
+TEST_F(command_migrate, that_is_refused_prints_nothing_for_programs) {
+  database_.edit_migration(1);
+  EXPECT_TRUE(refused(finish(rowlock({"migrate", "--json"})), 78));
+  EXPECT_TRUE(refused(finish(rowlock({"migrate", "--dry-run", "--json"})), 78));
+}
+
 TEST_F(command_migrate, takes_no_flags_that_contradict_each_other) {
   EXPECT_TRUE(refused(migrate({"--dry-run", "--status"}), 64));
-  EXPECT_TRUE(refused(migrate({"--json"}), 64));
-  EXPECT_TRUE(refused(migrate({"--dry-run", "--json"}), 64));
   EXPECT_FALSE(fresh_.has_table("rowlock_lock"));
 }
 

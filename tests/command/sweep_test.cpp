@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <nlohmann/json.hpp>
 
 #include <string>
 
@@ -8,6 +9,7 @@
 namespace rowlock::test {
 namespace {
 
+using nlohmann::json;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -37,6 +39,18 @@ TEST_F(command_sweep, quietly_says_nothing) {
   EXPECT_EQ(result.end, exited(0)) << result;
   EXPECT_THAT(result.out, IsEmpty());
   EXPECT_EQ(database_.rows(), 1);
+}
+
+TEST_F(command_sweep, once_for_programs_is_an_object) {
+  database_.add_unused(3);
+  const auto done = json::parse(sweep({"--once", "--json"}).out, nullptr, false);
+  EXPECT_EQ(done.at("sweeps"), 1);
+  EXPECT_EQ(done.at("rows"), 3);
+  EXPECT_EQ(done.at("tickets"), 0);
+  EXPECT_GT(done.at("longest_call_s").get<double>(), 0);
+  EXPECT_EQ(done.size(), 7U) << done;
+  const auto held = locks_.acquire("rowlock:sweeper");
+  EXPECT_EQ(json::parse(sweep({"--once", "--json"}).out, nullptr, false).at("stand_bys"), 1);
 }
 
 TEST_F(command_sweep, goes_by_the_retention) {
@@ -118,7 +132,9 @@ TEST_F(command_sweep, is_told_when_and_by_values_that_make_sense) {
                                               {"--once", "--batch", "10001"},
                                               {"--once", "--batch", "many"},
                                               {"--once", "--batch", "0x10"},
-                                              {"--once", "job"}})
+                                              {"--once", "job"},
+                                              {"--once", "--quiet", "--json"},
+                                              {"--every", "1m", "--json"}})
     EXPECT_TRUE(refused(sweep(wrong), 64)) << testing::PrintToString(wrong);
 }
 

@@ -1,0 +1,79 @@
+#include "command/check.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <algorithm>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "command/database.hpp"
+#include "command/json.hpp"
+#include "command/printable.hpp"
+#include "command/table.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+struct diagnosis {
+  std::vector<finding> findings{};
+  int status = exit_status::done;
+};
+
+int status_of(const finding& f) {
+  if (f.condition != condition::failed) return exit_status::done;
+  if (f.subject == "privileges") return exit_status::no_permission;
+  return f.subject == "schema" ? exit_status::schema : exit_status::out_of_reach;
+}
+
+/// The first that failed is the cause of the others, if anything is.
+int status_of(const std::vector<finding>& findings) {
+  const auto failed =
+      std::find_if(findings.begin(), findings.end(), [](const finding& f) { return f.condition == condition::failed; });
+  return failed == findings.end() ? exit_status::done : status_of(*failed);
+}
+
+diagnosis without_connection(const error& e) {
+  diagnosis out{.findings = {{"connection", condition::failed, e.what()}}, .status = command::status_of(e)};
+  for (const auto* subject : {"schema", "privileges", "clock", "log settings", "cluster"})
+    out.findings.push_back({subject, condition::unknown, "not looked at"});
+  return out;
+}
+
+// What is told to an observer while it connects, warnings about settings, is among the findings.
+diagnosis diagnose(const options& given) try {
+  auto findings = connect(given, [](const event&) {}).diagnose();
+  const int status = status_of(findings);
+  return {.findings = std::move(findings), .status = status};
+} catch (const error& e) {
+  if (command::status_of(e) == exit_status::usage) throw;
+  return without_connection(e);
+}
+
+json json_of(const std::vector<finding>& findings) {
+  auto all = json::array();
+  for (const auto& each : findings)
+    all.push_back({{"subject", each.subject}, {"condition", to_string(each.condition)}, {"sentence", each.sentence}});
+  return all;
+}
+
+void print_lines(const std::vector<finding>& findings) {
+  std::vector<table_line> lines;
+  for (const auto& each : findings)
+    lines.push_back({each.subject, std::string{to_string(each.condition)}, printable(each.sentence)});
+  write_table(std::cout, lines);
+}
+
+}  // namespace
+
+int check(const options& given) {
+  const auto [findings, status] = diagnose(given);
+  if (given.as_json)
+    print(json_of(findings));
+  else
+    print_lines(findings);
+  return status;
+}
+
+}  // namespace rowlock::command

@@ -1,0 +1,185 @@
+#include "command/completion.hpp"
+
+#include <string_view>
+#include <vector>
+
+#include "command/options.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+// The names of locks are anybody's: they are compared and quoted, never expanded, as compgen -W would.
+constexpr std::string_view functions = R"bash(
+# Bash parts words at these characters too. They are put together again, up to the one that is completed, in words;
+# of that one, bash replaces only what is behind $before.
+_rowlock_join() {
+    local line=${COMP_LINE-} i word
+    words=()
+    for ((i = 0; i <= COMP_CWORD; ++i)); do
+        word=${COMP_WORDS[i]}
+        if ((i > 0)) && [[ $line != [[:blank:]]* && (${words[-1]} == *[:=@] || $word == [:=@]*) ]]; then
+            before=${words[-1]}
+            words[-1]+=$word
+        else
+            before=
+            words+=("$word")
+        fi
+        line=${line#"${line%%[![:blank:]]*}"}
+        line=${line#"$word"}
+    done
+    [[ $word != [:=@]* ]] || before=${words[-1]}
+}
+
+# Which of these begin like the current word.
+_rowlock_offer() {
+    local each
+    for each; do
+        [[ $each != "$current"* ]] || COMPREPLY+=("${each#"$before"}")
+    done
+}
+
+_rowlock_offer_files() {
+    local IFS=$'\n'
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+}
+
+# The same for names, which may need quotes; nothing where no database is given, or it does not answer.
+_rowlock_offer_names() {
+    local line name plain=${current//\\/} quote=
+    [[ $current != [\"\']* ]] || quote=${current:0:1} plain=${current:1}
+    while IFS= read -r line; do
+        name=${line%%  *}
+        [[ $name == "$plain"* && $name != *\\* ]] || continue
+        [[ $quote ]] || printf -v name %q "$name"
+        COMPREPLY+=("${name#"$before"}")
+    done < <(timeout 2 "${words[0]}" "${database[@]}" list </dev/null 2>/dev/null | tail -n +2)
+}
+
+_rowlock_offer_command() {
+    if ((i < ${#words[@]} - 1)); then
+        _rowlock_offer_files
+    else
+        mapfile -t COMPREPLY < <(compgen -A command -- "$current")
+    fi
+}
+
+_rowlock() {
+    local words before current option subcommand= positionals=0 i database=()
+    COMPREPLY=()
+    _rowlock_join
+    current=${words[-1]}
+    for ((i = 1; i < ${#words[@]} - 1; ++i)); do
+        case ${words[i]} in
+        --)
+            ((++i))
+            [[ $subcommand != run ]] || _rowlock_offer_command
+            return
+            ;;
+        --database=* | --table-prefix=*) database+=("${words[i]}") ;;
+        --*=*) ;;
+        -*)
+            option=${words[i]}
+            [[ $(_rowlock_value "$option") ]] || continue
+            if ((++i == ${#words[@]} - 1)); then
+                _rowlock_offer_value "$option"
+                return
+            fi
+            [[ $option != --database && $option != --table-prefix ]] || database+=("$option" "${words[i]}")
+            ;;
+        *)
+            if [[ $subcommand ]]; then ((++positionals)); else subcommand=${words[i]}; fi
+            ;;
+        esac
+    done
+    if [[ $current == --*=* ]]; then
+        option=${current%%=*} current=${current#*=}
+        before=${before#"$option"}
+        before=${before#=}
+        _rowlock_offer_value "$option"
+    elif [[ $current == -* ]]; then
+        _rowlock_offer $(_rowlock_options "$subcommand")
+    elif [[ ! $subcommand || ($subcommand == help && $positionals == 0) ]]; then
+        _rowlock_offer $(_rowlock_subcommands)
+    elif [[ $subcommand == @(show|waiters|release) && $positionals == 0 ]]; then
+        _rowlock_offer_names
+    fi
+}
+
+_rowlock_offer_value() {
+    case $(_rowlock_value "$1") in
+    STRATEGY) _rowlock_offer $(_rowlock_strategies) ;;
+    SHELL) _rowlock_offer bash ;;
+    FILE) _rowlock_offer_files ;;
+    esac
+}
+
+complete -F _rowlock rowlock
+)bash";
+
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* each) { return each->nonpositional(); });
+}
+
+/// As "--help" and "-h".
+std::vector<std::string> flags_of(const CLI::Option& o) {
+  std::vector<std::string> out;
+  for (const auto& each : o.get_lnames()) out.push_back("--" + each);
+  for (const auto& each : o.get_snames()) out.push_back("-" + each);
+  return out;
+}
+
+std::string flags_of(const CLI::App& app) {
+  std::string out;
+  for (const auto* option : options_of(app))
+    for (const auto& flag : flags_of(*option)) out += ' ' + flag;
+  return out;
+}
+
+/// A function that prints the words, one line of them.
+std::string answer(const std::string& name, const std::string& words) {
+  return '\n' + name + "() { echo" + words + "; }\n";
+}
+
+std::string options_by_subcommand(const CLI::App& whole) {
+  std::string out =
+      "\n# Those of a subcommand; of the whole where there is none.\n_rowlock_options() {\n    case $1 in\n";
+  for (const auto* sub : subcommands_of(whole))
+    out += "    " + sub->get_name() + ") echo" + flags_of(*sub) + flags_of(whole) + " ;;\n";
+  return out + "    *) echo" + flags_of(whole) + " ;;\n    esac\n}\n";
+}
+
+std::string values_of(const CLI::App& app) {
+  std::string out;
+  for (const auto* option : options_of(app))
+    for (const auto& flag : flags_of(*option))
+      if (const auto value = option->get_type_name(); !value.empty())
+        out += "    " + flag + ") echo " + value + " ;;\n";
+  return out;
+}
+
+std::string values_by_option(const CLI::App& whole) {
+  std::string out =
+      "\n# What kind of value an option takes; nothing where it takes none.\n_rowlock_value() {\n    case $1 in\n";
+  for (const auto* sub : subcommands_of(whole)) out += values_of(*sub);
+  return out + values_of(whole) + "    esac\n}\n";
+}
+
+}  // namespace
+
+std::string bash_completion(const CLI::App& whole) {
+  std::string subcommands;
+  for (const auto* sub : subcommands_of(whole)) subcommands += ' ' + sub->get_name();
+  std::string strategies;
+  for (const auto each : all_strategies) strategies += ' ' + std::string{to_string(each)};
+  return "# Completion of rowlock for bash, by: rowlock help --completion bash\n" +
+         answer("_rowlock_subcommands", subcommands) + answer("_rowlock_strategies", strategies) +
+         options_by_subcommand(whole) + values_by_option(whole) + std::string{functions};
+}
+
+}  // namespace rowlock::command

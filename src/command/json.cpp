@@ -1,0 +1,16 @@
+#include "command/json.hpp"
+
+#include <chrono>
+#include <iostream>
+
+namespace rowlock::command {
+
+json seconds(const std::optional<duration>& d) { return d ? json(std::chrono::duration<double>{*d}.count()) : json{}; }
+
+json or_null(const std::string& text) { return text.empty() ? json{} : json(text); }
+
+std::string text_of(const json& what) { return what.dump(2, ' ', false, json::error_handler_t::replace) + '\n'; }
+
+void print(const json& what) { std::cout << text_of(what); }
+
+}  // namespace rowlock::command

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <rowlock/duration.hpp>
+
+#include <optional>
+#include <string>
+
+namespace rowlock::command {
+
+/// What programs read. The keys keep the order in which they are written down.
+using json = nlohmann::ordered_json;
+
+/// null where there is none.
+json seconds(const std::optional<duration>& d);
+/// null where it is empty.
+json or_null(const std::string& text);
+
+/// As it is printed, with the end of its last line. What is not UTF-8 in it, as a server may call its sessions, is
+/// replaced.
+std::string text_of(const json& what);
+/// To standard output.
+void print(const json& what);
+
+}  // namespace rowlock::command

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string_view>
+
+namespace rowlock::command {
+
+/// What a page of the manual is written on. Parts come in the order in which they are read.
+class paper {
+ public:
+  paper() = default;
+  paper(const paper&) = delete;
+  paper& operator=(const paper&) = delete;
+  virtual ~paper() = default;
+
+  virtual void heading(std::string_view title) = 0;
+  /// Words, filled into lines.
+  virtual void paragraph(std::string_view text) = 0;
+  /// A line that stands as it is.
+  virtual void line(std::string_view text) = 0;
+  virtual void gap() = 0;
+  /// An option or a subcommand, with the name of its value or its arguments, and what it does.
+  virtual void item(std::string_view term, std::string_view arguments, std::string_view text) = 0;
+};
+
+/// The page of the program or of one of its subcommands: pages.cpp, and the options where they are declared.
+void write_manual(paper& out, const CLI::App& app);
+
+/// "rowlock-run", as the page is called.
+std::string title_of(const CLI::App& app);
+
+}  // namespace rowlock::command

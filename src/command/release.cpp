@@ -1,0 +1,108 @@
+#include "command/release.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "command/database.hpp"
+#include "command/json.hpp"
+#include "command/printable.hpp"
+#include "command/situation.hpp"
+#include "command/terminal.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+enum class outcome : std::uint8_t { freed, not_held, not_confirmed, passed_on };
+
+std::string_view reason_of(outcome o) {
+  switch (o) {
+    case outcome::freed:
+      return {};
+    case outcome::not_held:
+      return "not_held";
+    case outcome::not_confirmed:
+      return "not_confirmed";
+    case outcome::passed_on:
+      break;
+  }
+  return "passed_on";
+}
+
+bool agrees(const terminal& asked, const situation& seen) {
+  std::ostringstream text;
+  write(text, seen);
+  asked.show(text.str() + '\n');
+  return asked.agrees("Free it?");
+}
+
+/// Of a transaction the token may be unknown.
+std::optional<fencing_token> token_of(const lock_info& lock) {
+  return lock.token.value() > 0 ? std::optional{lock.token} : std::nullopt;
+}
+
+/// Just what was seen.
+outcome free_it(client& locks, const lock_info& seen) {
+  try {
+    if (locks.force_release(seen.name, token_of(seen))) return outcome::freed;
+  } catch (const error& e) {
+    if (e.outcome_is_unknown())
+      say("it is not known whether it was freed; look who has it (rowlock show) before you free it again");
+    throw;
+  }
+  return locks.find(seen.name) ? outcome::passed_on : outcome::not_held;
+}
+
+outcome release(client& locks, const situation& seen, const std::optional<terminal>& asked) {
+  if (!seen.holder) return outcome::not_held;
+  if (asked && !agrees(*asked, seen)) return outcome::not_confirmed;
+  return free_it(locks, *seen.holder);
+}
+
+std::string what_was_freed(const lock_info& lock) {
+  const auto token = token_of(lock);
+  const std::string and_token = token ? " with the token " + std::to_string(token->value()) : std::string{};
+  return "freed \"" + std::string{lock.name.view()} + "\", which " +
+         (lock.owner.empty() ? "a transaction" : lock.owner) + " had" + and_token + "; its holder " +
+         (lock.held_by_transaction ? "hears of it within seconds, and what its transaction had done is undone"
+                                   : "hears of it within a third of its lease, and may work on until then");
+}
+
+std::string why_not(const situation& seen, outcome o) {
+  const auto quoted = '"' + seen.name + '"';
+  if (o == outcome::not_confirmed) return quoted + " was not freed";
+  if (o == outcome::passed_on) return quoted + " was not freed: another has it meanwhile";
+  return seen.holder ? "nobody holds " + quoted + " any more" : "nobody holds " + quoted;
+}
+
+void tell(const situation& seen, outcome o, bool as_json) {
+  if (o != outcome::freed) say(why_not(seen, o));
+  if (as_json) {
+    auto all = json_of(seen);
+    all["freed"] = o == outcome::freed;
+    all["why_not"] = or_null(std::string{reason_of(o)});
+    print(all);
+  } else if (o == outcome::freed) {
+    std::cout << printable(what_was_freed(*seen.holder)) << '\n';
+  }
+}
+
+}  // namespace
+
+int release(const options& given) {
+  std::optional<terminal> asked;
+  if (!given.release.is_confirmed && !asked.emplace())
+    throw usage_error{"release asks before it frees a lock, and there is no terminal to ask on; --yes asks nothing"};
+  auto locks = connect(given);
+  const auto seen = look_at(locks, given.name);
+  const auto result = release(locks, seen, asked);
+  tell(seen, result, given.as_json);
+  return result == outcome::freed ? exit_status::done : exit_status::nobody;
+}
+
+}  // namespace rowlock::command

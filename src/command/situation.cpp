@@ -1,0 +1,111 @@
+#include "command/situation.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "command/durations.hpp"
+#include "command/printable.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+/// As json_of(lock), so that programs need to know one shape only.
+json json_of_nobody(const std::string& name) {
+  return {{"name", name},
+          {"token", nullptr},
+          {"owner", nullptr},
+          {"thread", nullptr},
+          {"held_for_s", nullptr},
+          {"expires_in_s", nullptr},
+          {"held_by_transaction", false},
+          {"note", nullptr}};
+}
+
+std::string text_of(const std::optional<duration>& d) { return d ? format_duration(*d) : "-"; }
+
+std::string expiry_of(const lock_info& lock) {
+  if (lock.expires_in) return "in " + format_duration(*lock.expires_in);
+  return lock.held_by_transaction ? "not by the clock: held by a transaction" : "not by the clock";
+}
+
+table_line line_of(const waiter_info& waiter) {
+  return {std::to_string(waiter.ticket), format_duration(waiter.age), printable(waiter.owner),
+          printable(waiter.thread)};
+}
+
+void write_details(std::ostream& out, const lock_info& lock) {
+  const auto field = [&](std::string_view title, std::string_view value) {
+    out << fmt::format("{:9} {}\n", title, printable(value));
+  };
+  field("name", lock.name.view());
+  field("token", std::to_string(lock.token.value()));
+  if (!lock.owner.empty()) field("owner", lock.owner);
+  if (!lock.thread.empty()) field("thread", lock.thread);
+  field("held for", text_of(lock.held_for));
+  field("expires", expiry_of(lock));
+  if (!lock.note.empty()) field("note", lock.note);
+}
+
+}  // namespace
+
+// The queue first: whoever moves up between the two looks is seen twice rather than not at all, and once is taken away.
+situation look_at(client& locks, const std::string& name) {
+  situation seen{.name = name, .queue = locks.waiters(name)};
+  seen.holder = locks.find(name);
+  if (seen.holder)
+    std::erase_if(seen.queue, [&](const waiter_info& each) {
+      return each.owner == seen.holder->owner && each.thread == seen.holder->thread;
+    });
+  return seen;
+}
+
+std::string owner_of(const lock_info& lock) {
+  return lock.owner.empty() && lock.held_by_transaction ? "held by a transaction" : lock.owner;
+}
+
+table_line line_of(const lock_info& lock) {
+  return {printable(lock.name.view()), std::to_string(lock.token.value()), text_of(lock.held_for),
+          text_of(lock.expires_in),    printable(owner_of(lock)),          printable(lock.note)};
+}
+
+void write_queue(std::ostream& out, const std::vector<waiter_info>& queue) {
+  if (queue.empty()) return;
+  std::vector<table_line> lines{{"TICKET", "AGE", "OWNER", "THREAD"}};
+  for (const auto& each : queue) lines.push_back(line_of(each));
+  write_table(out, lines);
+}
+
+void write(std::ostream& out, const situation& seen) {
+  if (seen.holder) write_details(out, *seen.holder);
+  if (seen.holder && !seen.queue.empty()) out << '\n';
+  write_queue(out, seen.queue);
+}
+
+json json_of(const lock_info& lock) {
+  return {{"name", lock.name.view()},
+          {"token", lock.token.value()},
+          {"owner", lock.owner},
+          {"thread", lock.thread},
+          {"held_for_s", seconds(lock.held_for)},
+          {"expires_in_s", seconds(lock.expires_in)},
+          {"held_by_transaction", lock.held_by_transaction},
+          {"note", lock.note}};
+}
+
+json json_of(const std::vector<waiter_info>& queue) {
+  auto all = json::array();
+  for (const auto& each : queue)
+    all.push_back(
+        {{"ticket", each.ticket}, {"owner", each.owner}, {"thread", each.thread}, {"waits_for_s", seconds(each.age)}});
+  return all;
+}
+
+json json_of(const situation& seen) {
+  auto all = seen.holder ? json_of(*seen.holder) : json_of_nobody(seen.name);
+  all["waiters"] = json_of(seen.queue);
+  return all;
+}
+
+}  // namespace rowlock::command
