@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "support/server_database.hpp"
+#include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -62,6 +64,25 @@ TEST_P(killed_session, is_told_by_optimistically) {
     return true;
   }));
   EXPECT_EQ(runs, 1);
+  EXPECT_EQ(value(), 0);
+}
+
+TEST_P(killed_session, is_told_by_optimistically_where_it_ends_before_the_commit) {
+  if (!is_on_server()) GTEST_SKIP() << "there are no sessions";
+  auto& server = dynamic_cast<server_database&>(db());
+  tcp_proxy proxy{server.host(), server.port()};
+  const auto far = open_caller(server.url_through(proxy.port()), GetParam().isolation);
+  const auto is_commit = [](std::string_view request) { return request.find("COMMIT") != std::string_view::npos; };
+  const auto e = error_of([&] {
+    far->optimistically_without_result(locks(), "orders/42", [&] {
+      far->statement(write_own);
+      proxy.on_request(is_commit, tcp_proxy::action::cut_before);
+    });
+    return true;
+  });
+  EXPECT_TRUE(proxy.has_acted());
+  ASSERT_TRUE(e.has_value());
+  EXPECT_TRUE(e->outcome_is_unknown()) << e->what();
   EXPECT_EQ(value(), 0);
 }
 
