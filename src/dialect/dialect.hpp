@@ -31,8 +31,8 @@ enum class verb : std::uint8_t {
   release,           // name, acquisition -> acquisition
   linger,            // name, acquisition, for how long since the grant -> acquisition; its lease ends then, or has
                      // ended
-  free,              // name, version -> name; its row has that version and an owner, whoever that is, and is vacant then,
-                     // also after a crash; nobody is taken for who lets go of it
+  free,              // name, version -> name; vacates the row with that version, if it has an owner, whoever that is,
+                     // also for after a crash; nobody is taken for who lets go of it
   find_pinning,      // name -> as inspect, of the transaction that keeps the row locked, whether or not it looks free.
                      // Needed where the server can tell
   end_session,       // name, number -> anything, if that session of the server kept the row locked, and is told to end.

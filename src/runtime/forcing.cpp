@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "core/error_detail.hpp"
 #include "core/wait.hpp"
@@ -15,8 +16,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Others' statements lock a row too; none of them for so long.
+// Others' statements lock a row too, but not for so long: as a rule, and even on a busy machine.
+constexpr duration usual_statement = 100ms;
 constexpr duration longest_statement = 1s;
+
+bool is_spared(const strategies::possession& what, std::optional<fencing_token> only) {
+  return only && what.token != fencing_token{} && what.token != *only;
+}
 
 std::string keeper_of(const lock_name& name, const strategies::possession& what) {
   std::string out = "a transaction that the server does not tell of";
@@ -45,34 +51,38 @@ error not_ended(const lock_name& name, const strategies::possession& what) {
 
 }  // namespace
 
-// What is seen once may be a statement that is just under way: a transaction counts when it is seen again and again.
-// The session that had it is ended once, and then only waited for.
+// Until something was done about it, whoever has the name now is meant; from then on only that one. The session that
+// keeps the row locked is ended once, and then only waited for.
 bool client_impl::force_release(const lock_name& name, std::optional<fencing_token> only) {
   const entered under_way{*this};
   const auto until = call_limits();
-  const core::instant patience =
-      core::later(driver::now(), std::min<duration>(options_.call_timeout / 2, longest_statement));
   // In a file a transaction keeps everybody from writing, whatever it has; there is nothing to see of it.
   if (!database_->has_row_locks()) free_lease(name, {}, until);
-  auto what = look_for_possession(name, until);
-  if (!what || (only && what->token != fencing_token{} && what->token != *only)) return false;
   const auto leaves_before = leaves_.load();
+  std::optional<strategies::possession> what;
+  core::instant since{};
   bool is_told_to_end = false;
   for (int looks = 1;; ++looks) {
-    if (what->is_committed && free_lease(name, *what, until)) break;
-    const bool is_over = driver::now() >= until.deadline;
-    if (is_over && is_told_to_end) throw not_ended(name, *what);
-    if (!what->session && driver::now() >= patience) throw unknown_keeper(name, *what);
-    if (what->session && looks >= core::inconclusive_tries && !is_told_to_end) {
-      end_keeper(name, *what, until);
-      is_told_to_end = true;
+    const auto now = look_for_possession(name, until);
+    if (is_told_to_end && (!now || !now->is_still(*what))) break;
+    if (!now || is_spared(*now, only)) {
+      if (!what) return false;
+      break;
     }
+    if (!what || now->session != what->session || now->committed != what->committed) {
+      since = driver::now();
+      is_told_to_end = false;
+    }
+    what = now;
+    if (what->is_committed && free_lease(name, *what, until)) break;
+    const duration seen_for = driver::now() - since;
+    if (is_told_to_end && driver::now() >= until.deadline) throw not_ended(name, *what);
+    if (!what->session && seen_for >= std::min<duration>(longest_statement, options_.call_timeout / 2))
+      throw unknown_keeper(name, *what);
+    if (what->session && seen_for >= usual_statement && !std::exchange(is_told_to_end, true))
+      end_keeper(name, *what, until);
     std::this_thread::sleep_for(core::ending_pause(looks));
     check_usable();
-    const auto now = look_for_possession(name, until);
-    if (!now || !now->is_still(*what)) break;
-    if (now->session != what->session) is_told_to_end = false;
-    what = now;
   }
   was_released(name, leaves_before);
   if (!what->is_committed) pass_on(name);  // nobody else tells what a transaction that was undone has had

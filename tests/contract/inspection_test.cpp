@@ -158,6 +158,26 @@ TEST_P(inspection, the_locks_of_a_foreign_client_are_shown_too) {
   EXPECT_FALSE(can_have(locks, "orders/42"));
 }
 
+TEST_P(inspection, a_session_of_the_server_is_told_of_where_a_transaction_holds_it) {
+  if (!GetParam().holds_by_transaction) GTEST_SKIP() << "the row names its owner";
+  auto locks = connect({.held_transactions = 2});
+  auto other = connect();
+  const auto session = [&](const char* name) {
+    const auto thread = other.find(name).value().thread;
+    EXPECT_EQ(thread, other.list(name).at(0).thread);
+    EXPECT_EQ(thread.substr(0, 8), "session ") << thread;
+    return std::stoll(thread.substr(8));
+  };
+  auto held = locks.acquire("orders/42", with());
+  const auto another = locks.acquire("orders/43", with());
+  const auto first = session("orders/42");
+  EXPECT_NE(first, session("orders/43"));
+  held.release();
+  EXPECT_FALSE(other.find("orders/42").has_value()) << "what it has left in the row says nothing";
+  held = locks.acquire("orders/42", with());
+  EXPECT_EQ(session("orders/42"), first) << "by the same connection again";
+}
+
 TEST_P(inspection, check_is_content_where_all_is_well) {
   auto locks = connect();
   EXPECT_NO_THROW(locks.check());

@@ -224,6 +224,21 @@ TEST(holdings, the_same_holder_gets_it_again_until_the_last_handle_goes) {
   EXPECT_EQ(held.again("a", a->by, driver::now()), nullptr);
 }
 
+TEST(acquisition, that_somebody_else_has_before_its_lease_can_have_run_out_was_freed) {
+  const auto end = in(1h);
+  const auto a = make("a", end, in(1h));
+  EXPECT_EQ(a->why_gone(loss_reason::taken_over, end - 1us), loss_reason::forced);
+  EXPECT_EQ(a->why_gone(loss_reason::taken_over, end), loss_reason::taken_over);
+  for (const auto other : {loss_reason::expired, loss_reason::forced, loss_reason::row_vanished})
+    EXPECT_EQ(a->why_gone(other, end - 1us), other);
+}
+
+TEST(acquisition, without_a_lease_that_somebody_else_has_was_freed) {
+  const runtime::acquisition a{
+      nullptr, "a", holder::unique(), "id of a", lock_options{.strategy = strategy::for_update}, 10s, nullptr};
+  EXPECT_EQ(a.why_gone(loss_reason::taken_over, core::instant::max() - 1us), loss_reason::forced);
+}
+
 TEST(holdings, what_is_overdue_or_lost_is_not_given_again) {
   runtime::holdings held;
   const auto a = make("a", in(-1ms), in(1h));

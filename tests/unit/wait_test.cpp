@@ -80,6 +80,14 @@ TEST(inconclusive_pause, all_tries_fit_into_ten_milliseconds) {
   EXPECT_LE(sum, 10ms);
 }
 
+TEST(ending_pause, is_short_as_long_as_it_may_be_a_statement_and_grows_to_a_twentieth_of_a_second) {
+  for (int looks = 1; looks <= core::inconclusive_tries; ++looks) EXPECT_EQ(core::ending_pause(looks), 3ms);
+  for (int looks = 1; looks < 1000; ++looks) {
+    EXPECT_GE(core::ending_pause(looks + 1), core::ending_pause(looks));
+    EXPECT_LE(core::ending_pause(looks), 50ms);
+  }
+}
+
 TEST(watch_pause, slows_down_where_nothing_happens) {
   EXPECT_EQ(core::watch_pause(0s), 1ms);
   EXPECT_EQ(core::watch_pause(1min), 3ms);

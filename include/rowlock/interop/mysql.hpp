@@ -57,6 +57,9 @@ class ROWLOCK_EXPORT mysql_attempt {
 /// Adds three statements to the transaction, and leaves its settings as they were. After rolling back to an earlier
 /// savepoint of yours call it again: the change is undone, and perhaps the lock. The transaction may lock a name again.
 ///
+/// Where the session is ended from outside, as by client::force_release, all of the transaction is undone. The next
+/// statement throws; sql::Connection::commit() of Connector/C++ 1.1 does not: commit by the statement COMMIT.
+///
 /// Throws, with the transaction still of use: would_deadlock (this holder has the name by a lock of the client's),
 /// wrong_transaction_state (autocommit is on, or the transaction only reads), permission_denied, client_closed. Throws,
 /// and the transaction has to be rolled back: wrong_transaction_state (the connection is on another database than the
