@@ -40,6 +40,8 @@ class player {
       std::string name;
       words >> order >> name;
       if (order == "claim") {
+        const bool has_lease = options_.strategy != strategy::for_update;
+        if (std::int64_t lease = 0; words >> lease && has_lease) options_.lease = std::chrono::milliseconds{lease};
         say(claim(name));
       } else if (order == "lost?") {
         static_cast<void>(eventually([&] { return held_.lost().stop_requested(); }));
@@ -98,6 +100,11 @@ std::string claimant::ask(std::string_view what) {
 
 std::int64_t claimant::claim(const std::string& name) {
   order("claim " + name);
+  return token();
+}
+
+std::int64_t claimant::claim(const std::string& name, std::chrono::milliseconds lease) {
+  order("claim " + name + " " + std::to_string(lease.count()));
   return token();
 }
 

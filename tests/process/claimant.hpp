@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 /// A process with a client and one lock, by a strategy, of which it does what it is told:
 ///
 ///   order       what it does                                    what it says
-///   claim NAME  waits for the lock, and writes to its log       the token
+///   claim NAME  waits for the lock, and writes to its log;      the token
+///               behind it the lease may stand, in milliseconds
 ///   lost?       waits for the loss                              the reason
 ///   held?                                                       yes or no: whether it is not lost
 ///   release                                                     released, or what was wrong
@@ -37,6 +38,8 @@ class claimant {
   std::string ask(std::string_view what);
   std::int64_t token() { return std::stoll(answer()); }
   std::int64_t claim(const std::string& name);
+  /// By a lease of that length, where the strategy has leases.
+  std::int64_t claim(const std::string& name, std::chrono::milliseconds lease);
 
   void pause() { process_.pause(); }
   void resume() { process_.resume(); }

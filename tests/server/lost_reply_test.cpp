@@ -42,6 +42,13 @@ class lost_reply : public on_each_with<proxy_test, fault> {
       return is_acquiring(request) && (has(life) || has(as_bytes));
     };
   }
+  static tcp_proxy::bytes_test freeing(const std::string& name, fencing_token token) {
+    return [is_about = about(name), number = token.value()](std::string_view request) {
+      const std::string_view as_bytes{reinterpret_cast<const char*>(&number), sizeof number};
+      const auto has = [&](std::string_view what) { return request.find(what) != std::string_view::npos; };
+      return is_about(request) && (has(std::to_string(number)) || has(as_bytes));
+    };
+  }
   testing::AssertionResult is_as_expected(bool was_adopted) const {
     const auto expected = what().of_a_grant;
     if (expected == adoption::if_in_time || was_adopted == (expected == adoption::sure))
@@ -96,6 +103,22 @@ TEST_P(lost_reply, of_a_try_for_a_held_name_harms_nobody) {
   EXPECT_FALSE(held.has_value());
   locks.close();
   EXPECT_TRUE(is_held_by("orders/42", theirs));
+}
+
+TEST_P(lost_reply, of_freeing_is_told_and_harms_nobody_who_comes_later) {
+  auto locks = connect();
+  auto desk = connect_through_proxy();
+  const auto held = locks.acquire("orders/42", {.lease = long_lease});
+  disturb(freeing("orders/42", held.token()));
+  const auto e = error_of([&] { return desk.force_release("orders/42"); });
+  EXPECT_TRUE(proxy().has_acted());
+  ASSERT_TRUE(e.has_value());
+  EXPECT_TRUE(e->outcome_is_unknown()) << e->what();
+  static_cast<void>(locks.force_release("orders/42", held.token()));
+  const auto next = locks.acquire("orders/42", {.lease = long_lease});
+  EXPECT_NO_THROW(desk.check());
+  desk.close();
+  EXPECT_TRUE(is_held_by("orders/42", next));
 }
 
 TEST_P(lost_reply, does_not_end_a_wait) {

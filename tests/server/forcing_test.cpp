@@ -1,0 +1,114 @@
+#include <optional>
+#include <string>
+
+#include "server/server_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// A role that may take locks and nothing else, and locks of another role's.
+class forcing_by_another_role : public on_each_server {
+ protected:
+  forcing_by_another_role() { connect().close(); }
+
+  client connect_guest() const { return connect_to(url_); }
+
+ private:
+  void SetUp() override { url_ = db().url_of_guest("SELECT, INSERT, UPDATE, DELETE"); }
+
+  std::string url_;
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(forcing_by_another_role);
+
+TEST_P(forcing_by_another_role, frees_its_leases) {
+  auto guest = connect_guest();
+  auto locks = connect();
+  const auto held = locks.acquire("orders/42", {.lease = 3s});
+  EXPECT_TRUE(guest.force_release("orders/42"));
+  EXPECT_TRUE(guest.try_acquire("orders/42").has_value());
+  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_EQ(held.why_lost(), loss_reason::forced);
+}
+
+TEST_P(forcing_by_another_role, does_not_end_its_sessions_and_names_them) {
+  auto guest = connect_guest();
+  auto locks = connect();
+  const auto held = locks.acquire("orders/42", {.strategy = strategy::for_update});
+  const auto session = locks.find("orders/42").value().thread;
+  const auto e = error_of([&] { return guest.force_release("orders/42"); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::permission_denied) << e->what();
+  EXPECT_FALSE(e->is_retryable());
+  EXPECT_FALSE(e->outcome_is_unknown());
+  EXPECT_FALSE(e->connection_is_unusable());
+  EXPECT_TRUE(mentions(e, session)) << e->what();
+  EXPECT_TRUE(mentions(e, "\"orders/42\"")) << e->what();
+  EXPECT_TRUE(mentions(e, is_on("postgresql") ? "pg_signal_backend" : "CONNECTION ADMIN")) << e->what();
+  EXPECT_FALSE(held.lost().stop_requested());
+  EXPECT_TRUE(guest.find("orders/42").has_value());
+}
+
+TEST_P(forcing_by_another_role, ends_its_sessions_where_that_was_granted) {
+  auto locks = connect();
+  db().execute(is_on("postgresql") ? "GRANT pg_signal_backend TO " + db().guest()
+                                   : "GRANT CONNECTION ADMIN ON *.* TO " + db().guest());
+  auto guest = connect_guest();
+  const auto held = locks.acquire("orders/42", {.strategy = strategy::for_update});
+  EXPECT_TRUE(guest.force_release("orders/42"));
+  EXPECT_TRUE(guest.try_acquire("orders/42").has_value());
+  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
+}
+
+class forcing_of_what_others_do : public on_each_server {};
+ROWLOCK_SUITE_ON_EACH_SERVER(forcing_of_what_others_do);
+
+// As a program of a version before this one writes it: the row says nothing of the session, or what another has left.
+TEST_P(forcing_of_what_others_do, in_a_transaction_that_does_not_say_which_session_it_has_ends_nobodys) {
+  if (is_on("postgresql")) GTEST_SKIP() << "the server tells";
+  auto locks = connect();
+  auto desk = connect();
+  const auto innocent = locks.acquire("orders/43", {.strategy = strategy::for_update});
+  auto session = locks.find("orders/43").value().thread;
+  locks.acquire("orders/42", {.strategy = strategy::for_update}).release();
+  db().execute("UPDATE rowlock_lock SET thread = '" + session + " from 1' WHERE name = 'orders/42'");
+  const auto older = db().transaction("UPDATE rowlock_lock SET version = version + 1 WHERE name = 'orders/42'");
+  const auto info = desk.find("orders/42");
+  ASSERT_TRUE(info.has_value());
+  EXPECT_EQ(info->thread, "");
+  const auto e = error_of([&] { return desk.force_release("orders/42"); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::database_error) << e->what();
+  EXPECT_TRUE(mentions(e, "innodb_trx")) << e->what();
+  EXPECT_FALSE(innocent.lost().stop_requested());
+}
+
+TEST_P(forcing_of_what_others_do, in_several_transactions_that_pin_a_lease_ends_nobodys) {
+  if (!is_on("postgresql")) GTEST_SKIP() << "here only one can have it pinned";
+  auto locks = connect();
+  auto desk = connect();
+  auto held = locks.acquire("orders/42", {.lease = 1h});
+  const auto one = db().row_pinned("orders/42");
+  const auto another = db().row_pinned("orders/42");
+  const auto e = error_of([&] { return desk.force_release("orders/42"); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_TRUE(mentions(e, "\"orders/42\"")) << e->what();
+  EXPECT_EQ(e->code(), errc::database_error) << e->what();
+  EXPECT_FALSE(held.lost().stop_requested());
+}
+
+TEST_P(forcing_of_what_others_do, for_a_moment_only_is_waited_for) {
+  if (is_on("postgresql")) GTEST_SKIP() << "the session is ended";
+  auto locks = connect();
+  auto desk = connect();
+  const auto held = locks.acquire("orders/42", {.lease = 1h});
+  auto short_one = db().row_locked("orders/42");
+  background force{[&](const std::stop_token&) { return desk.force_release("orders/42"); }};
+  EXPECT_FALSE(force.is_done_within(a_moment));
+  short_one.reset();
+  EXPECT_TRUE(force.get());
+  EXPECT_FALSE(db().row("orders/42").value().owner.has_value());
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "transaction/transaction_test.hpp"
+
+// What becomes of a caller's transaction when an operator frees the name that it has, or relies on.
+
+namespace rowlock::test {
+namespace {
+
+class forced : public transaction_test {
+ protected:
+  static constexpr auto short_call = 300ms;
+
+  /// Whatever the driver throws, too.
+  static bool fails(const std::function<void()>& call) try {
+    call();
+    return false;
+  } catch (const std::exception&) {
+    return true;
+  }
+  // The function for it of Connector/C++ does not tell.
+  void commit_fails() {
+    EXPECT_TRUE(fails([&] { is_on("mysql") ? tx().statement("COMMIT") : tx().commit(); }));
+    drop_tx();
+    EXPECT_EQ(value(), 0) << "nothing of it is there";
+  }
+  /// Of a transaction in a file nobody but its owner can make an end.
+  void waits_in_vain() {
+    auto desk = connect({.call_timeout = short_call});
+    const stopwatch watch;
+    EXPECT_TRUE(throws(errc::call_timed_out, [&] { desk.force_release("orders/42"); }));
+    EXPECT_GE(watch.elapsed(), short_call / 2);
+    EXPECT_NO_THROW(tx().commit());
+    EXPECT_EQ(value(), 1);
+  }
+};
+ROWLOCK_SUITE_IN_EACH_PLACE(forced);
+
+TEST_P(forced, lease_is_not_confirmed_any_more) {
+  const auto held = locks().acquire("orders/42");
+  EXPECT_TRUE(others().force_release("orders/42"));
+  tx().begin();
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { tx().confirm(held); }));
+  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_EQ(held.why_lost(), loss_reason::forced) << to_string(held.why_lost());
+}
+
+TEST_P(forced, lease_that_the_next_has_is_not_confirmed_by_the_one_before) {
+  const auto held = locks().acquire("orders/42");
+  EXPECT_TRUE(others().force_release("orders/42"));
+  const auto next = others().acquire("orders/42");
+  tx().begin();
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { tx().confirm(held); }));
+  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_EQ(held.why_lost(), loss_reason::forced) << to_string(held.why_lost());
+  tx().rollback();
+  tx().begin();
+  tx().statement(write_own);
+  EXPECT_NO_THROW(tx().confirm(next));
+  tx().commit();
+  EXPECT_EQ(value(), 1);
+}
+
+TEST_P(forced, transaction_of_the_callers_is_undone_with_its_session) {
+  tx().begin();
+  const auto had = tx().lock_in(locks(), "orders/42");
+  tx().statement(write_own);
+  if (!is_on_server()) return waits_in_vain();
+  EXPECT_EQ(others().find("orders/42").value().thread.substr(0, 8), "session ");
+  EXPECT_TRUE(others().force_release("orders/42"));
+  const auto next = others().try_acquire("orders/42");
+  ASSERT_TRUE(next.has_value()) << "at once";
+  EXPECT_GT(next->token(), had.token());
+  commit_fails();
+}
+
+TEST_P(forced, transaction_that_has_pinned_a_lease_is_undone_where_the_server_tells_which_one_it_is) {
+  const auto held = locks().acquire("orders/42", {.lease = 1h});
+  tx().begin();
+  tx().statement(write_own);
+  tx().confirm(held);
+  if (!is_on_server()) return waits_in_vain();
+  if (is_on("mysql")) {
+    const auto e = error_of([&] { return others().force_release("orders/42"); });
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->code(), errc::database_error) << e->what();
+    EXPECT_TRUE(mentions(e, "innodb_trx")) << e->what();
+    EXPECT_NO_THROW(tx().commit());
+    EXPECT_TRUE(others().force_release("orders/42")) << "when it is over";
+  } else {
+    EXPECT_TRUE(others().force_release("orders/42"));
+    commit_fails();
+  }
+  EXPECT_TRUE(can_have("orders/42"));
+}
+
+TEST_P(forced, lease_that_has_run_out_while_it_was_pinned_is_free_with_the_end_of_its_transaction) {
+  if (!is_on("postgresql")) GTEST_SKIP() << "here nobody tells which transaction it is";
+  const auto held = locks().acquire("orders/42", {.lease = 150ms, .renew = false});
+  tx().begin();
+  tx().statement(write_own);
+  tx().confirm(held);
+  ASSERT_TRUE(has_expired("orders/42"));
+  ASSERT_FALSE(can_have("orders/42"));
+  EXPECT_TRUE(others().force_release("orders/42"));
+  EXPECT_TRUE(can_have("orders/42"));
+  commit_fails();
+}
+
+TEST_P(forced, name_with_a_token_that_is_not_the_transactions_is_left_alone_where_that_is_known) {
+  if (!is_on_server()) GTEST_SKIP() << "nothing is seen of it";
+  tx().begin();
+  const auto had = tx().lock_in(locks(), "orders/42");
+  tx().statement(write_own);
+  const bool is_known = others().find("orders/42").value().token != fencing_token{};
+  EXPECT_EQ(others().force_release("orders/42", fencing_token{had.token().value() - 1}), !is_known);
+  if (!is_known) return commit_fails();
+  EXPECT_NO_THROW(tx().commit());
+  EXPECT_EQ(value(), 1);
+}
+
+}  // namespace
+}  // namespace rowlock::test
