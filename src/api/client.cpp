@@ -1,6 +1,7 @@
 #include <rowlock/client.hpp>
 
 #include <rowlock/error.hpp>
+#include <rowlock/openmetrics.hpp>
 
 #include <utility>
 
@@ -58,6 +59,9 @@ std::vector<finding> client::diagnose() { return detail::inside::of(*this)->diag
 database_statistics client::database_stats() { return detail::inside::of(*this)->database_stats(); }
 void client::migrate() { detail::inside::of(*this)->migrate(); }
 rowlock::schema_status client::schema_status() { return detail::inside::of(*this)->schema_status(); }
+
+client_statistics client::stats() const { return detail::inside::of(*this)->stats(); }
+void client::write_openmetrics(std::ostream& to) const { rowlock::write_openmetrics(to, stats()); }
 
 void client::close() {
   if (impl_) impl_->close();

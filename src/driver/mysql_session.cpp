@@ -214,7 +214,7 @@ void mysql_session::fail(const std::exception& e, const purpose& why) {
 
 // --- the session -----------------------------------------------------------------------------------------------------
 
-std::vector<row> mysql_session::run(const dialect::step& what, std::span<const request> batch, const limits& until) {
+std::vector<row> mysql_session::do_run(const dialect::step& what, std::span<const request> batch, const limits& until) {
   std::vector<row> rows;
   const bool takes_batches = batch.size() == 1 || !what.many.empty();
   if (takes_batches && !batch.empty()) {
@@ -306,17 +306,17 @@ std::uint64_t mysql_session::execute_or_skip(const std::string& text, const requ
   return 0;
 }
 
-void mysql_session::begin(const limits& until) {
+void mysql_session::do_begin(const limits& until) {
   simple("START TRANSACTION", {beginning}, until);
   is_in_transaction_ = true;
 }
 
-void mysql_session::commit(const limits& until) {
+void mysql_session::do_commit(const limits& until) {
   is_in_transaction_ = false;
   simple("COMMIT", {.doing = "committing", .writing = true}, until);
 }
 
-void mysql_session::rollback(const limits& until) {
+void mysql_session::do_rollback(const limits& until) {
   is_in_transaction_ = false;
   simple("ROLLBACK", {"rolling back"}, until);
 }
@@ -353,13 +353,14 @@ void mysql_session::exclusively(const std::function<void()>& body, const limits&
   let_go();
 }
 
-void mysql_session::script(const std::string& sql) {
+void mysql_session::do_script(const std::string& sql) {
   const limits alone{.deadline = core::later(now(), options_.call_timeout)};
   const limits until = around_.deadline == core::instant::max() ? alone : around_;
   for (const auto& statement : statements_of(sql)) simple(statement, {.doing = migrating, .writing = true}, until);
 }
 
 void mysql_session::end_session(const std::string& mark, const limits& until) {
+  const timed scope{times(), chore::ending_sessions};
   const auto found = simple("SELECT IS_USED_LOCK('" + mark + "')", {"ending a lost session"}, until);
   const auto id = text(found.at(0).at(0));
   if (!id.empty()) simple("KILL " + id, {"ending a lost session"}, until);
@@ -371,7 +372,7 @@ void mysql_session::end_session(std::int64_t number, const limits& until) try {
   if (e.native_code() != no_such_session) throw;
 }
 
-std::int64_t mysql_session::change_count(const limits& /*until*/) {
+std::int64_t mysql_session::do_change_count(const limits& /*until*/) {
   throw error{errc::unsupported, "MySQL does not count what others commit"};
 }
 

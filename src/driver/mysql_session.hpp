@@ -36,15 +36,9 @@ class mysql_session final : public session {
  public:
   mysql_session(mysql_connecting& to, mysql_options options, line_cutter& cutter, const limits& until);
 
-  std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
   void exclusively(const std::function<void()>& body, const limits& until) override;
-  void begin(const limits& until) override;
-  void commit(const limits& until) override;
-  void rollback(const limits& until) override;
-  void script(const std::string& sql) override;
   bool looks_alive() noexcept override { return line_.looks_alive(); }
   int descriptor() const noexcept override { return line_.descriptor(); }
-  std::int64_t change_count(const limits& until) override;
 
   /// Ends the server session that has this mark, if there is one.
   void end_session(const std::string& mark, const limits& until);
@@ -52,6 +46,13 @@ class mysql_session final : public session {
   void end_session(std::int64_t number, const limits& until);
 
  private:
+  std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
+  void do_begin(const limits& until) override;
+  void do_commit(const limits& until) override;
+  void do_rollback(const limits& until) override;
+  void do_script(const std::string& sql) override;
+  std::int64_t do_change_count(const limits& until) override;
+
   struct known_statement {
     std::string text;
     mysql_text of;

@@ -230,8 +230,8 @@ void postgresql_session::in_savepoint(const limits& until, Body body) {
 
 // --- the session -----------------------------------------------------------------------------------------------------
 
-std::vector<row> postgresql_session::run(const dialect::step& what, std::span<const request> batch,
-                                         const limits& until) {
+std::vector<row> postgresql_session::do_run(const dialect::step& what, std::span<const request> batch,
+                                            const limits& until) {
   std::vector<row> rows;
   if (batch.empty()) return rows;
   const auto all = [&] { carry_out(what, batch, until, rows); };
@@ -260,7 +260,7 @@ void postgresql_session::carry_out(const dialect::step& what, std::span<const re
 }
 
 // Behind PgBouncer a transaction has one of the server's sessions for itself, whose settings are somebody else's.
-void postgresql_session::begin(const limits& until) {
+void postgresql_session::do_begin(const limits& until) {
   std::string sql = begin_transaction;
   if (options_.transaction_pooling) {
     sql.append("; SET LOCAL idle_in_transaction_session_timeout = ").append(milliseconds(*options_.transaction_limit));
@@ -272,10 +272,10 @@ void postgresql_session::begin(const limits& until) {
   is_in_transaction_ = is_kept_open_ = true;
 }
 
-void postgresql_session::commit(const limits& until) { commit_with("", until); }
+void postgresql_session::do_commit(const limits& until) { commit_with("", until); }
 
 // In one round trip. If the step fails, nothing behind it is run, and the transaction is as good as rolled back.
-void postgresql_session::commit_behind(const dialect::step& last, const request& of, const limits& until) {
+void postgresql_session::do_commit_behind(const dialect::step& last, const request& of, const limits& until) {
   commit_with(last.look.empty() ? std::string{} : with_literals(last.look, of) + "; ", until);
 }
 
@@ -299,7 +299,7 @@ std::string postgresql_session::with_literals(std::string_view sql, const reques
   return out.append(sql);
 }
 
-void postgresql_session::rollback(const limits& until) {
+void postgresql_session::do_rollback(const limits& until) {
   is_in_transaction_ = is_kept_open_ = false;
   simple("ROLLBACK", {"rolling back"}, until);
 }
@@ -318,13 +318,13 @@ void postgresql_session::exclusively(const std::function<void()>& body, const li
   });
 }
 
-void postgresql_session::script(const std::string& sql) {
+void postgresql_session::do_script(const std::string& sql) {
   const limits alone{.deadline = core::later(now(), options_.call_timeout)};
   const limits& until = is_in_transaction_ ? around_ : alone;
   in_savepoint(until, [&] { simple(sql, {.doing = migrating, .writing = true}, until); });
 }
 
-std::int64_t postgresql_session::change_count(const limits& /*until*/) {
+std::int64_t postgresql_session::do_change_count(const limits& /*until*/) {
   throw error{errc::unsupported, "PostgreSQL does not count what others commit"};
 }
 

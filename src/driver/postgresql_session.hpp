@@ -49,20 +49,21 @@ class postgresql_session final : public session {
   postgresql_session(const postgresql_address& to, postgresql_options options, line_cutter& cutter,
                      const limits& until);
 
-  std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
   void exclusively(const std::function<void()>& body, const limits& until) override;
-  void begin(const limits& until) override;
-  void commit(const limits& until) override;
-  void commit_behind(const dialect::step& last, const request& of, const limits& until) override;
-  void rollback(const limits& until) override;
-  void script(const std::string& sql) override;
   bool looks_alive() noexcept override { return line_.looks_alive(); }
   int descriptor() const noexcept override { return line_.descriptor(); }
-  std::int64_t change_count(const limits& until) override;
 
   const postgresql_backend_id& id() const noexcept { return id_; }
 
  private:
+  std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
+  void do_begin(const limits& until) override;
+  void do_commit(const limits& until) override;
+  void do_commit_behind(const dialect::step& last, const request& of, const limits& until) override;
+  void do_rollback(const limits& until) override;
+  void do_script(const std::string& sql) override;
+  std::int64_t do_change_count(const limits& until) override;
+
   struct statement {
     std::string sql;
     std::string name;

@@ -43,12 +43,47 @@ void require_kind(const caller_transaction& tx, detail::backend kind) {
                                                  ", but the client's locks are on " + name_of(kind)};
 }
 
-void session::begin(const limits& /*until*/) { refuse_transactions(); }
-void session::commit(const limits& /*until*/) { refuse_transactions(); }
-void session::commit_behind(const dialect::step& /*last*/, const request& /*of*/, const limits& until) {
-  commit(until);
+std::vector<row> session::run(const dialect::step& what, std::span<const request> batch, const limits& until) {
+  const timed scope{times_, what.verb};
+  return do_run(what, batch, until);
 }
-void session::rollback(const limits& /*until*/) { refuse_transactions(); }
+
+void session::begin(const limits& until) {
+  const timed scope{times_, chore::beginning};
+  do_begin(until);
+}
+
+void session::commit(const limits& until) {
+  const timed scope{times_, chore::committing};
+  do_commit(until);
+}
+
+void session::commit_behind(const dialect::step& last, const request& of, const limits& until) {
+  const timed scope{times_, chore::committing};
+  do_commit_behind(last, of, until);
+}
+
+void session::rollback(const limits& until) {
+  const timed scope{times_, chore::rolling_back};
+  do_rollback(until);
+}
+
+void session::script(const std::string& sql) {
+  const timed scope{times_, chore::scripting};
+  do_script(sql);
+}
+
+std::int64_t session::change_count(const limits& until) {
+  const timed scope{times_, chore::looking_for_changes};
+  return do_change_count(until);
+}
+
+void session::do_begin(const limits& /*until*/) { refuse_transactions(); }
+void session::do_commit(const limits& /*until*/) { refuse_transactions(); }
+void session::do_commit_behind(const dialect::step& /*last*/, const request& /*of*/, const limits& until) {
+  do_commit(until);
+}
+void session::do_rollback(const limits& /*until*/) { refuse_transactions(); }
 
 std::unique_ptr<session> database::connect_to_hold(const limits& /*until*/) { refuse_transactions(); }
 

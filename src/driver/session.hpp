@@ -16,6 +16,7 @@
 
 #include "core/time.hpp"
 #include "dialect/dialect.hpp"
+#include "driver/call_times.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -46,23 +47,26 @@ class ROWLOCK_EXPORT session {
   session& operator=(const session&) = delete;
   virtual ~session() = default;
 
+  /// From now on every call adds how long it took. It must outlive the session.
+  void time_by(call_times* times) noexcept { times_ = times; }
+
   /// Carries out the step for every request, in one transaction, and gives the rows in no promised order.
   /// Throws: none of it has happened, unless outcome_is_unknown().
-  virtual std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) = 0;
+  std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until);
 
   /// Runs `body` alone in the whole database; where the database can, all or nothing.
   virtual void exclusively(const std::function<void()>& body, const limits& until) = 0;
 
   /// A transaction that stays open from one call to the next, for strategies that hold by it. What run() does until
   /// its end is a part of it. After any failure in between the session is of no further use.
-  virtual void begin(const limits& until);
-  virtual void commit(const limits& until);
+  void begin(const limits& until);
+  void commit(const limits& until);
   /// Runs the step first, which only reads, where that costs no round trip of its own.
-  virtual void commit_behind(const dialect::step& last, const request& of, const limits& until);
-  virtual void rollback(const limits& until);
+  void commit_behind(const dialect::step& last, const request& of, const limits& until);
+  void rollback(const limits& until);
 
   /// Runs statements that answer nothing.
-  virtual void script(const std::string& sql) = 0;
+  void script(const std::string& sql);
 
   /// false: the other side has ended it while nobody used it. Sends nothing.
   virtual bool looks_alive() noexcept { return true; }
@@ -71,7 +75,21 @@ class ROWLOCK_EXPORT session {
   virtual int descriptor() const noexcept { return -1; }
 
   /// A number that changes when another connection has committed.
-  virtual std::int64_t change_count(const limits& until) = 0;
+  std::int64_t change_count(const limits& until);
+
+ protected:
+  call_times* times() const noexcept { return times_; }
+
+ private:
+  virtual std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) = 0;
+  virtual void do_begin(const limits& until);
+  virtual void do_commit(const limits& until);
+  virtual void do_commit_behind(const dialect::step& last, const request& of, const limits& until);
+  virtual void do_rollback(const limits& until);
+  virtual void do_script(const std::string& sql) = 0;
+  virtual std::int64_t do_change_count(const limits& until) = 0;
+
+  call_times* times_ = nullptr;
 };
 
 }  // namespace rowlock::inline v1::driver

@@ -156,7 +156,8 @@ void sqlite_session::execute(sqlite_statement& statement, const request& argumen
   raise_sqlite(db_.get(), code, doing, writing);
 }
 
-std::vector<row> sqlite_session::run(const dialect::step& what, std::span<const request> batch, const limits& until) {
+std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<const request> batch,
+                                        const limits& until) {
   const limited scope{*this, until};
   std::vector<row> rows;
   if (what.look.empty()) {
@@ -221,12 +222,12 @@ void sqlite_session::exclusively(const std::function<void()>& body, const limits
   in_transaction(body);
 }
 
-void sqlite_session::script(const std::string& sql) {
+void sqlite_session::do_script(const std::string& sql) {
   const int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) raise_sqlite(db_.get(), code, "migrating", true);
 }
 
-std::int64_t sqlite_session::change_count(const limits& until) {
+std::int64_t sqlite_session::do_change_count(const limits& until) {
   const limited scope{*this, until};
   std::vector<row> rows;
   execute(ready(data_version_, "PRAGMA data_version"), no_arguments, rows, "looking for changes", false);

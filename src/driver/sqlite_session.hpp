@@ -28,12 +28,13 @@ class sqlite_session final : public session {
  public:
   sqlite_session(const sqlite_options& options, const limits& until);
 
-  std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
   void exclusively(const std::function<void()>& body, const limits& until) override;
-  void script(const std::string& sql) override;
-  std::int64_t change_count(const limits& until) override;
 
  private:
+  std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
+  void do_script(const std::string& sql) override;
+  std::int64_t do_change_count(const limits& until) override;
+
   struct prepared {
     sqlite_statement look;
     sqlite_statement act;

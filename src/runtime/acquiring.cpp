@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -28,10 +29,30 @@ struct client_impl::got {
 std::optional<held_lock> client_impl::acquire(const lock_name& name, const lock_options& options,
                                               const std::optional<holder>& by, duration wait,
                                               const std::stop_token& stop) {
-  core::check(options);
+  if (is_foreign()) check_usable();
+  runtime::asking call{counters_, options.strategy};
+  const wish what{.name = name,
+                  .options = options,
+                  .by = by ? *by : holder::unique(),
+                  .is_reentrant = by.has_value(),
+                  .call = &call};
+  auto held = get(what, wait, stop);
+  using enum runtime::counters::outcome;
+  call.ends(held ? acquired : stop.stop_requested() ? cancelled : busy);
+  if (!held && !stop.stop_requested() && reporter_.wants_all())
+    reporter_.add({events::busy{.name = name, .strategy = options.strategy, .waited = call.elapsed()}});
+  return held;
+}
+
+std::optional<held_lock> client_impl::try_acquire_for_itself(const lock_name& name, const lock_options& options,
+                                                             const std::stop_token& stop) {
+  return get({.name = name, .options = options, .by = holder::unique(), .is_reentrant = false}, duration::zero(), stop);
+}
+
+std::optional<held_lock> client_impl::get(const wish& what, duration wait, const std::stop_token& stop) {
+  core::check(what.options);
   const entered under_way{*this};
   if (stop.stop_requested()) return std::nullopt;
-  const wish what{.name = name, .options = options, .by = by ? *by : holder::unique(), .is_reentrant = by.has_value()};
   if (auto held = again(what)) return held;
   if (wait <= duration::zero()) return try_only_once(what, stop);
   return wait_for(what, core::later(driver::now(), wait), stop);
@@ -40,6 +61,7 @@ std::optional<held_lock> client_impl::acquire(const lock_name& name, const lock_
 std::optional<held_lock> client_impl::again(const wish& what) {
   if (!what.is_reentrant) return std::nullopt;
   auto a = holdings_.again(what.name, what.by, driver::now());
+  if (a && what.call != nullptr) what.call->ends_at_once();
   return a ? std::optional{held_lock{std::move(a)}} : std::nullopt;
 }
 
@@ -164,13 +186,20 @@ client_impl::got client_impl::get(const wish& what, const std::string& id, const
   return {.sent = sent, .answer = ask(what, id, until)};
 }
 
+std::unique_ptr<runtime::pool::loan> client_impl::lend_transaction(const driver::limits& until) try {
+  return transactions_.lend(until);
+} catch (const error& e) {
+  failed(e);
+  throw;
+}
+
 // A session is wanted for a try, and is all there is to keep or to close: nothing was committed, and so nothing is left
 // to undo. Where its end did not reach the server, the server is told by another.
 client_impl::got client_impl::hold(const wish& what, const std::string& id, const driver::limits& until) {
   if (holdings_.has(what.name)) return {.answer = {.what = strategies::verdict::busy}};
   attendant_.start();
   const auto first = leaving_a_tenth(until);
-  auto session = transactions_.lend(first);
+  auto session = lend_transaction(first);
   try {
     require_fit_schema(**session, first);
     if (const auto refused = refused_by_queue(what, **session, first)) return {.answer = *refused};
@@ -181,7 +210,8 @@ client_impl::got client_impl::hold(const wish& what, const std::string& id, cons
     if (out.transaction && what.ticket() != 0) leave_queue_on_another(what, until);
     return out;
   } catch (const error& e) {
-    session->discard();
+    failed(e);
+    e.connection_is_unusable() ? session->lose() : session->discard();
     session.reset();
     if (e.code() == errc::schema_missing) schema_fits_ = false;
     if (e.connection_is_unusable()) end_lost_sessions(until);
@@ -240,6 +270,8 @@ std::shared_ptr<acquisition> client_impl::acquisition_of(const wish& what, const
   auto a = has_lease ? std::make_shared<acquisition>(shared_from_this(), what.name, what.by, id, what.options)
                      : std::make_shared<acquisition>(shared_from_this(), what.name, what.by, id, what.options,
                                                      options_.transaction_limit, std::move(granted.transaction));
+  a->counts = what.call == nullptr ? nullptr : &counters_;
+  a->asked_at = granted.sent;
   a->token = granted.answer.token;
   if (what.options.hold_limit) a->hold_limit = core::later(granted.sent, *what.options.hold_limit);
   a->set_left(granted.sent, granted.answer.left.value_or(a->lease()), driver::now());
@@ -256,7 +288,13 @@ std::optional<held_lock> client_impl::keep(const wish& what, const std::string& 
   }
   // Since the grant at least as much time has passed at the database as since its answer came here.
   a->stays_until = core::later(driver::now(), a->at_least);
-  if (!holdings_.add(a, what.is_reentrant)) {  // closed since: nobody has worked under it
+  const auto tell = [&] {
+    reporter_.add({events::acquired{
+        .name = a->name, .token = a->token, .strategy = a->strategy, .waited = what.call->elapsed()}});
+  };
+  const bool is_told_of = what.call != nullptr && reporter_.wants_all();
+  if (!holdings_.add(a, what.is_reentrant,
+                     is_told_of ? std::function<void()>{tell} : nullptr)) {  // closed since: nobody has worked under it
     a->stays_until = core::instant::min();
     let_go(*a);
     check_usable();

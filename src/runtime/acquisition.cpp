@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "driver/boot_clock.hpp"
+
 namespace rowlock::inline v1::detail {
 
 acquisition::acquisition(std::shared_ptr<client_impl> of, lock_name what, holder whose, std::string unique_id,
@@ -35,6 +37,25 @@ acquisition::acquisition(std::shared_ptr<client_impl> of, lock_name what, holder
 loss_reason acquisition::why_lost() const noexcept {
   const auto now = status_.load(std::memory_order_acquire);
   return now < lost ? loss_reason::none : static_cast<loss_reason>(now - lost);
+}
+
+bool acquisition::let_go() noexcept {
+  if (!leave_held(released)) return false;
+  if (counts != nullptr) counts->released(strategy, was_held_for_);
+  return true;
+}
+
+bool acquisition::lose(loss_reason why) noexcept {
+  if (!leave_held(static_cast<std::uint8_t>(lost + static_cast<int>(why)))) return false;
+  if (counts != nullptr) counts->lost(strategy, why, was_held_for_);
+  return true;
+}
+
+bool acquisition::leave_held(std::uint8_t to) noexcept {
+  std::uint8_t expected = held;
+  if (!status_.compare_exchange_strong(expected, to)) return false;
+  was_held_for_ = driver::now() - asked_at;
+  return true;
 }
 
 void acquisition::claim_or_wait() noexcept {

@@ -16,6 +16,7 @@
 
 #include "core/lease.hpp"
 #include "core/time.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/fork_guard.hpp"
 #include "runtime/held_transaction.hpp"
 
@@ -47,6 +48,8 @@ class acquisition {
   const bool has_lease;  // else it lasts as long as its transaction, or its client
   const duration at_least;
   // Set once, before anybody else sees this object:
+  runtime::counters* counts = nullptr;  // nullptr: it is the client's own, and is not told of either
+  core::instant asked_at{};             // by the request that was granted
   fencing_token token{};
   core::instant hold_limit = core::instant::max();               // of believing in it
   core::instant stays_until = core::instant::min();              // let go of before that, it is to linger
@@ -56,8 +59,10 @@ class acquisition {
 
   bool is_held() const noexcept { return status_.load() == held; }
   loss_reason why_lost() const noexcept;
-  bool let_go() noexcept { return leave_held(released); }
-  bool lose(loss_reason why) noexcept { return leave_held(static_cast<std::uint8_t>(lost + static_cast<int>(why))); }
+  bool let_go() noexcept;
+  bool lose(loss_reason why) noexcept;
+  /// Since it was asked for: until it was let go or lost, as whoever did that knows, and those who are told by him.
+  duration was_held_for() const noexcept { return was_held_for_; }
 
   duration lease() const noexcept { return duration{lease_.load(std::memory_order_relaxed)}; }
   core::instant deadline() const noexcept { return at(deadline_); }
@@ -122,10 +127,7 @@ class acquisition {
   static void set(atomic_time& to, core::instant t) noexcept {
     to.store(t.time_since_epoch().count(), std::memory_order_release);
   }
-  bool leave_held(std::uint8_t to) noexcept {
-    std::uint8_t expected = held;
-    return status_.compare_exchange_strong(expected, to);
-  }
+  bool leave_held(std::uint8_t to) noexcept;
 
   bool is_limited_now() const noexcept { return hold_limit != core::instant::max() && deadline() >= hold_limit; }
   /// Until it is let go: neither the server nor time ends it.
@@ -133,6 +135,7 @@ class acquisition {
 
   const std::uint64_t generation_ = runtime::process_generation();
   std::atomic<std::uint8_t> status_{held};
+  duration was_held_for_{};
   std::atomic<duration::rep> lease_;
   atomic_time deadline_{0};
   atomic_time over_{0};

@@ -142,9 +142,11 @@ void attendant::beat(const acquisition_ptr& a, const std::stop_token& stop) noex
     if (a->is_held()) {
       a->set_left(sent, a->lease(), driver::now());
       a->set_renewal_due(core::renewal_due(sent, a->lease()));
+      doing_.renewed(*a);
     }
     a->unclaim();
-  } catch (const std::exception&) {
+  } catch (const std::exception& e) {
+    if (const auto* const why = dynamic_cast<const error*>(&e)) doing_.failed(*why);
     doing_.lost(a, loss_reason::session_ended);
     a->transaction->end();
     forget(*a);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rowlock/error.hpp>
+
 #include <atomic>
 #include <functional>
 #include <list>
@@ -23,6 +25,9 @@ class attendant {
     std::function<void(const acquisition_ptr&, loss_reason)> lost;
     /// A call on a session was cut, and the server may not know.
     std::function<void(const std::stop_token&)> was_cut;
+    /// The server has heard from it.
+    std::function<void(const acquisition&)> renewed;
+    std::function<void(const error&)> failed;
   };
 
   explicit attendant(hands doing) : doing_{std::move(doing)} {}

@@ -3,6 +3,7 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "core/checks.hpp"
@@ -27,6 +28,8 @@ std::string name_for_servers(const std::string& owner) {
   return out;
 }
 
+constexpr auto last_moment = std::chrono::milliseconds{100};
+
 // In a child of a fork it is left alone for good: its threads are not there to be joined, its mutexes may be held by
 // nobody, and closing an SQLite connection that was carried over harms the file's locks.
 void destroy(client_impl* impl) noexcept {
@@ -44,17 +47,19 @@ std::shared_ptr<client_impl> client_impl::open(std::string_view url, client_opti
 client_impl::client_impl(std::string_view url, client_options options)
     : options_{std::move(options)},
       owner_{runtime::owner_id(options_.application, id_)},
-      reporter_{options_.observer},
+      reporter_{options_.observer, options_.call_timeout},
       backend_{driver::backend_for(core::cut_url(url).scheme)},
       sql_{backend_.dialect(options_.table_prefix, for_database())},
       database_{backend_.open(core::cut_url(url), for_database())},
-      pool_{[this](const driver::limits& until) { return database_->connect(until); }, "connections",
-            std::min(options_.connections, database_->most_sessions()), options_.connect_timeout},
-      transactions_{[this](const driver::limits& until) { return database_->connect_to_hold(until); },
-                    "held_transactions", options_.held_transactions, options_.connect_timeout},
+      pool_{[this](const driver::limits& until) { return timed(&driver::database::connect, until); }, "connections",
+            std::min(options_.connections, database_->most_sessions()), options_.connect_timeout,
+            [this] { reconnected(); }},
+      transactions_{[this](const driver::limits& until) { return timed(&driver::database::connect_to_hold, until); },
+                    "held_transactions", options_.held_transactions, options_.connect_timeout,
+                    [this] { reconnected(); }},
       sources_{sources_of_hints()},
       watchdog_{holdings_, [this](const std::shared_ptr<acquisition>& a) { after_loss(*a); }},
-      keeper_{holdings_, undo_, reporter_, keepers_hands(), options_.call_timeout},
+      keeper_{holdings_, undo_, keepers_hands(), options_.call_timeout},
       attendant_{attendants_hands()} {
   (void)pool_.borrow({.deadline = core::later(driver::now(), options_.connect_timeout)});
   watchdog_.start();
@@ -82,13 +87,17 @@ runtime::keeper::hands client_impl::keepers_hands() {
                          const driver::limits& until) { release_undone(std::move(entries), until); },
           .lost = [this](const std::shared_ptr<acquisition>& a, loss_reason why) { lost(a, why); },
           .next_errand = [this] { return next_errand(); },
-          .errands = [this](const driver::limits& until) { run_errands(until); }};
+          .errands = [this](const driver::limits& until) { run_errands(until); },
+          .renewed = [this](const acquisition& a) { renewed(a); },
+          .renewal_failed = [this](const acquisition& a, const error& why) { renewal_failed(a, why); }};
 }
 
 runtime::attendant::hands client_impl::attendants_hands() {
   return {.beat = [this](driver::session& on, const driver::limits& until) { for_update_.beat(on, until); },
           .lost = [this](const std::shared_ptr<acquisition>& a, loss_reason why) { lost(a, why); },
-          .was_cut = [this](const std::stop_token& stop) { end_lost_sessions(call_limits(stop)); }};
+          .was_cut = [this](const std::stop_token& stop) { end_lost_sessions(call_limits(stop)); },
+          .renewed = [this](const acquisition& a) { renewed(a); },
+          .failed = [this](const error& e) { failed(e); }};
 }
 
 void client_impl::require_fit_schema(driver::session& on, const driver::limits& until) {
@@ -161,12 +170,6 @@ rowlock::schema_status client_impl::schema_status() {
   });
 }
 
-void client_impl::report(event e) noexcept {
-  reporter_.add(std::move(e));
-  if (is_closed_) return reporter_.deliver();
-  keeper_.arm(core::instant::min());
-}
-
 void client_impl::release_all() noexcept {
   if (is_foreign() || is_closed_) return;
   const auto until = call_limits();
@@ -190,7 +193,8 @@ void client_impl::close() noexcept {
   database_->abandon();
   transactions_.close();
   pool_.close();
-  reporter_.deliver();
+  // What has just been reported is worth a moment, even where all the time is over.
+  reporter_.close(std::max(until.deadline, core::later(driver::now(), last_moment)));
 }
 
 // First nobody believes in them any more, then the rows are let go: never the other way round.

@@ -24,7 +24,9 @@
 #include "dialect/dialect.hpp"
 #include "driver/backend.hpp"
 #include "driver/boot_clock.hpp"
+#include "driver/call_times.hpp"
 #include "runtime/attendant.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/hint_source.hpp"
 #include "runtime/holdings.hpp"
 #include "runtime/ids.hpp"
@@ -61,6 +63,9 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   /// nullopt: busy until then, or stopped. A wait of zero or less tries once. Without `by` the holder is a fresh one.
   std::optional<held_lock> acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by,
                                    duration wait, const std::stop_token& stop);
+  /// The same, once, for the client itself: nobody is told of it, and it is not counted.
+  std::optional<held_lock> try_acquire_for_itself(const lock_name& name, const lock_options& options,
+                                                  const std::stop_token& stop);
   /// Of one handle. Throws as held_lock does.
   void release(const std::shared_ptr<acquisition>& a);
   void extend(const std::shared_ptr<acquisition>& a, duration lease);
@@ -85,6 +90,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   database_statistics database_stats();
   void migrate();
   rowlock::schema_status schema_status();
+  client_statistics stats();
 
   /// One step of a sweep: `use(sql, session, limits)`. How long it took goes to `took`.
   template <class Use>
@@ -96,6 +102,8 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void close() noexcept;
 
   void report(event e) noexcept;
+  void swept(std::uint64_t rows, std::uint64_t tickets) noexcept;
+  void has_swept(const events::swept& e) noexcept;
   /// Throws client_closed, used_after_fork.
   void check_usable() const;
   bool is_foreign() const noexcept { return generation_ != runtime::process_generation(); }
@@ -124,6 +132,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void require_fit_schema(driver::session& on, const driver::limits& until);
   void end_lost_sessions(const driver::limits& until) noexcept;
 
+  std::optional<held_lock> get(const wish& what, duration wait, const std::stop_token& stop);
   std::optional<held_lock> again(const wish& what);
   std::optional<held_lock> try_only_once(const wish& what, const std::stop_token& stop);
   std::optional<held_lock> wait_for(wish what, core::instant deadline, const std::stop_token& stop);
@@ -133,6 +142,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   static void ride_out(const error& e, bool has_transactions, runtime::patience& so_far, const std::stop_token& stop);
   tried try_once(const wish& what, const driver::limits& until);
   got get(const wish& what, const std::string& id, const driver::limits& until);
+  std::unique_ptr<runtime::pool::loan> lend_transaction(const driver::limits& until);
   got hold(const wish& what, const std::string& id, const driver::limits& until);
   strategies::answer ask(const wish& what, const std::string& id, const driver::limits& until);
   strategies::attempt attempt_of(const wish& what, const std::string& id) const;
@@ -208,6 +218,15 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   runtime::attendant::hands attendants_hands();
   void retire(const driver::limits& until) noexcept;
   driver::open_options for_database();
+  std::unique_ptr<driver::session> timed(
+      std::unique_ptr<driver::session> (driver::database::*connect)(const driver::limits&),
+      const driver::limits& until);
+
+  void failed(const error& e) noexcept;
+  void renewed(const acquisition& a) noexcept;
+  void renewal_failed(const acquisition& a, const error& why) noexcept;
+  void polling(const error& why) noexcept;
+  void reconnected() noexcept;
 
   const std::uint64_t generation_ = runtime::process_generation();
   const client_options options_;
@@ -218,6 +237,8 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
 
   // Rooms below, from the database to the threads, which must be the first to go.
   runtime::traffic calls_;
+  runtime::counters counters_;
+  driver::call_times times_;
   runtime::reporter reporter_;
   const driver::backend& backend_;
   const dialect::table sql_;
@@ -245,15 +266,18 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
 
 /// Runs `use(session)` on a session, whatever its schema is.
 template <class Use>
-auto client_impl::on_any_schema(const driver::limits& until, Use use) {
+auto client_impl::on_any_schema(const driver::limits& until, Use use) try {
   auto loan = pool_.borrow(until);
   try {
     return use(*loan);
   } catch (const error& e) {
-    if (e.connection_is_unusable()) loan.discard();
+    if (e.connection_is_unusable()) loan.lose();
     if (e.code() == errc::schema_missing) schema_fits_ = false;
     throw;
   }
+} catch (const error& e) {
+  failed(e);
+  throw;
 }
 
 /// The same where its schema fits this library.

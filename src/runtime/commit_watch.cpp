@@ -27,4 +27,9 @@ void commit_watch::watch(const std::stop_token& stop) {
   }
 }
 
+void commit_watch::failed(const std::exception& why) noexcept try {
+  if (begins_to_poll()) doing_.polling(as_error(why));
+} catch (const std::exception&) {  // out of memory: it is not told
+}
+
 }  // namespace rowlock::inline v1::runtime

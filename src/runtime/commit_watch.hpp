@@ -17,6 +17,8 @@ class commit_watch final : public hint_source {
     std::function<bool(driver::session&, const driver::limits&)> look;
     /// Nobody knows what was committed before: hints all.
     std::function<void()> begin;
+    /// It is not live while somebody waits; once until it is.
+    std::function<void(const error& why)> polling = [](const auto&) {};
   };
 
   explicit commit_watch(hands doing) : doing_{std::move(doing)} {}
@@ -26,6 +28,7 @@ class commit_watch final : public hint_source {
 
  private:
   void watch(const std::stop_token& stop) override;
+  void failed(const std::exception& why) noexcept override;
 
   hands doing_;
 };

@@ -14,7 +14,7 @@ held_transaction::~held_transaction() {
 void held_transaction::end() noexcept {
   if (!loan_) return;
   was_cut_short_ = hurried_.stop_requested();
-  loan_->discard();
+  was_cut_short_ || session().looks_alive() ? loan_->discard() : loan_->lose();
   loan_.reset();
 }
 

@@ -58,6 +58,11 @@ void hint_source::recover(int failures, const std::stop_token& stop) {
   driver::wait_until(changed_, state.lock(), until, stop, [] { return false; });
 }
 
+error hint_source::as_error(const std::exception& e) {
+  const auto* const found = dynamic_cast<const error*>(&e);
+  return found != nullptr ? *found : error{errc::database_error, e.what()};
+}
+
 bool hint_source::is_wanted() { return state_.lock()->waiting > 0; }
 
 bool hint_source::pause(core::instant until, const std::stop_token& stop) {

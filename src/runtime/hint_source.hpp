@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rowlock/error.hpp>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -7,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/time.hpp"
@@ -46,8 +49,14 @@ class hint_source {
   /// Ends a pause.
   void nudge() noexcept;
 
-  void set_live(bool is) noexcept { is_live_ = is; }
+  void set_live(bool is) noexcept {
+    is_live_ = is;
+    if (is) is_polling_ = false;
+  }
   bool is_wanted();
+  /// Whether those who wait have to do without it from now on: true once until it is live.
+  bool begins_to_poll() { return is_wanted() && !std::exchange(is_polling_, true); }
+  static error as_error(const std::exception& e);
   /// To `until`, or a nudge. false: nobody waits any more, or stop.
   bool pause(core::instant until, const std::stop_token& stop);
   /// While nobody waits.
@@ -64,6 +73,7 @@ class hint_source {
   void recover(int failures, const std::stop_token& stop);
 
   std::atomic<bool> is_live_{false};
+  bool is_polling_ = false;  // of its thread
   std::condition_variable_any changed_;
   guarded<contents> state_;
 };

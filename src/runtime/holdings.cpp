@@ -16,10 +16,11 @@ std::string key_of(const lock_name& name, const holder& by) {
 
 }  // namespace
 
-bool holdings::add(const acquisition_ptr& a, bool reentrant) {
+bool holdings::add(const acquisition_ptr& a, bool reentrant, const std::function<void()>& first) {
   if (reentrant) a->reentrancy_key = key_of(a->name, a->by);
   const auto state = state_.lock();
   if (state->is_closed) return false;
+  if (first) first();
   a->slot = state->listed.size();
   a->is_listed = true;
   state->listed.push_back(a);

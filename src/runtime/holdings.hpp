@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -16,8 +17,9 @@ using acquisition_ptr = std::shared_ptr<acquisition>;
 /// Everything a client holds, and who holds it: reentrancy is decided here and nowhere else.
 class holdings {
  public:
-  /// false: closed. With `reentrant`, its holder gets it again by `again`.
-  bool add(const acquisition_ptr& a, bool reentrant);
+  /// false: closed. With `reentrant`, its holder gets it again by `again`. `first` is called before anybody else can
+  /// lose it, under the mutex: it must be quick and may not come back here.
+  bool add(const acquisition_ptr& a, bool reentrant, const std::function<void()>& first = {});
 
   /// What this holder has under this name, if it is still to be believed in; there is one more handle of it then.
   acquisition_ptr again(const lock_name& name, const holder& by, core::instant now);

@@ -35,8 +35,8 @@ std::vector<strategies::held> views(std::span<const acquisition_ptr> some) {
 
 }  // namespace
 
-keeper::keeper(holdings& held, undo_list& undo, reporter& events, hands doing, duration call_timeout)
-    : held_{held}, undo_{undo}, events_{events}, doing_{std::move(doing)}, call_timeout_{call_timeout} {}
+keeper::keeper(holdings& held, undo_list& undo, hands doing, duration call_timeout)
+    : held_{held}, undo_{undo}, doing_{std::move(doing)}, call_timeout_{call_timeout} {}
 
 void keeper::start() {
   thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
@@ -53,7 +53,6 @@ void keeper::run(const std::stop_token& stop) {
   for (;;) {
     alarm_.disarm();
     if (stop.stop_requested()) return;
-    events_.deliver();
     if (next_renewal() <= driver::now()) renew(due(driver::now()), stop);
     if (auto entries = undo_.take_due(driver::now()); !entries.empty())
       doing_.undo(std::move(entries), {.deadline = core::later(driver::now(), call_timeout_), .stop = stop});
@@ -106,11 +105,20 @@ void keeper::ask_for_renewal(std::span<const acquisition_ptr> some, const std::s
   try {
     const auto answers = doing_.renew(views(some), {.deadline = deadline, .stop = stop});
     for (std::size_t i = 0; i < some.size(); ++i) take_answer(some[i], answers[i], sent);
-  } catch (const std::exception&) {  // tried again; why_lost() says "unreachable" if it does not get better in time
-    for (const auto& a : some) {
-      a->is_unreachable = true;
-      a->set_renewal_due(core::renewal_retry(driver::now(), a->lease(), jitter()));
-    }
+  } catch (const error& e) {
+    retry(some);
+    if (stop.stop_requested()) return;
+    for (const auto& a : some) doing_.renewal_failed(*a, e);
+  } catch (const std::exception&) {
+    retry(some);
+  }
+}
+
+// why_lost() says "unreachable" if it does not get better in time.
+void keeper::retry(std::span<const acquisition_ptr> some) const {
+  for (const auto& a : some) {
+    a->is_unreachable = true;
+    a->set_renewal_due(core::renewal_retry(driver::now(), a->lease(), jitter()));
   }
 }
 
@@ -120,6 +128,7 @@ void keeper::take_answer(const acquisition_ptr& a, const strategies::renewal& an
     case strategies::standing::kept:
       a->set_left(sent, answer.left, driver::now());
       a->set_renewal_due(core::renewal_due(sent, a->lease()));
+      doing_.renewed(*a);
       break;
     case strategies::standing::inconclusive:
       a->set_renewal_due(core::renewal_retry(driver::now(), a->lease(), jitter()));

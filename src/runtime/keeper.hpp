@@ -1,20 +1,22 @@
 #pragma once
 
+#include <rowlock/error.hpp>
+
 #include <functional>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "runtime/alarm.hpp"
 #include "runtime/holdings.hpp"
-#include "runtime/reporter.hpp"
 #include "runtime/undo_list.hpp"
 #include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::runtime {
 
-/// A client's maintenance thread: renews all leases that are due in one step, repeats what must be undone, keeps
-/// tickets alive, and delivers events. Nothing that fails here ends it; a lease that it cannot renew is lost by the
-/// watchdog's hand, not by its own.
+/// A client's maintenance thread: renews all leases that are due in one step, repeats what must be undone, and keeps
+/// tickets alive. Nothing that fails here ends it; a lease that it cannot renew is lost by the watchdog's hand, not by
+/// its own.
 class keeper {
  public:
   /// What it does to the database, and whom it tells.
@@ -25,9 +27,12 @@ class keeper {
     /// What there is to do for those who wait, and when.
     std::function<core::instant()> next_errand;
     std::function<void(const driver::limits&)> errands;  // does not throw
+    std::function<void(const acquisition&)> renewed = [](const auto&) {};
+    /// For want of an answer.
+    std::function<void(const acquisition&, const error&)> renewal_failed = [](const auto&, const auto&) {};
   };
 
-  keeper(holdings& held, undo_list& undo, reporter& events, hands doing, duration call_timeout);
+  keeper(holdings& held, undo_list& undo, hands doing, duration call_timeout);
   keeper(const keeper&) = delete;
   keeper& operator=(const keeper&) = delete;
   ~keeper() { stop(); }
@@ -43,11 +48,11 @@ class keeper {
   core::instant next_renewal();
   void renew(const std::vector<acquisition_ptr>& some, const std::stop_token& stop);
   void ask_for_renewal(std::span<const acquisition_ptr> some, const std::stop_token& stop);
+  void retry(std::span<const acquisition_ptr> some) const;
   void take_answer(const acquisition_ptr& a, const strategies::renewal& answer, core::instant sent) const;
 
   holdings& held_;
   undo_list& undo_;
-  reporter& events_;
   hands doing_;
   duration call_timeout_;
   alarm alarm_;

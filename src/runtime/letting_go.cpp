@@ -54,7 +54,11 @@ void client_impl::release(const std::shared_ptr<acquisition>& a) {
   const bool was_last = holdings_.drop(*a);
   const bool was_held = was_last ? a->let_go() : a->is_held();
   if (!was_held) throw lock_lost(*a, a->why_lost());
-  if (was_last) let_go(*a);
+  if (!was_last) return;
+  // Before the next one can have it, and be told of.
+  if (reporter_.wants_all())
+    reporter_.add({events::released{.name = a->name, .token = a->token, .held = a->was_held_for()}});
+  let_go(*a);
 }
 
 void client_impl::let_go(acquisition& a) { a.transaction ? release_transaction(a) : release_row(a); }
@@ -109,7 +113,8 @@ void client_impl::end_transaction(acquisition& a, const driver::limits& until) n
 void client_impl::commit_transaction(acquisition& a, const driver::limits& until) try {
   for_update_.release(a.transaction->session(), a.name.view(), a.id, leaving_a_tenth(until));
   a.transaction->give_back();
-} catch (const std::exception&) {
+} catch (const std::exception& e) {
+  if (const auto* const why = dynamic_cast<const error*>(&e)) failed(*why);
   a.transaction->end();
   end_lost_sessions(until);
   throw;
@@ -198,7 +203,8 @@ void client_impl::lost(const std::shared_ptr<acquisition>& a, loss_reason why) {
 // On the watchdog's thread, behind the callbacks.
 void client_impl::after_loss(acquisition& a) {
   holdings_.remove(a);
-  reporter_.add({events::lost{.name = a.name, .token = a.token, .reason = a.why_lost()}});
+  if (a.counts != nullptr)
+    reporter_.add({events::lost{.name = a.name, .token = a.token, .reason = a.why_lost(), .held = a.was_held_for()}});
   const auto why = a.why_lost();
   const bool is_overdue =
       why == loss_reason::expired || why == loss_reason::unreachable || why == loss_reason::hold_limit;

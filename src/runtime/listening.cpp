@@ -81,6 +81,7 @@ void listening::failed(const std::exception& why) noexcept try {
   if (!down_since_) down_since_ = driver::now();
   const auto* const e = dynamic_cast<const error*>(&why);
   is_available_ = e == nullptr || e->is_retryable() || e->connection_is_unusable();
+  if (begins_to_poll()) doing_.polling(as_error(why));
   if (!is_available_ || driver::now() - *down_since_ > worth_reporting) report(why.what());
 } catch (const std::exception&) {  // it was worth a try
 }

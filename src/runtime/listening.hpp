@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rowlock/error.hpp>
+
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,6 +31,8 @@ class listening final : public hint_source {
     std::function<void()> end;
     /// Said once.
     std::function<void(const std::string& sentence)> warn;
+    /// It is not live while somebody waits; once until it is.
+    std::function<void(const error& why)> polling = [](const auto&) {};
   };
 
   listening(hands doing, duration longest_call) : doing_{std::move(doing)}, longest_call_{longest_call} {}

@@ -11,11 +11,22 @@ namespace rowlock::inline v1::runtime {
 std::unique_ptr<driver::session> pool::take(const driver::limits& until) {
   if (auto session = take_or_reserve(until)) return session;
   try {
-    return open_(opening(until));
+    auto session = open_(opening(until));
+    tell_if_reopened();
+    return session;
   } catch (...) {
-    give_back(nullptr);
+    give_back(nullptr, false);
     throw;
   }
+}
+
+void pool::tell_if_reopened() {
+  {
+    const auto state = state_.lock();
+    if (state->lost == 0) return;
+    --state->lost;
+  }
+  if (reopened_) reopened_();
 }
 
 // nullptr: the place of one that is to be opened.
@@ -33,14 +44,16 @@ std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& unt
     if (session->looks_alive()) return session;
     dead.push_back(std::move(session));
     --state->open;
+    ++state->lost;
   }
   ++state->open;
   return nullptr;
 }
 
-void pool::give_back(std::unique_ptr<driver::session> session) noexcept {
+void pool::give_back(std::unique_ptr<driver::session> session, bool was_lost) noexcept {
   {
     const auto state = state_.lock();
+    if (was_lost) ++state->lost;
     if (session && !state->is_closed) {
       state->idle.push_back(std::move(session));
     } else {
@@ -52,6 +65,11 @@ void pool::give_back(std::unique_ptr<driver::session> session) noexcept {
 
 driver::limits pool::opening(const driver::limits& until) const {
   return {.deadline = std::min(until.deadline, core::later(driver::now(), longest_)), .stop = until.stop};
+}
+
+pool::usage pool::used() {
+  const auto state = state_.lock();
+  return {.open = state->open, .in_use = state->open - state->idle.size()};
 }
 
 void pool::close() noexcept {

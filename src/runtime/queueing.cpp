@@ -220,10 +220,11 @@ bool client_impl::hint_those_who_may_go(driver::session& on, const std::vector<r
 
 std::unique_ptr<runtime::hint_source> client_impl::watching_commits() {
   return std::make_unique<runtime::commit_watch>(runtime::commit_watch::hands{
-      .open = [this](const driver::limits& until) { return database_->connect(until); },
+      .open = [this](const driver::limits& until) { return timed(&driver::database::connect, until); },
       .look = [this](driver::session& on,
                      const driver::limits& until) { return hint_those_who_may_go(on, line_.firsts(), until); },
-      .begin = [this] { line_.hint_all(); }});
+      .begin = [this] { line_.hint_all(); },
+      .polling = [this](const error& why) { polling(why); }});
 }
 
 std::unique_ptr<runtime::hint_source> client_impl::asking() {
@@ -264,7 +265,8 @@ std::unique_ptr<runtime::hint_source> client_impl::listening_and(runtime::hint_s
                 is_listening_ = false;
                 meanwhile.look_sooner();
               },
-          .warn = [this](const std::string& sentence) { report({events::warning{sentence}}); }},
+          .warn = [this](const std::string& sentence) { report({events::warning{sentence}}); },
+          .polling = [this](const error& why) { polling(why); }},
       options_.call_timeout);
 }
 

@@ -1,8 +1,21 @@
 #include "runtime/reporter.hpp"
 
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
 #include <iostream>
-#include <sstream>
+#include <optional>
 #include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "driver/boot_clock.hpp"
+#include "driver/waits.hpp"
+#include "runtime/fork_guard.hpp"
+#include "runtime/guarded.hpp"
 
 namespace rowlock::inline v1::runtime {
 
@@ -17,29 +30,133 @@ std::string sentence(const events::release_failed& e) {
 std::string sentence(const events::sweep_failed& e) { return std::string{"sweeping failed: "} + e.cause.what(); }
 std::string sentence(const events::warning& e) { return e.sentence; }
 
-/// What is not told there.
-template <class Other>
-std::string sentence(const Other& /*e*/) {
-  return {};
+template <class Kind>
+concept for_people = requires(const Kind& e) {
+  sentence(e);
+};
+
+bool is_for_people(const event& e) noexcept {
+  return std::visit([]<class Kind>(const Kind& /*what*/) { return for_people<Kind>; }, e.what);
 }
 
 void to_clog(const event& e) {
-  const std::string line = std::visit([](const auto& what) { return sentence(what); }, e.what);
-  if (!line.empty()) std::clog << "rowlock: " + line + "\n" << std::flush;
+  std::visit(
+      []<class Kind>(const Kind& what) {
+        if constexpr (for_people<Kind>) std::clog << "rowlock: " + sentence(what) + "\n" << std::flush;
+      },
+      e.what);
+}
+
+/// How many may wait so that another one of this kind is kept.
+template <class Kind>
+constexpr std::optional<std::size_t> limit() noexcept {
+  if constexpr (for_people<Kind> || std::is_same_v<Kind, events::polling> || std::is_same_v<Kind, events::dropped>) {
+    return std::nullopt;
+  } else if constexpr (std::is_same_v<Kind, events::failed> || std::is_same_v<Kind, events::renewal_failed>) {
+    return reporter::most_failures;
+  } else {
+    return reporter::most;
+  }
+}
+
+std::optional<std::size_t> limit_of(const event& e) noexcept {
+  return std::visit([]<class Kind>(const Kind& /*what*/) { return limit<Kind>(); }, e.what);
 }
 
 }  // namespace
 
-reporter::reporter(observer o) : observer_{o ? std::move(o) : observer{to_clog}} {}
+struct reporter::shared {
+  struct contents {
+    std::deque<event> waiting;
+    std::uint64_t dropped = 0;
+    std::uint64_t dropped_untold = 0;
+    std::thread thread;
+    bool is_behind = false;
+    bool is_closing = false;
+    bool is_closed = false;
+    bool is_over = false;  // the thread has told its last
+  };
 
-void reporter::deliver() noexcept {
-  const auto events = std::exchange(*waiting_.lock(), {});
-  for (const event& e : events) {
+  explicit shared(observer o) : tell{std::move(o)} {}
+
+  const observer tell;
+  const std::uint64_t generation = process_generation();
+  std::condition_variable_any changed;
+  guarded<contents> state;
+
+  /// Whether an event of this kind is kept.
+  static bool has_room(contents& in, const event& e) noexcept {
+    const auto size = in.waiting.size();
+    in.is_behind = in.is_behind || size >= most;
+    const auto most_of_kind = limit_of(e);
+    const bool has = !most_of_kind || (*most_of_kind > most ? size < *most_of_kind : !in.is_behind);
+    if (has) return true;
+    ++in.dropped;
+    ++in.dropped_untold;
+    return false;
+  }
+
+  /// nullopt: there will be none any more.
+  std::optional<event> next() {
+    auto s = state.lock();
+    changed.wait(s.lock(), [&] { return !s->waiting.empty() || s->is_closing; });
+    if (s->is_closed || s->waiting.empty()) {
+      s->is_over = true;
+      changed.notify_all();
+      return std::nullopt;
+    }
+    std::optional<event> out{std::move(s->waiting.front())};
+    s->waiting.pop_front();
+    if (s->waiting.size() > most / 2) return out;
+    s->is_behind = false;
+    if (s->dropped_untold > 0) s->waiting.push_back({events::dropped{.events = std::exchange(s->dropped_untold, 0)}});
+    return out;
+  }
+};
+
+reporter::reporter(observer o, duration longest)
+    : wants_all_{static_cast<bool>(o)},
+      longest_{longest},
+      shared_{std::make_shared<shared>(o ? std::move(o) : observer{to_clog})} {}
+
+reporter::~reporter() { close(core::later(driver::now(), longest_)); }
+
+// Where there is no memory or no thread, the event is not told, or later.
+void reporter::add(event e) noexcept try {
+  if (!wants_all_ && !is_for_people(e)) return;
+  const auto s = shared_->state.lock();
+  if (s->is_closing || !shared::has_room(*s, e)) return;
+  s->waiting.push_back(std::move(e));
+  if (!s->thread.joinable()) s->thread = std::thread{[with = shared_] { run(with); }};
+  shared_->changed.notify_all();
+} catch (const std::exception&) {
+}
+
+std::uint64_t reporter::dropped() const noexcept { return shared_->state.lock()->dropped; }
+
+// A child that the observer forks has nobody to unlock what others had locked.
+void reporter::run(const std::shared_ptr<shared>& with) noexcept {
+  while (const auto e = with->next()) {
     try {
-      observer_(e);
+      with->tell(*e);
     } catch (...) {  // NOLINT(bugprone-empty-catch): the observer's failures are not ours
     }
+    if (with->generation != process_generation()) return;
   }
+}
+
+void reporter::close(core::instant deadline) noexcept {
+  auto s = shared_->state.lock();
+  s->is_closing = true;
+  shared_->changed.notify_all();
+  std::thread thread = std::move(s->thread);
+  if (!thread.joinable()) return;
+  const bool is_told = thread.get_id() != std::this_thread::get_id() &&
+                       driver::wait_until(shared_->changed, s.lock(), deadline, {}, [&] { return s->is_over; });
+  s->is_closed = true;
+  s->waiting.clear();
+  s.lock().unlock();
+  is_told ? thread.join() : thread.detach();
 }
 
 }  // namespace rowlock::inline v1::runtime

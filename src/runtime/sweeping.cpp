@@ -70,14 +70,20 @@ std::size_t sweeping::sweep_once() try {
   const std::scoped_lock alone{sweeping_};
   if (!leads()) return 0;
   const auto before = *done_.lock();
+  const core::instant began = driver::now();
   rows_ = core::first_rows(options_.batch);
   cost_ = {};
   bury_tickets();
   announce();
   sweep_names();
   const auto done = done_.lock();
-  if (goes_on()) ++done->sweeps;
-  return static_cast<std::size_t>(done->rows - before.rows + done->tickets - before.tickets);
+  const events::swept now{
+      .rows = done->rows - before.rows, .tickets = done->tickets - before.tickets, .took = driver::now() - began};
+  if (goes_on()) {
+    ++done->sweeps;
+    client_->has_swept(now);
+  }
+  return static_cast<std::size_t>(now.rows + now.tickets);
 } catch (const error& e) {
   if (is_stopped() && e.code() == errc::cancelled) return 0;
   if (!is_final(e)) ++done_.lock()->failures;
@@ -87,7 +93,7 @@ std::size_t sweeping::sweep_once() try {
 bool sweeping::leads() {
   if (lead_ && !lead_->lost().stop_requested()) return true;
   lead_.reset();
-  lead_ = client_->acquire(lead, lead_options(), std::nullopt, duration::zero(), stop_.get_token());
+  lead_ = client_->try_acquire_for_itself(lead, lead_options(), stop_.get_token());
   if (!lead_ && !is_stopped()) ++done_.lock()->stand_bys;
   return lead_.has_value();
 }
@@ -118,6 +124,7 @@ void sweeping::bury_tickets() {
         return strategies::bury(sql, on, page.tickets, until);
       });
       done_.lock()->tickets += gone;
+      client_->swept(0, gone);
     }
     after = page.last;
   }
@@ -149,6 +156,7 @@ void sweeping::sweep_names() {
         return strategies::sweep(sql, on, page.names, options_.retention, until);
       });
       done_.lock()->rows += gone;
+      client_->swept(gone, 0);
     }
     from = gone == rows_ ? swept_to_ : page.last;
     swept_to_ = std::move(page.last);

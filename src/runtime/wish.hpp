@@ -12,6 +12,7 @@ struct client_impl::wish {
   const lock_options& options;
   holder by;
   bool is_reentrant;
+  runtime::asking* call = nullptr;                ///< nullptr: the client's own
   runtime::waiting_line::place* place = nullptr;  ///< of one who waits
 
   bool is_fair() const noexcept { return options.fairness == fairness::fifo; }

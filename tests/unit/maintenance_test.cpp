@@ -112,8 +112,7 @@ struct keeper_test : testing::Test {
 
   runtime::holdings held;
   runtime::undo_list undo;
-  runtime::reporter events{[](const event&) {}};
-  runtime::keeper keeper{held, undo, events, hands(), 5s};
+  runtime::keeper keeper{held, undo, hands(), 5s};
 
   runtime::keeper::hands hands() {
     return {.renew =

@@ -8,7 +8,6 @@
 
 #include "runtime/alarm.hpp"
 #include "runtime/ids.hpp"
-#include "runtime/reporter.hpp"
 #include "runtime/undo_list.hpp"
 
 // Parts of the runtime that need neither a database nor time to pass.
@@ -102,19 +101,6 @@ TEST(alarm, an_arming_before_the_disarming_does_not_hold_a_later_one_up) {
   alarm.disarm();
   alarm.arm(at_once);
   alarm.wait();
-}
-
-TEST(reporter, delivers_in_order_and_survives_an_observer_that_throws) {
-  std::vector<std::string> seen;
-  runtime::reporter reporter{[&](const event& e) {
-    seen.push_back(std::get<events::warning>(e.what).sentence);
-    throw 1;
-  }};
-  reporter.add({events::warning{"one"}});
-  reporter.add({events::warning{"two"}});
-  reporter.deliver();
-  reporter.deliver();
-  EXPECT_EQ(seen, (std::vector<std::string>{"one", "two"}));
 }
 
 TEST(ids, attempts_differ_and_have_32_digits) {

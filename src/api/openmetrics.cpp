@@ -1,0 +1,181 @@
+#include <rowlock/openmetrics.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/error_name.hpp"
+
+namespace rowlock::inline v1 {
+
+namespace {
+
+using label = std::pair<std::string_view, std::string_view>;
+
+// Exactly, and the same in every locale: "0.00025", "2.5", "60.0".
+std::string in_seconds(duration d) {
+  constexpr std::size_t places = 6;
+  std::string digits = std::to_string(d.count());
+  if (digits.size() <= places) digits.insert(0, places + 1 - digits.size(), '0');
+  digits.insert(digits.size() - places, 1, '.');
+  const auto last = digits.find_last_not_of('0');
+  digits.erase(digits[last] == '.' ? last + 2 : last + 1);
+  return digits;
+}
+
+/// OpenMetrics text, family by family.
+class page {
+ public:
+  /// A family; `unit` is empty where its values are numbers of something.
+  page& family(std::string_view name, std::string_view type, std::string_view help, std::string_view unit = {}) {
+    family_ = name;
+    line({"# TYPE ", name, " ", type});
+    if (!unit.empty()) line({"# UNIT ", name, " ", unit});
+    line({"# HELP ", name, " ", help});
+    return *this;
+  }
+  page& counter(std::string_view name, std::string_view help) { return family(name, "counter", help); }
+  page& gauge(std::string_view name, std::string_view help) { return family(name, "gauge", help); }
+  page& histogram_in_seconds(std::string_view name, std::string_view help) {
+    return family(name, "histogram", help, "seconds");
+  }
+
+  page& total(std::uint64_t value, std::initializer_list<label> labels = {}) {
+    return sample("_total", labels, std::to_string(value));
+  }
+  page& value(std::uint64_t value, std::initializer_list<label> labels = {}) {
+    return sample("", labels, std::to_string(value));
+  }
+  page& value(duration value) { return sample("", {}, in_seconds(value)); }
+  page& value(const histogram& of, const label& whose) {
+    std::uint64_t so_far = 0;
+    for (std::size_t i = 0; i < of.counts.size(); ++i) {
+      so_far += of.counts.at(i);
+      const std::string bound = i < histogram::bounds.size() ? in_seconds(histogram::bounds.at(i)) : "+Inf";
+      sample("_bucket", {whose, {"le", bound}}, std::to_string(so_far));
+    }
+    sample("_count", {whose}, std::to_string(so_far));
+    return sample("_sum", {whose}, in_seconds(of.sum));
+  }
+
+  void write(std::ostream& to) {
+    line({"# EOF"});
+    to.write(text_.data(), static_cast<std::streamsize>(text_.size()));
+  }
+
+ private:
+  void line(std::initializer_list<std::string_view> parts) {
+    for (const auto part : parts) text_.append(part);
+    text_.push_back('\n');
+  }
+
+  void escaped(std::string_view text) {
+    for (const char c : text) {
+      if (c == '\\' || c == '"' || c == '\n') text_.push_back('\\');
+      text_.push_back(c == '\n' ? 'n' : c);
+    }
+  }
+
+  page& sample(std::string_view suffix, std::initializer_list<label> labels, std::string_view value) {
+    text_.append(family_).append(suffix);
+    char before = '{';
+    for (const auto& [name, what] : labels) {
+      text_.push_back(std::exchange(before, ','));
+      text_.append(name).append("=\"");
+      escaped(what);
+      text_.push_back('"');
+    }
+    if (labels.size() > 0) text_.push_back('}');
+    line({" ", value});
+    return *this;
+  }
+
+  std::string text_;
+  std::string_view family_;
+};
+
+void write_strategies(page& to, const client_statistics& of) {
+  to.counter("rowlock_acquisitions", "Calls that asked for a lock, by how they ended.");
+  for (const auto& each : of.strategies) {
+    const label by{"strategy", to_string(each.strategy)};
+    to.total(each.acquired, {by, {"outcome", "acquired"}});
+    to.total(each.busy, {by, {"outcome", "busy"}});
+    to.total(each.cancelled, {by, {"outcome", "cancelled"}});
+    to.total(each.failed, {by, {"outcome", "failed"}});
+  }
+  to.counter("rowlock_releases", "Locks that were let go by their holders.");
+  for (const auto& each : of.strategies) to.total(each.released, {{"strategy", to_string(each.strategy)}});
+  to.counter("rowlock_strategy_losses", "Locks that were lost while they were held, by strategy.");
+  for (const auto& each : of.strategies) to.total(each.lost, {{"strategy", to_string(each.strategy)}});
+  to.histogram_in_seconds("rowlock_wait_seconds", "From the call to the grant, of locks that were got.");
+  for (const auto& each : of.strategies) to.value(each.waits, {"strategy", to_string(each.strategy)});
+  to.histogram_in_seconds("rowlock_hold_seconds", "How long locks were held that were released or lost.");
+  for (const auto& each : of.strategies) to.value(each.holds, {"strategy", to_string(each.strategy)});
+}
+
+void write_failures(page& to, const client_statistics& of) {
+  to.counter("rowlock_losses", "Locks that were lost while they were held, by reason.");
+  for (const auto& each : of.losses) to.total(each.lost, {{"reason", to_string(each.reason)}});
+  to.counter("rowlock_errors", "Calls to the database that failed, by the code of the error.");
+  for (const auto& each : of.errors) to.total(each.failures, {{"code", core::name_of(each.code)}});
+  to.histogram_in_seconds("rowlock_statement_seconds", "How long calls to the database took, failed ones included.");
+  for (const auto& each : of.statements) to.value(each.took, {"operation", each.operation});
+}
+
+void write_counts(page& to, const client_statistics& of) {
+  to.counter("rowlock_renewals", "Locks that were renewed.").total(of.renewals);
+  to.counter("rowlock_renewal_failures", "Leases that could not be renewed for want of an answer.")
+      .total(of.renewal_failures);
+  to.counter("rowlock_release_failures", "Failed releases that nobody could be told of by an exception.")
+      .total(of.release_failures);
+  to.counter("rowlock_reconnects", "Connections that were opened after one had been lost.").total(of.reconnects);
+  to.counter("rowlock_polling_fallbacks", "Times that those who wait had to begin to ask again and again.")
+      .total(of.polling_fallbacks);
+  to.counter("rowlock_sweeps", "Sweeps that came to the end of the tables.").total(of.sweeps);
+  to.counter("rowlock_swept_rows", "Rows of unused names that were deleted.").total(of.swept_rows);
+  to.counter("rowlock_swept_tickets", "Tickets of dead waiters that were deleted.").total(of.swept_tickets);
+  to.counter("rowlock_dropped_events", "Events that were dropped, since the observer fell behind.")
+      .total(of.dropped_events);
+}
+
+void write_state(page& to, const client_statistics& of) {
+  to.gauge("rowlock_held_locks", "Locks that are held.").value(of.held);
+  to.gauge("rowlock_waiting_calls", "Calls that ask for a lock.").value(of.waiting);
+  to.gauge("rowlock_connections", "Open connections for statements.")
+      .value(of.connections_in_use, {{"state", "in_use"}})
+      .value(of.connections - of.connections_in_use, {{"state", "idle"}});
+  to.gauge("rowlock_held_transactions", "Connections that locks by for_update have.").value(of.held_transactions);
+}
+
+}  // namespace
+
+void write_openmetrics(std::ostream& to, const client_statistics& of) {
+  page out;
+  write_strategies(out, of);
+  write_failures(out, of);
+  write_counts(out, of);
+  write_state(out, of);
+  out.write(to);
+}
+
+void write_openmetrics(std::ostream& to, const database_statistics& of) {
+  page out;
+  out.gauge("rowlock_database_up", "1: the database has answered.").value(1);
+  out.gauge("rowlock_database_names", "Rows of the lock table, held or not.").value(of.names);
+  out.gauge("rowlock_database_held_locks", "Locks that somebody holds.")
+      .value(of.held - of.held_by_transaction, {{"by", "lease"}})
+      .value(of.held_by_transaction, {{"by", "transaction"}});
+  out.gauge("rowlock_database_waiters", "Waiters that are alive.").value(of.waiters);
+  out.family("rowlock_database_longest_hold_seconds", "gauge", "For how long the oldest holder has had its lock.",
+             "seconds")
+      .value(of.longest_hold.value_or(duration::zero()));
+  out.family("rowlock_database_longest_wait_seconds", "gauge", "For how long the oldest waiter has waited.", "seconds")
+      .value(of.longest_wait.value_or(duration::zero()));
+  out.write(to);
+}
+
+}  // namespace rowlock::inline v1
