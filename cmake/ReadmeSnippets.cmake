@@ -6,10 +6,13 @@
 # includes, to run it (tests/transaction/readme_test.cpp).
 # A changed page makes CMake configure again; only blocks that changed are compiled again.
 #
-# The ```sh blocks of a page are run one after the other, in one shell that ends at the first failure, with the built
-# programs in its PATH and an empty folder as its home: the ctest <page>_sh.
+# The ```sh and ```crontab blocks of a page are run with the built programs: the ctest <page>_sh; those "for postgresql"
+# and "for mysql" against the servers of the tests: <page>_sh_postgresql, <page>_sh_mysql (tests/guides/run.sh). An ```ini
+# block "of" a file shows all of that file, and units are what systemd takes (tests/guides/).
 
 include(RowlockProgramTest)
+
+set(ROWLOCK_GUIDES_FOLDER "${PROJECT_SOURCE_DIR}/tests/guides")
 
 # What a block may take for granted when it is no whole program.
 set(ROWLOCK_SNIPPET_PRELUDE [[
@@ -150,27 +153,22 @@ function(rowlock_page_snippets page)
     endforeach()
 endfunction()
 
-function(rowlock_page_script page)
+# rowlock_page_script(<page> <database> <what is behind "sh" and "crontab" in its blocks>)
+function(rowlock_page_script page database behind)
     file(READ "${PROJECT_SOURCE_DIR}/${page}" text)
-    string(REPLACE ";" "<semicolon>" text "${text}")  # a list would come apart there
-    string(REGEX MATCHALL "\n```sh\n([^`]|`[^`])*\n```" blocks "\n${text}")
-    if(NOT blocks)
+    if(NOT "\n${text}" MATCHES "\n```(sh|crontab)${behind}\n")
         return()
     endif()
-    list(JOIN blocks "" script)
-    string(REGEX REPLACE "\n```(sh)?" "\n" script "${script}")
-    string(REPLACE "<semicolon>" ";" script "${script}")
     cmake_path(GET page STEM LAST_ONLY stem)
-    string(TOLOWER "${stem}_sh" test)
-    set(folder "${PROJECT_BINARY_DIR}/run/${test}")
-    set(file "${PROJECT_BINARY_DIR}/generated/snippets/${test}.sh")
-    rowlock_write_if_different("${file}" "${script}")
+    string(TOLOWER "${stem}_sh${behind}" test)
+    string(REPLACE " for " "_" test "${test}")
     add_test(NAME ${test}
-        COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${folder}" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}" -- sh -eux "${file}")
+        COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/${test}" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
+                -- bash "${ROWLOCK_GUIDES_FOLDER}/run.sh" "${PROJECT_SOURCE_DIR}/${page}" ${database})
     set_tests_properties(${test} PROPERTIES
         LABELS readme
         TIMEOUT 60
-        ENVIRONMENT "HOME=${folder}"
+        SKIP_REGULAR_EXPRESSION "Skipped: ROWLOCK_TEST_"
         ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
 endfunction()
 
@@ -180,7 +178,23 @@ file(GLOB pages RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages})
 foreach(page IN LISTS pages)
     rowlock_page_snippets("${page}")
-    if(TARGET rowlock_command)
-        rowlock_page_script("${page}")
+    if(NOT TARGET rowlock_command)
+        continue()
+    endif()
+    rowlock_page_script("${page}" sqlite "")
+    if(ROWLOCK_WITH_POSTGRESQL)
+        rowlock_page_script("${page}" postgresql " for postgresql")
+    endif()
+    if(ROWLOCK_WITH_MYSQL)
+        rowlock_page_script("${page}" mysql " for mysql")
     endif()
 endforeach()
+
+add_test(NAME guides_show_files COMMAND bash "${ROWLOCK_GUIDES_FOLDER}/shown.sh")
+set_tests_properties(guides_show_files PROPERTIES LABELS readme TIMEOUT 60)
+if(TARGET rowlock_command AND ROWLOCK_WITH_SQLITE)
+    add_test(NAME guides_units
+        COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_units" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
+                -- bash "${ROWLOCK_GUIDES_FOLDER}/units.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    set_tests_properties(guides_units PROPERTIES LABELS readme TIMEOUT 60)
+endif()

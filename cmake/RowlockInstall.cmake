@@ -3,7 +3,7 @@
 #
 # Every file is part of one of these, which are also the Debian packages (RowlockPackages.cmake):
 #
-#   command       the program rowlock
+#   command       the program rowlock, and units for systemd as examples
 #   runtime       the shared libraries, where they are shared
 #   development   headers, static libraries, schema, and what the builds of others read
 
@@ -178,4 +178,7 @@ install(FILES
 if(TARGET rowlock_command)
     install(TARGETS rowlock_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
     rowlock_find_libraries_from(rowlock_command "${CMAKE_INSTALL_BINDIR}")
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/systemd"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"
+        COMPONENT command)
 endif()

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# units.sh <folder of rowlock>: systemd finds no fault with the units of the guides, and what they start does what they
+# are for. In the folder where it is called, which is empty.
+set -euo pipefail
+
+bin=$1
+units=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../docs/systemd" && pwd)
+
+printf '#!/bin/sh\necho "$ROWLOCK_NAME" >%s/was_run\n' "$PWD" >nightly && chmod +x nightly
+echo "sqlite:$PWD/locks.db" >database
+cp "$units"/* .
+sed -i "s#/usr/bin/rowlock#$bin/rowlock#; s#/usr/local/bin/nightly#$PWD/nightly#; s#/etc/rowlock/database#$PWD/database#" \
+    ./*.service
+
+# setting <unit> <name>
+setting() { sed -n "s#^$2=##p" "$1"; }
+
+# start <unit>: its command with its environment. systemd hands it the file of LoadCredential= under %d.
+start() {
+    local environment
+    environment=$(setting "$1" Environment)
+    [[ $(setting "$1" LoadCredential) == "database:$PWD/database" ]] || return 1
+    # shellcheck disable=SC2046
+    exec env -i "${environment//%d/$PWD}" $(setting "$1" ExecStart)
+}
+
+"$bin/rowlock" --database "$(<database)" migrate
+(start nightly.service)
+[[ $(<was_run) == nightly ]]
+
+# It is taken for some minutes: another host would leave it alone.
+status=0
+(start nightly.service) || status=$?
+[[ $status == "$(setting nightly.service SuccessExitStatus)" ]]
+
+(start rowlock-sweep.service) &
+sweeper=$!
+trap 'kill -KILL "$sweeper" 2>/dev/null || true' EXIT
+until [[ $(readlink /proc/"$sweeper"/fd/* 2>/dev/null) == *locks.db* ]]; do kill -0 "$sweeper"; done
+kill -TERM "$sweeper"
+wait "$sweeper"
+
+if ! command -v systemd-analyze >/dev/null; then
+    echo "Skipped: there is no systemd-analyze here, so that nobody looked at the rest of the units."
+    exit 0
+fi
+# It exits with 0 where it does not know what a line means.
+said=$(systemd-analyze verify ./*.service ./*.timer 2>&1) && [[ -z $said ]] || { echo "$said" >&2 && exit 1; }
