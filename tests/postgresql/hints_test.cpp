@@ -133,6 +133,35 @@ TEST_F(hints, are_given_to_the_first_alone) {
   EXPECT_EQ(hearing.told(), words{});
 }
 
+TEST_F(hints, are_given_by_whoever_frees_a_lease_to_its_holders_client_too) {
+  auto first = connect();
+  auto desk = connect();
+  ear hearing{db()};
+  const auto held = first.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(first)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  const auto next = last_waiter();
+  hearing.listen_for(next);
+  EXPECT_TRUE(desk.force_release("orders/42"));
+  EXPECT_EQ(hearing.told(), told_to(next));
+  one.get().release();
+}
+
+TEST_F(hints, are_given_by_whoever_ends_the_session_that_had_a_lock) {
+  auto first = connect();
+  auto desk = connect();
+  ear hearing{db()};
+  const auto held = first.acquire("orders/42", {.strategy = strategy::for_update});
+  db().enqueue("orders/42");
+  const auto next = last_waiter();
+  hearing.listen_for(next);
+  EXPECT_EQ(hearing.told(), words{});
+  EXPECT_TRUE(desk.force_release("orders/42"));
+  words told;
+  EXPECT_TRUE(eventually([&] { return !(told = hearing.told()).empty(); }));
+  EXPECT_EQ(told, told_to(next));
+}
+
 TEST_F(hints, are_not_given_by_a_client_to_itself) {
   auto first = connect();
   auto second = connect();

@@ -62,6 +62,20 @@ TEST_F(pgbouncer, carries_it_where_the_default_is_read_only) {
   EXPECT_NO_THROW(locks.acquire("orders/42").release());
 }
 
+TEST_F(pgbouncer, carries_the_freeing_of_what_others_have) {
+  auto locks = connect_pooled();
+  auto desk = connect_pooled();
+  for (const auto by : {strategy::unique_index, strategy::for_update}) {
+    lock_options options{.strategy = by};
+    if (by == strategy::unique_index) options.lease = 3s;
+    const auto held = locks.acquire("orders/42", options);
+    EXPECT_TRUE(desk.force_release("orders/42"));
+    EXPECT_TRUE(desk.try_acquire("orders/42").has_value());
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(held.why_lost(), by == strategy::for_update ? loss_reason::session_ended : loss_reason::forced);
+  }
+}
+
 TEST_F(pgbouncer, carries_a_wait) {
   auto locks = connect_pooled();
   auto other = connect_pooled();
