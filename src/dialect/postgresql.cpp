@@ -284,9 +284,8 @@ constexpr std::string_view unlocked = R"(, EXISTS (
   SELECT FROM rowlock_lock l WHERE l.name = $1::text AND l.owner IS NULL{releasing} FOR UPDATE SKIP LOCKED)::integer
 FROM rowlock_lock WHERE )";
 
-// Whoever has changed a row and not committed, or alone has it locked, stands in its xmax, and in pg_locks for as long
-// as it is under way.
-constexpr std::string_view kept_by_transactions = R"(
+// Whoever has changed a row and not committed stands in its xmax, and in pg_locks for as long as it is under way.
+constexpr std::string_view held_by_transactions = R"(
 WITH held AS MATERIALIZED (
   SELECT k.transactionid, k.pid, a.application_name, a.xact_start
   FROM pg_locks k LEFT JOIN pg_stat_activity a ON a.pid = k.pid
@@ -294,17 +293,31 @@ WITH held AS MATERIALIZED (
 SELECT l.name, 0::bigint, h.application_name, 'session ' || h.pid, NULL::text,
   us(clock_timestamp() - h.xact_start), NULL::bigint, NULL::text, true
 FROM rowlock_lock l JOIN held h ON h.transactionid = l.xmax
-WHERE )";
-constexpr std::string_view looks_unowned = "(l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND ";
+WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND )";
 
-// Where several have the row locked, its xmax is the number of a list of them, and a transaction's of that number may
-// be anybody's: it must at least have locked something in this table.
-constexpr std::string_view end_keeper = R"(
-SELECT pg_terminate_backend(k.pid)::integer FROM rowlock_lock l JOIN pg_locks k ON k.transactionid = l.xmax
-WHERE l.name = $1::text AND k.pid = $2::integer AND k.locktype = 'transactionid' AND k.granted
-  AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_locks t
+// Where several have had the row locked at once, its xmax is the number of a list of them. Nothing tells which of the
+// two it is, so whoever is found by it must at least have locked something in this table.
+constexpr std::string_view keepers = R"(
+WITH named AS MATERIALIZED (SELECT name, xmax AS keeper FROM rowlock_lock WHERE name = $1::text),
+several AS MATERIALIZED (
+  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_database)
+    THEN keeper END AS list FROM named),
+keepers AS MATERIALIZED (
+  SELECT name, keeper, 1 AS place FROM named
+  UNION ALL SELECT s.name, m.xid, 2 FROM several s, LATERAL pg_get_multixact_members(s.list) m),
+found AS MATERIALIZED (
+  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_locks k ON k.transactionid = f.keeper
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_locks t
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = 'rowlock_lock'::regclass AND t.granted
-      AND t.database = (SELECT oid FROM pg_database WHERE datname = current_database())))";
+      AND t.database = (SELECT oid FROM pg_database WHERE datname = current_database()))))";
+
+constexpr std::string_view pinning = R"(
+SELECT f.name, 0::bigint, a.application_name, 'session ' || f.pid, NULL::text,
+  us(clock_timestamp() - a.xact_start), NULL::bigint, NULL::text, true
+FROM found f LEFT JOIN pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid LIMIT 1)";
+
+constexpr std::string_view end_keeper = R"(
+SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f)";
 
 constexpr std::string_view of_prefix_held = R"(
 l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name)";
@@ -428,9 +441,6 @@ table postgresql(std::string_view prefix, const choices& with) {
     return replaced(inspection, " FROM rowlock_lock WHERE ", more);
   };
   const auto inspecting = [](std::string_view where) { return std::string{inspection} + std::string{where}; };
-  const auto keeping = [](std::string_view where, std::string_view and_where = {}) {
-    return std::string{kept_by_transactions}.append(where).append(and_where);
-  };
   step steps[] = {
       {.verb = verb::acquire, .key = 3, .act = granting("", "", acquired_one), .many = std::string{acquire_many}},
       {.verb = verb::hold, .act = std::string{hold_one}},
@@ -454,8 +464,8 @@ table postgresql(std::string_view prefix, const choices& with) {
        .act = std::string{linger_one} + tell_first("$1::text", "$2::text"),
        .many = std::string{linger_many} + tell_first("l.name", "l.acquisition")},
       {.verb = verb::free, .act = std::string{free_one} + tell_first("$1::text", "''")},
-      {.verb = verb::find_pinning, .look = keeping("l.name = $1::text")},
-      {.verb = verb::end_session, .act = std::string{end_keeper}},
+      {.verb = verb::find_pinning, .look = std::string{keepers} + std::string{pinning}},
+      {.verb = verb::end_session, .act = std::string{keepers} + std::string{end_keeper}},
       {.verb = verb::acquire_in_turn,
        .key = 3,
        .act = granting(queue_seen, " AND (SELECT has_place AND NOT is_behind FROM queue)", acquired_in_turn)},
@@ -482,8 +492,8 @@ table postgresql(std::string_view prefix, const choices& with) {
       {.verb = verb::bury, .key = 1, .many = std::string{bury_many}},
       {.verb = verb::inspect, .look = inspecting("name = $1::text"), .many = inspecting("name = ANY ($1::text[])")},
       {.verb = verb::list, .look = inspecting(of_prefix)},
-      {.verb = verb::find_held, .look = keeping(looks_unowned, "l.name = $1::text")},
-      {.verb = verb::list_held, .look = keeping(looks_unowned, of_prefix_held)},
+      {.verb = verb::find_held, .look = std::string{held_by_transactions} + "l.name = $1::text"},
+      {.verb = verb::list_held, .look = std::string{held_by_transactions} + std::string{of_prefix_held}},
       {.verb = verb::beat, .look = "SELECT 1"},
       {.verb = verb::touch, .look = inspecting_and(unlocked) + "name = $1::text"},
       {.verb = verb::home, .look = "SELECT " + std::string{this_home}},

@@ -32,7 +32,7 @@ std::optional<possession> find_possession(const dialect::table& sql, driver::ses
   const auto row = look_at(sql, on, name, until);
   if (!row) return std::nullopt;
   possession out{.committed = row->token, .is_committed = !row->is_free()};
-  const auto keeper = find_keeper(sql, on, name, out.is_committed, until);
+  const auto keeper = find_keeper(sql, on, name, !row->is_vacant, until);
   if (!keeper && !out.is_committed) return std::nullopt;
   if (keeper) {
     out.session = session_number(keeper->thread);

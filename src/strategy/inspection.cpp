@@ -67,10 +67,11 @@ std::optional<lock_info> find(const dialect::table& sql, driver::session& on, st
 }
 
 std::optional<lock_info> find_keeper(const dialect::table& sql, driver::session& on, std::string_view name,
-                                     bool is_leased, const driver::limits& until) {
-  const auto by = is_leased ? dialect::verb::find_pinning : dialect::verb::find_held;
+                                     bool has_owner, const driver::limits& until) {
+  const auto& pinning = sql[dialect::verb::find_pinning];
+  const bool tells_of_pins = has_owner && !pinning.look.empty();
   std::vector<lock_info> found;
-  append_held_by_transactions(sql[by], on, {name}, until, found);
+  append_held_by_transactions(tells_of_pins ? pinning : sql[dialect::verb::find_held], on, {name}, until, found);
   return found.empty() ? std::nullopt : std::optional{std::move(found[0])};
 }
 

@@ -32,9 +32,10 @@ std::optional<row_state> look_at(const dialect::table& sql, driver::session& on,
 /// nullopt: nobody holds the name.
 std::optional<lock_info> find(const dialect::table& sql, driver::session& on, std::string_view name,
                               const driver::limits& until);
-/// The transaction that keeps the row locked, as far as the server tells; of a leased row few servers do.
+/// The transaction that keeps the row locked, as far as the server tells. Of a row with an owner few servers do, unless
+/// the transaction has taken it.
 std::optional<lock_info> find_keeper(const dialect::table& sql, driver::session& on, std::string_view name,
-                                     bool is_leased, const driver::limits& until);
+                                     bool has_owner, const driver::limits& until);
 std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std::string_view prefix,
                             const driver::limits& until);
 

@@ -99,6 +99,35 @@ TEST_P(forced, transaction_that_has_pinned_a_lease_is_undone_where_the_server_te
   EXPECT_TRUE(can_have("orders/42"));
 }
 
+TEST_P(forced, pins_of_a_lease_are_found_where_there_are_several_and_it_was_renewed) {
+  if (!is_on("postgresql")) GTEST_SKIP() << "here nobody tells which transaction it is";
+  const auto held = locks().acquire("orders/42", {.lease = 3s});
+  const auto other = open();
+  for (auto* const each : {&tx(), other.get()}) {
+    each->begin();
+    each->statement("UPDATE own SET n = n + 1 WHERE id = " + std::string{each == other.get() ? "1" : "2"});
+    each->confirm(held);
+  }
+  ASSERT_TRUE(is_renewed("orders/42"));
+  EXPECT_TRUE(others().force_release("orders/42"));
+  EXPECT_TRUE(can_have("orders/42"));
+  EXPECT_TRUE(fails([&] { other->commit(); }));
+  commit_fails();
+  EXPECT_EQ(value(2), 0);
+}
+
+TEST_P(forced, lease_that_was_renewed_while_it_was_pinned_takes_its_transaction_along) {
+  if (!is_on("postgresql")) GTEST_SKIP() << "here nobody tells which transaction it is";
+  const auto held = locks().acquire("orders/42", {.lease = 3s});
+  tx().begin();
+  tx().statement(write_own);
+  tx().confirm(held);
+  ASSERT_TRUE(is_renewed("orders/42"));
+  EXPECT_TRUE(others().force_release("orders/42"));
+  EXPECT_TRUE(can_have("orders/42"));
+  commit_fails();
+}
+
 TEST_P(forced, lease_that_has_run_out_while_it_was_pinned_is_free_with_the_end_of_its_transaction) {
   if (!is_on("postgresql")) GTEST_SKIP() << "here nobody tells which transaction it is";
   const auto held = locks().acquire("orders/42", {.lease = 150ms, .renew = false});
