@@ -29,7 +29,7 @@ json json_of(const std::optional<database_statistics>& found) {
 std::string openmetrics_of(const std::optional<database_statistics>& found) {
   if (!found)
     return "# TYPE rowlock_database_up gauge\n"
-           "# HELP rowlock_database_up Whether the database answers.\n"
+           "# HELP rowlock_database_up 1: the database has answered.\n"
            "rowlock_database_up 0\n"
            "# EOF\n";
   std::ostringstream out;

@@ -242,7 +242,8 @@ std::string answer_to(const CLI::App& app, const help_options& asked) {
     return bash_completion(app);
   }
   const CLI::App& about = asked_about(app, asked.subcommand);
-  return asked.is_for_man ? roff_page(about) : about.help();
+  if (asked.is_for_man) return roff_page(about);
+  return manual_formatter{}.make_help(&about, {}, CLI::AppFormatMode::Normal);  // help() is of what was parsed
 }
 
 }  // namespace

@@ -205,8 +205,8 @@ With --json it is an array of objects: subject, condition and sentence.)"}};
 constexpr page::section metrics_before[] = {
     {"DESCRIPTION",
      R"(Prints what is in the database, for monitoring, as OpenMetrics text: how many names there are, how many locks are
-held, how many wait, and the longest of each. It reads all rows: for once a minute or so. Where the database cannot be
-reached or does not answer, rowlock_database_up is 0, all else is left out, and the exit status is that of the failure.
+held, how many wait, and the longest of each. It reads all rows: for once a minute or so. Where that
+fails, rowlock_database_up is 0, all else is left out, and the exit status is that of the failure.
 
 With --output it replaces a file in one step, so that whoever reads it finds the old text or the new. The file's mode is 0644, less the umask.
 

@@ -46,6 +46,8 @@ class command : public testing::Test {
   ~command() override;
   /// The path of the command.
   static std::string path();
+  /// Starts it, and waits for its end.
+  static outcome finish(const launch& how);
 
  protected:
   command();
@@ -54,7 +56,6 @@ class command : public testing::Test {
   launch rowlock(const words& arguments) const;
   /// `rowlock --database URL run job arguments…`
   launch run(const words& arguments) const { return rowlock(words{"run", "job"} + arguments); }
-  static outcome finish(const launch& how);
 
   /// The role `watcher` (see watcher.cpp) as a command line.
   static words watcher(const words& arguments = {});

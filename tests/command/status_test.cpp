@@ -20,8 +20,10 @@ using testing::IsEmpty;
 
 class command_status : public command {
  protected:
-  /// Each subcommand that asks the database.
-  const std::vector<words> every_subcommand_{{"run", "job", "--", "true"}, {"list"}, {"show", "job"}};
+  /// Each subcommand that asks the database, and has nothing to print where it gets no answer.
+  const std::vector<words> every_subcommand_{
+      {"run", "job", "--", "true"},          {"sweep", "--once"}, {"list"}, {"show", "job"}, {"waiters", "job"},
+      {"release", "--force", "--yes", "job"}};
   const std::string long_name_ = std::string(256, 'n');
 };
 
@@ -145,7 +147,9 @@ TEST_F(command_status, is_64_where_it_is_used_wrongly) {
       {"list", "one", "two"},
       {"list", "--frobnicate"},
       {"migrate", "now"},
-      {"migrate", "--json"},
+      {"check", "job"},
+      {"metrics", "job"},
+      {"waiters"},
       {"--table-prefix", "Not-A-Prefix", "list"},
       {"list", "--table-prefix", ""},
   };

@@ -1,0 +1,114 @@
+#include <gmock/gmock.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "command/command.hpp"
+
+// What bash offers, asked as bash asks: the words of the line in COMP_WORDS, and the answer in COMPREPLY.
+
+namespace rowlock::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::IsSupersetOf;
+using testing::Not;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
+
+class command_completion : public command {
+ protected:
+  /// Behind `rowlock`; the last is the one that is completed.
+  std::vector<std::string> offers(const words& arguments) const { return offers(arguments, database_.url()); }
+
+  static std::vector<std::string> offers(const words& arguments, const std::string& database) {
+    const std::string script =
+        "source <(\"$1\" help --completion bash) || exit; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _rowlock; "
+        "for each in \"${COMPREPLY[@]}\"; do printf '%s\\n' \"$each\"; done";
+    const auto result = finish({.words = words{"bash", "-c", script, path(), path()} + arguments,
+                                .environment = {"ROWLOCK_DATABASE=" + database, "ROWLOCK_DATABASE_FILE"}});
+    EXPECT_EQ(result.end, exited(0)) << result;
+    EXPECT_THAT(result.err, IsEmpty());
+    std::vector<std::string> out;
+    std::istringstream lines{result.out};
+    for (std::string line; std::getline(lines, line);) out.push_back(line);
+    return out;
+  }
+
+  held_lock hold(const std::string& name) { return locks_.acquire(name, {.lease = 1h}); }
+};
+
+TEST_F(command_completion, has_the_subcommands) {
+  EXPECT_THAT(offers({""}), UnorderedElementsAre("run", "migrate", "sweep", "list", "show", "waiters", "release",
+                                                 "check", "metrics", "help"));
+  EXPECT_THAT(offers({"s"}), UnorderedElementsAre("sweep", "show"));
+  EXPECT_THAT(offers({"--table-prefix", "mine_", "mi"}), ElementsAre("migrate"));
+  EXPECT_THAT(offers({"help", "w"}), ElementsAre("waiters"));
+}
+
+TEST_F(command_completion, has_the_options_of_each_subcommand) {
+  EXPECT_THAT(offers({"-"}), UnorderedElementsAre("--help", "-h", "--version", "--database", "--table-prefix"));
+  EXPECT_THAT(offers({"run", "--"}), IsSupersetOf({"--wait", "--fair", "--strategy", "--database"}));
+  EXPECT_THAT(offers({"run", "--l"}), UnorderedElementsAre("--lease", "--lost-exit"));
+  EXPECT_THAT(offers({"release", "job", "--f"}), ElementsAre("--force"));
+  EXPECT_THAT(offers({"list", "--f"}), IsEmpty());
+}
+
+TEST_F(command_completion, has_the_values_that_it_knows) {
+  EXPECT_THAT(offers({"run", "--strategy", ""}), UnorderedElementsAre("unique_index", "for_update", "version_cas"));
+  EXPECT_THAT(offers({"run", "--strategy", "=", "for"}), ElementsAre("for_update")) << "bash parts words there";
+  EXPECT_THAT(offers({"run", "--strategy", "="}), Contains("version_cas"));
+  EXPECT_THAT(offers({"help", "--completion", ""}), ElementsAre("bash"));
+  EXPECT_THAT(offers({"run", "--wait", ""}), IsEmpty());
+}
+
+TEST_F(command_completion, has_the_names_of_locks) {
+  const auto one = hold("orders/1");
+  const auto two = hold("orders/2");
+  const auto other = hold("other");
+  for (const auto& arguments : std::vector<words>{{"show"}, {"waiters"}, {"release", "--force"}, {"show", "--json"}})
+    EXPECT_THAT(offers(arguments + words{"orders/"}), UnorderedElementsAre("orders/1", "orders/2"));
+  EXPECT_THAT(offers({"show", "orders/1", ""}), IsEmpty()) << "it takes one";
+}
+
+TEST_F(command_completion, quotes_names_and_runs_none_of_them) {
+  const auto spaced = hold("two words");
+  const auto odd = hold("$(touch " + file("ran").string() + ")");
+  const auto parted = hold("rowlock:sweeper");
+  EXPECT_THAT(offers({"show", ""}), Contains("two\\ words"));
+  EXPECT_THAT(offers({"show", "two\\ w"}), ElementsAre("two\\ words"));
+  EXPECT_THAT(offers({"show", "\"two w"}), ElementsAre("two words")) << "behind the quote that is there";
+  EXPECT_THAT(offers({"show", "$"}), ElementsAre(StartsWith("\\$\\(touch\\ ")));
+  EXPECT_THAT(offers({"show", "rowlock", ":", "sw"}), ElementsAre("sweeper")) << "bash parts words there";
+  EXPECT_FALSE(std::filesystem::exists(file("ran")));
+}
+
+TEST_F(command_completion, asks_the_database_of_the_command_line) {
+  const auto held = hold("job");
+  const auto file = database_.file().string();
+  EXPECT_THAT(offers({"--database", "sqlite", ":", file, "show", ""}, "nonsense"), ElementsAre("job"));
+  EXPECT_THAT(offers({"show", "--database", "=", "sqlite", ":", file, ""}, "nonsense"), ElementsAre("job"));
+}
+
+TEST_F(command_completion, is_quiet_where_no_database_answers) {
+  EXPECT_THAT(offers({"show", ""}, ""), IsEmpty());
+  EXPECT_THAT(offers({"show", ""}, "nonsense"), IsEmpty());
+  EXPECT_THAT(offers({"show", ""}, "sqlite:" + file("no-such-folder/locks.db").string()), IsEmpty());
+}
+
+TEST_F(command_completion, has_files_behind_output_and_commands_behind_the_dashes) {
+  const auto text = file("rowlock.prom").string();
+  ASSERT_EQ(finish({.words = {"touch", text}}).end, exited(0));
+  EXPECT_THAT(offers({"metrics", "--output", file("row").string()}), ElementsAre(text));
+  EXPECT_THAT(offers({"run", "job", "--", "ech"}), AllOf(Contains("echo"), Each(StartsWith("ech"))));
+  EXPECT_THAT(offers({"run", "job", "--", "cat", file("row").string()}), ElementsAre(text));
+  EXPECT_THAT(offers({"run", "job", "--", "cat", "--wa"}), Not(Contains("--wait"))) << "they are the command's own";
+}
+
+}  // namespace
+}  // namespace rowlock::test

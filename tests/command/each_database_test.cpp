@@ -1,0 +1,238 @@
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <regex>
+#include <string>
+
+#include "command/command.hpp"
+#include "support/databases.hpp"
+
+// Each subcommand on each database: what it prints, for people and for programs, and what it exits with.
+
+namespace rowlock::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+class command_on : public on_each_database {
+ protected:
+  launch rowlock(const words& arguments) const { return at(db().url(), arguments); }
+  outcome ask(const words& arguments) const { return command::finish(rowlock(arguments)); }
+
+  /// The text, and that it ended so.
+  std::string ask(const words& arguments, int status) const {
+    const auto result = ask(arguments);
+    EXPECT_EQ(result.end, exited(status)) << testing::PrintToString(arguments) << " " << result;
+    EXPECT_TRUE(result.err.empty() || is_messages(result.err)) << result;
+    return result.out;
+  }
+
+  json ask_json(const words& arguments, int status) const {
+    return json::parse(ask(arguments + words{"--json"}, status), nullptr, false);
+  }
+
+  /// The same place by a way that nobody answers on.
+  outcome ask_nobody(const words& arguments) const {
+    const auto url = db().url();
+    const bool is_file = url.starts_with("sqlite:");
+    return command::finish(
+        at(is_file ? url + "-folder/locks.db" : std::regex_replace(url, std::regex{"@[^/]*/"}, "@127.0.0.1:1/"),
+           arguments));
+  }
+
+  void migrate() const { ASSERT_EQ(ask({"migrate"}, 0), ""); }
+  client connect() const { return client::connect(db().url(), {.observer = silent()}); }
+
+  std::map<std::string, std::string> conditions(int status) const {
+    std::map<std::string, std::string> out;
+    for (const auto& each : ask_json({"check"}, status)) out[each.at("subject")] = each.at("condition");
+    return out;
+  }
+
+  /// A run that holds "job", and ends by SIGTERM with the status 40.
+  launch holding(const words& arguments) const {
+    return rowlock(words{"run", "job"} + arguments + words{"--"} + words{own_path(), "--command", "watcher", "15"});
+  }
+
+ private:
+  static launch at(const std::string& url, const words& arguments) {
+    return {.words = words{command::path(), "--database", url} + arguments,
+            .environment = {"ROWLOCK_DATABASE", "ROWLOCK_DATABASE_FILE"}};
+  }
+};
+
+ROWLOCK_SUITE_ON_EACH_DATABASE(command_on);
+
+TEST_P(command_on, needs_its_tables) {
+  for (const auto& arguments : std::vector<words>{{"run", "job", "--", "true"},
+                                                  {"sweep", "--once"},
+                                                  {"list"},
+                                                  {"show", "job"},
+                                                  {"waiters", "job"},
+                                                  {"release", "--force", "--yes", "job"}})
+    EXPECT_TRUE(refused(ask(arguments), 78)) << testing::PrintToString(arguments);
+  EXPECT_EQ(conditions(78)["schema"], "failed");
+  const auto down = ask({"metrics"}, 78);
+  EXPECT_THAT(down, HasSubstr("\nrowlock_database_up 0\n"));
+  migrate();
+  EXPECT_THAT(ask({"metrics"}, 0), StartsWith(down.substr(0, down.find("\nrowlock_database_up 0"))))
+      << "whoever reads it finds the same metric";
+}
+
+TEST_P(command_on, needs_the_database) {
+  for (const auto& arguments : std::vector<words>{{"run", "job", "--wait", "0", "--", "true"},
+                                                  {"migrate"},
+                                                  {"sweep", "--once"},
+                                                  {"list"},
+                                                  {"show", "job"},
+                                                  {"waiters", "job"},
+                                                  {"release", "--force", "--yes", "job"}})
+    EXPECT_TRUE(refused(ask_nobody(arguments), 69)) << testing::PrintToString(arguments);
+  EXPECT_EQ(ask_nobody({"check"}).end, exited(69));
+  EXPECT_THAT(ask_nobody({"check"}).out, AllOf(StartsWith("connection    failed   "), Not(HasSubstr(" ok "))));
+  EXPECT_EQ(ask_nobody({"metrics"}).end, exited(69));
+  EXPECT_THAT(ask_nobody({"metrics"}).out, AllOf(HasSubstr("\nrowlock_database_up 0\n"), EndsWith("\n# EOF\n")));
+}
+
+TEST_P(command_on, migrates) {
+  EXPECT_EQ(ask_json({"migrate", "--dry-run"}, 0).size(), 2U);
+  EXPECT_EQ(ask_json({"migrate", "--status"}, 78).at("fits"), false);
+  EXPECT_EQ(ask_json({"migrate"}, 0).at("fits"), true);
+  EXPECT_EQ(ask({"migrate", "--dry-run"}, 0), "");
+  EXPECT_THAT(ask({"migrate", "--status"}, 0), StartsWith("VERSION"));
+  EXPECT_EQ(ask({"migrate"}, 0), "") << "again";
+}
+
+TEST_P(command_on, runs_one_at_a_time_and_shows_who) {
+  migrate();
+  program first{holding({"--note", "a run"})};
+  ASSERT_TRUE(first.says("started"));
+  EXPECT_TRUE(refused(ask({"run", "job", "--wait", "0", "--", "true"}), 75));
+  const auto pid = ":" + std::to_string(first.pid()) + ":";
+  const auto object = ask_json({"show", "job"}, 0);
+  EXPECT_THAT(object.at("owner").get<std::string>(), HasSubstr(pid));
+  EXPECT_EQ(object.at("waiters"), json::array());
+  EXPECT_THAT(ask({"show", "job"}, 0), AllOf(HasSubstr("name      job\n"), HasSubstr(pid), HasSubstr("a run")));
+  const auto all = ask_json({"list"}, 0);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].at("name"), "job");
+  EXPECT_EQ(all[0].at("token"), object.at("token"));
+  EXPECT_THAT(ask({"list", "jo"}, 0), MatchesRegex("NAME .*\njob +[0-9]+ .*" + pid + ".*\n"));
+  EXPECT_EQ(ask({"list", "other"}, 0), "");
+  first.signal(SIGTERM);
+  EXPECT_EQ(first.wait(), exited(40)) << first.err();
+  EXPECT_EQ(ask({"show", "job"}, 1), "");
+  EXPECT_EQ(ask({"run", "job", "--", "sh", "-c", "echo $ROWLOCK_NAME; exit 3"}, 3), "job\n");
+}
+
+TEST_P(command_on, lists_who_waits) {
+  migrate();
+  EXPECT_TRUE(refused(ask({"waiters", "job"}), 1));
+  EXPECT_EQ(ask_json({"waiters", "job"}, 1), json::array());
+  program first{holding({})};
+  ASSERT_TRUE(first.says("started"));
+  EXPECT_EQ(ask({"waiters", "job"}, 1), "");
+  program second{holding({})};
+  auto locks = connect();
+  ASSERT_TRUE(eventually([&] { return !locks.waiters("job").empty(); }));
+  const auto owner = testing::HasSubstr(":" + std::to_string(second.pid()) + ":");
+  const auto queue = ask_json({"waiters", "job"}, 0);
+  ASSERT_EQ(queue.size(), 1U);
+  EXPECT_THAT(queue[0].at("owner").get<std::string>(), owner);
+  EXPECT_EQ(queue, [&] {
+    auto same = ask_json({"show", "job"}, 0).at("waiters");
+    if (same.size() == 1) same[0]["waits_for_s"] = queue[0].at("waits_for_s");
+    return same;
+  }());
+  EXPECT_THAT(ask({"waiters", "job"}, 0), AllOf(MatchesRegex("TICKET +AGE +OWNER +THREAD\n[0-9]+ [^\n]*\n"), owner));
+  for (auto* each : {&first, &second}) {
+    ASSERT_TRUE(each->says("started"));
+    each->signal(SIGTERM);
+    EXPECT_EQ(each->wait(), exited(40)) << each->err();
+  }
+}
+
+TEST_P(command_on, frees_a_lease) {
+  migrate();
+  program holder{holding({"--lease", "3s"})};
+  ASSERT_TRUE(holder.says("started"));
+  const auto seen = ask_json({"show", "job"}, 0);
+  const auto freed = ask_json({"release", "--force", "--yes", "job"}, 0);
+  EXPECT_EQ(freed.at("freed"), true);
+  EXPECT_EQ(freed.at("token"), seen.at("token"));
+  EXPECT_EQ(holder.wait(), exited(70)) << holder.err();
+  EXPECT_TRUE(holder.says("got 15 ")) << "it hears of it, and ends its command";
+  EXPECT_THAT(holder.err(), HasSubstr("lost the lock"));
+  EXPECT_TRUE(refused(ask({"release", "--force", "--yes", "job"}), 1));
+  auto locks = connect();
+  const auto again = locks.acquire("job", {.lease = 1h});
+  EXPECT_THAT(ask({"release", "--force", "--yes", "job"}, 0),
+              AllOf(StartsWith("freed \"job\", which rowlock:"), HasSubstr("within a third of its lease")));
+}
+
+TEST_P(command_on, frees_what_a_transaction_has) {
+  migrate();
+  program holder{holding({"--strategy", "for_update"})};
+  ASSERT_TRUE(holder.says("started"));
+  EXPECT_EQ(ask_json({"show", "job"}, 0).at("held_by_transaction"), true);
+  EXPECT_THAT(ask({"release", "--force", "--yes", "job"}, 0), AllOf(StartsWith("freed \"job\""), EndsWith("undone\n")));
+  EXPECT_EQ(holder.wait(), exited(70)) << holder.err();
+  EXPECT_EQ(ask({"run", "job", "--wait", "0", "--", "true"}, 0), "");
+}
+
+TEST_P(command_on, sweeps) {
+  migrate();
+  db().add_unused(5);
+  EXPECT_EQ(ask_json({"sweep", "--once"}, 0).at("rows"), 5);
+  EXPECT_EQ(ask({"sweep", "--once"}, 0), "0 rows and 0 tickets deleted\n");
+}
+
+TEST_P(command_on, checks) {
+  migrate();
+  const auto findings = ask_json({"check"}, 0);
+  std::vector<std::string> subjects;
+  for (const auto& each : findings) {
+    subjects.push_back(each.at("subject"));
+    EXPECT_THAT(each.at("condition").get<std::string>(), testing::AnyOf("ok", "advice")) << each;
+    EXPECT_FALSE(each.at("sentence").get<std::string>().empty());
+    EXPECT_EQ(each.size(), 3U);
+  }
+  EXPECT_THAT(subjects, ElementsAre("connection", "schema", "privileges", "clock", "log settings", "cluster"));
+  const auto result = ask({"check"});
+  EXPECT_EQ(result.end, exited(0)) << result;
+  EXPECT_THAT(result.out, StartsWith("connection    ok "));
+  EXPECT_THAT(result.err, IsEmpty());
+  EXPECT_THAT(result.out, Not(HasSubstr("://"))) << "there may be a password in it";
+}
+
+TEST_P(command_on, counts) {
+  migrate();
+  connect().acquire("released").release();
+  auto locks = connect();
+  const auto held = locks.acquire("job", {.lease = 1h});
+  const auto text = ask({"metrics"}, 0);
+  EXPECT_THAT(text,
+              AllOf(StartsWith("# TYPE rowlock_"), HasSubstr("\nrowlock_database_up 1\n"), EndsWith("\n# EOF\n")));
+  const auto object = ask_json({"metrics"}, 0);
+  EXPECT_EQ(object.at("up"), true);
+  EXPECT_EQ(object.at("names"), 2);
+  EXPECT_EQ(object.at("held"), 1);
+  EXPECT_EQ(object.at("held_by_transaction"), 0);
+  EXPECT_EQ(object.at("waiters"), 0);
+  EXPECT_GE(object.at("longest_hold_s").get<double>(), 0);
+  EXPECT_EQ(object.at("longest_wait_s"), nullptr);
+  EXPECT_EQ(object.size(), 7U) << object;
+}
+
+}  // namespace
+}  // namespace rowlock::test
