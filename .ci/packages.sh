@@ -3,7 +3,7 @@
 build_packages=(g++ cmake ninja-build libsqlite3-dev libpqxx-dev libpq-dev libmysqlcppconn-dev libcli11-dev libfmt-dev
     nlohmann-json3-dev)
 test_packages=(libgtest-dev libgmock-dev sqlite3 postgresql pgbouncer mariadb-server-core mariadb-client-core
-    libmariadb-dev pkg-config dpkg-dev file)
+    libmariadb-dev pkg-config dpkg-dev file groff-base)
 
 missing_packages() {
     local package status

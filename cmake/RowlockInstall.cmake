@@ -3,7 +3,7 @@
 #
 # Every file is part of one of these, which are also the Debian packages (RowlockPackages.cmake):
 #
-#   command       the program rowlock, and units for systemd as examples
+#   command       the program rowlock, its manual, its completion for bash, and units for systemd as examples
 #   runtime       the shared libraries, where they are shared
 #   development   headers, static libraries, schema, and what the builds of others read
 
@@ -181,4 +181,12 @@ if(TARGET rowlock_command)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/systemd"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"
         COMPONENT command)
+    get_target_property(pages rowlock_command ROWLOCK_MAN_PAGES)
+    get_target_property(completion rowlock_command ROWLOCK_BASH_COMPLETION)
+    if(pages AND completion)
+        install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT command)
+        install(FILES "${completion}"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
+            COMPONENT command)
+    endif()
 endif()

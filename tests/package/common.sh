@@ -118,6 +118,23 @@ check_servers() {
     check_server "$1" mysql MySQL
 }
 
+# check_manual <prefix>: pages without errors, of the program and of each subcommand that its own page names, and the
+# completion that the program prints.
+check_manual() {
+    local program=$1/bin/rowlock page subcommand subcommands
+    [[ $has_command == 1 ]] || return 0
+    subcommands=$("$program" help --man | sed -n '/^\.SH SEE ALSO/{n;s/rowlock\\-\([a-z]*\)(1),*/\1/gp}')
+    [[ " $subcommands " == *" run "* ]] || fail "rowlock(1) names the pages: $subcommands"
+    for subcommand in "" $subcommands; do
+        page=$1/share/man/man1/rowlock${subcommand:+-$subcommand}.1
+        # shellcheck disable=SC2086
+        cmp "$page" <("$program" help --man $subcommand) || fail "$page is not what the program prints"
+        ! command -v groff >/dev/null || [[ -z $(groff -man -ww -z "$page" 2>&1) ]] || fail "$page has errors"
+    done
+    cmp "$1/share/bash-completion/completions/rowlock" <("$program" help --completion bash) ||
+        fail "The completion for bash is not what the program prints"
+}
+
 # check_command <prefix>: the program runs without being told where its libraries are.
 check_command() {
     local program=$1/bin/rowlock url=sqlite:$scratch/locks.db

@@ -68,3 +68,4 @@ check_find_package "$prefix" rowlock::sqlite COMPONENTS sqlite
 check_pkg_config "$prefix" rowlock-sqlite
 check_servers "$prefix"
 check_command "$prefix"
+check_manual "$prefix"

@@ -62,4 +62,5 @@ check_pkg_config "$prefix" rowlock
 check_servers "$prefix"
 check_libpqxx_of_program
 check_command "$prefix"
+check_manual "$prefix"
 check_shared_libraries
