@@ -66,7 +66,7 @@ _rowlock_offer_command() {
 }
 
 _rowlock() {
-    local words before current option subcommand= positionals=0 i database=()
+    local IFS=$' \t\n' words before current option subcommand='' positionals=0 i database=()
     COMPREPLY=()
     _rowlock_join
     current=${words[-1]}

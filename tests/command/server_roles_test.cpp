@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "command/command.hpp"
+#include "support/databases.hpp"
+#include "support/server_database.hpp"
+
+// On servers, as a role that may do less than the one that has the lock.
+
+namespace rowlock::test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+class command_as_guest : public on_each_database {
+ protected:
+  command_as_guest() { locks_.migrate(); }
+
+  void let_guest(const std::string& privileges) {
+    url_ = dynamic_cast<server_database&>(db()).url_of_guest(privileges);
+  }
+
+  outcome ask(const words& arguments) const {
+    return command::finish({.words = words{command::path(), "--database", url_} + arguments});
+  }
+
+  client locks_ = client::connect(db().url(), {.observer = silent()});
+
+ private:
+  std::string url_;
+};
+
+std::vector<database_kind> servers() {
+  std::vector<database_kind> out;
+  std::copy_if(databases().begin(), databases().end(), std::back_inserter(out),
+               [](const database_kind& each) { return each.name != "sqlite"; });
+  return out;
+}
+
+INSTANTIATE_TEST_SUITE_P(on, command_as_guest, testing::ValuesIn(servers()), database_name);
+
+TEST_P(command_as_guest, release_is_77_where_the_session_is_another_role_s_and_names_it) {
+  let_guest("SELECT, INSERT, UPDATE, DELETE");
+  const auto held = locks_.acquire("job", {.strategy = strategy::for_update});
+  const auto session = locks_.find("job").value().thread;
+  const auto result = ask({"release", "--force", "--yes", "job"});
+  EXPECT_TRUE(refused(result, 77));
+  EXPECT_THAT(result.err, HasSubstr(session));
+  EXPECT_FALSE(held.lost().stop_requested());
+}
+
+TEST_P(command_as_guest, release_frees_another_role_s_lease) {
+  let_guest("SELECT, INSERT, UPDATE, DELETE");
+  const auto held = locks_.acquire("job", {.lease = 1h});
+  EXPECT_EQ(ask({"release", "--force", "--yes", "job"}).end, exited(0));
+  EXPECT_FALSE(locks_.find("job").has_value());
+}
+
+TEST_P(command_as_guest, check_is_77_where_it_may_only_read) {
+  let_guest("SELECT");
+  const auto result = ask({"check"});
+  EXPECT_EQ(result.end, exited(77)) << result;
+  EXPECT_THAT(result.out, AllOf(ContainsRegex("connection +ok "), ContainsRegex("privileges +failed ")));
+}
+
+TEST_P(command_as_guest, looking_needs_no_more_than_to_read) {
+  let_guest("SELECT");
+  const auto held = locks_.acquire("job", {.lease = 1h});
+  for (const auto& arguments : std::vector<words>{{"show", "job"}, {"list"}, {"metrics"}})
+    EXPECT_EQ(ask(arguments).end, exited(0)) << testing::PrintToString(arguments);
+  EXPECT_EQ(ask({"waiters", "job"}).end, exited(1));
+}
+
+}  // namespace
+}  // namespace rowlock::test
