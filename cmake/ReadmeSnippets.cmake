@@ -190,8 +190,8 @@ foreach(page IN LISTS pages)
     endif()
 endforeach()
 
-add_test(NAME guides_show_files COMMAND bash "${ROWLOCK_GUIDES_FOLDER}/shown.sh")
-set_tests_properties(guides_show_files PROPERTIES LABELS readme TIMEOUT 60)
+add_test(NAME guides_point_to_what_is_there COMMAND bash "${ROWLOCK_GUIDES_FOLDER}/shown.sh")
+set_tests_properties(guides_point_to_what_is_there PROPERTIES LABELS readme TIMEOUT 60)
 if(TARGET rowlock_command AND ROWLOCK_WITH_SQLITE)
     add_test(NAME guides_units
         COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_units" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"

@@ -16,5 +16,8 @@ s/^```([a-z]+) .*$/```\1/
 s/\[([^]]*)\]\((\.\.\/)?(tests|schema|src|examples|bench|cmake|include)\/[^)]*\)/\1/g
 s/\[([^]]*)\]\(systemd\/[^)]*\)/\1/g
 
+# It knows pages, but not their headings as they are linked to elsewhere.
+s/(\]\([a-z/]*\.md)#[^)]*\)/\1)/g
+
 # To Doxygen this would be the name of something global.
 s/\)::bigint/):​:bigint/g

@@ -45,7 +45,8 @@ esac
 cp -R "$root/schema" .
 find schema -name '*.sql' | while IFS= read -r file; do as_here -i "$file"; done
 
-blocks "$wanted" "$page" | as_here >"$top/blocks.sh"
+# What is left in the background by a failure would keep the output open.
+{ echo 'trap "[ -z \"\${!-}\" ] || kill \$! 2>/dev/null || true" EXIT'; blocks "$wanted" "$page" | as_here; } >"$top/blocks.sh"
 programs=$(grep -oE "$top(/usr/local/bin|/home/me)/[a-z.-]+" "$top/blocks.sh" | grep -v '[.]db$' | sort -u || true)
 for program in $programs; do
     printf '#!/bin/sh\necho "$0" >>%s/was_run\n' "$top" >"$program"
