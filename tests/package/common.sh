@@ -135,7 +135,7 @@ check_manual() {
         fail "The completion for bash is not what the program prints"
 }
 
-# check_command <prefix>: the program runs without being told where its libraries are.
+# check_command <prefix>: the program runs without being told where its libraries are, and its examples are there.
 check_command() {
     local program=$1/bin/rowlock url=sqlite:$scratch/locks.db
     [[ $has_command == 1 ]] || return 0
@@ -144,4 +144,5 @@ check_command() {
     quietly "$program" --database "$url" run job -- "$program" --database "$url" show job
     quietly "$program" --database "$url" list
     rm "$scratch"/locks.db*
+    diff -r "$root/docs/systemd" "$1/share/doc/rowlock/examples/systemd" || fail "Not the units of the guides are installed"
 }
