@@ -19,5 +19,5 @@ s/\[([^]]*)\]\(systemd\/[^)]*\)/\1/g
 # It knows pages, but not their headings as they are linked to elsewhere.
 s/(\]\([a-z/]*\.md)#[^)]*\)/\1)/g
 
-# To Doxygen this would be the name of something global.
-s/\)::bigint/):​:bigint/g
+# To Doxygen this would be the name of something global: a space of no width between the colons.
+s/\)::bigint/):\xE2\x80\x8B:bigint/g
