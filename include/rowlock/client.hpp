@@ -108,7 +108,8 @@ class ROWLOCK_EXPORT client {
   /// database refuses is a finding.
   std::vector<finding> diagnose();
 
-  /// What this client has done and is doing. Asks no database.
+  /// What this client has done and is doing. Asks no database, and tells after close() what it was then. Throws
+  /// used_after_fork in a child; client_closed where this object was moved from.
   client_statistics stats() const;
   /// The same as OpenMetrics text (see openmetrics.hpp).
   void write_openmetrics(std::ostream& to) const;

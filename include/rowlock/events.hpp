@@ -14,7 +14,8 @@
 namespace rowlock::inline v1 {
 
 /// What a client tells client_options::observer. Durations are by the host's clock. Locks that are taken in a
-/// transaction of the caller's (lock_in) are not told of: the client does not learn how they end.
+/// transaction of the caller's (lock_in) are not told of: the client does not learn how they end. Nor is the lock that
+/// sweepers have among themselves.
 namespace events {
 
 /// A lock was lost while it was held. Reported after its lost() has fired.
@@ -89,7 +90,7 @@ struct swept {
   duration took{};            ///< from its beginning, rests included
 };
 
-/// A connection was opened again after one had been lost.
+/// A connection for statements, or for a lock by for_update, was opened after one had been lost.
 struct reconnected {};
 
 /// Those who wait are not told of releases any more, or not yet, and ask the database again and again. `cause` says
@@ -98,7 +99,8 @@ struct polling {
   error cause;  ///< of the connection for LISTEN
 };
 
-/// A call to the database failed. Whoever made it is told, too, or the client tries again.
+/// A call to the database failed, or no connection for it could be had. Whoever made it is told, too, or the client
+/// tries again.
 struct failed {
   error cause;  ///< what the database said, or that it could not be reached
 };

@@ -81,11 +81,13 @@ struct client_options {
   /// In front of the tables' names: `[a-z_][a-z0-9_]{0,31}`.
   std::string table_prefix = "rowlock_";
   /// Told of events, one at a time and in their order, on a thread that the client has for nothing else, and never
-  /// under a lock of the library. It may call rowlock, this client included, even close it. Its exceptions are
-  /// swallowed. It may take its time: nothing waits for it but close(), and that for at most call_timeout. Where it
-  /// falls behind by 10,000 events, further ones are dropped and counted (events::dropped), but never a loss or a
-  /// failure. After close() has returned it is not called any more, unless it had taken longer than that. Absent:
-  /// losses, what failed and warnings go to std::clog.
+  /// under a lock of the library. It may call rowlock, this client included, even close or destroy it. Its exceptions
+  /// are swallowed. It may take its time: nothing waits for it but close(), and that for at most call_timeout. Where it
+  /// falls behind by 10,000 events, further ones are dropped and counted (events::dropped): of failed calls and
+  /// renewals, which the database may cause at any rate, those beyond 20,000, and never a loss, a failed release or
+  /// sweep, polling or a warning. No call of it begins after close() has returned; one that had taken longer than that,
+  /// or has closed the client itself, is the last, and what it kept waiting is not told. Absent: losses, failed
+  /// releases and sweeps, and warnings go to std::clog.
   std::function<void(const event&)> observer{};
 };
 

@@ -31,7 +31,9 @@ struct histogram {
   duration sum{};                                         ///< of all of them
 };
 
-/// What a client has done by one strategy. Each call that asks for a lock ends in one of the first four.
+/// What a client has done by one strategy. Each call that asks for a lock ends in one of the first four, but for those
+/// by which a holder gets once more what it has: they are not counted. Each lock that was acquired is released, lost,
+/// or held still.
 struct strategy_statistics {
   rowlock::strategy strategy{};  ///< the one that they asked for
   std::uint64_t acquired = 0;    ///< got
@@ -63,7 +65,8 @@ struct statement_statistics {
 };
 
 /// What a client has done since it was connected, and what it is doing. Of locks in a transaction of the caller's
-/// (lock_in), only what is sent over the client's own connections is in here.
+/// (lock_in), only what is sent over the client's own connections is in here. The lock that sweepers have among
+/// themselves is left out.
 struct client_statistics {
   std::vector<strategy_statistics> strategies{};   ///< all of them
   std::vector<loss_statistics> losses{};           ///< all reasons

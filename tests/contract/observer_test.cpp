@@ -1,13 +1,24 @@
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "contract/contract.hpp"
+#include "support/happening.hpp"
 
 namespace rowlock::test {
 namespace {
 
-class observer : public contract {};
+class observer : public contract {
+ protected:
+  static bool has_renewals() { return GetParam().has_lease || GetParam().holds_by_transaction; }
+};
 ROWLOCK_CONTRACT_SUITE(observer);
 
 TEST_P(observer, is_told_of_a_loss_once_and_after_lost_has_fired) {
@@ -137,6 +148,241 @@ TEST_P(observer, that_is_slow_does_not_delay_the_loss_of_another_lock) {
   EXPECT_TRUE(eventually([&] { return second.lost().stop_requested(); })) << "lost() does not wait for an observer";
   EXPECT_FALSE(let_go);
   let_go = true;
+}
+
+TEST_P(observer, that_blocks_keeps_no_lock_from_being_renewed_released_or_lost) {
+  auto gate = std::make_shared<happening>();
+  auto locks = connect(
+      {.call_timeout = 1s, .transaction_limit = 1s, .observer = [gate](const event&) { EXPECT_TRUE(gate->within()); }});
+  const auto is_kept = locks.acquire("kept", with({.lease = 300ms}));
+  locks.acquire("let go", with()).release();
+  EXPECT_TRUE(can_have(locks, "let go"));
+  if (has_renewals()) {
+    EXPECT_TRUE(eventually([&] { return locks.stats().renewals >= 3; }));
+  }
+  EXPECT_FALSE(is_kept.lost().stop_requested());
+  locks.release_all();
+  EXPECT_TRUE(is_kept.lost().stop_requested());
+  const stopwatch watch;
+  locks.close();
+  EXPECT_LT(watch.elapsed(), 10s) << "it is left behind";
+  gate->happens();
+}
+
+TEST_P(observer, is_told_of_a_lock_that_was_got_and_let_go) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  auto held = locks.acquire("orders/42", with());
+  const auto token = held.token();
+  held.release();
+  locks.close();
+  const auto got = told.all<events::acquired>();
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0].name.view(), "orders/42");
+  EXPECT_EQ(got[0].token, token);
+  EXPECT_EQ(got[0].strategy, GetParam().strategy);
+  EXPECT_GE(got[0].waited, 0s);
+  const auto let_go = told.all<events::released>();
+  ASSERT_EQ(let_go.size(), 1U);
+  EXPECT_EQ(let_go[0].name.view(), "orders/42");
+  EXPECT_EQ(let_go[0].token, token);
+  EXPECT_GE(let_go[0].held, 0s);
+  EXPECT_EQ(told.told().size(), 2U) << "of nothing else";
+}
+
+TEST_P(observer, is_told_in_the_order_in_which_a_name_changes_hands) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 10; ++i) locks.acquire("orders/42", with()).release();
+      });
+  }
+  locks.close();
+  fencing_token holder{};
+  fencing_token last{};
+  for (const auto& e : told.told()) {
+    if (const auto* got = std::get_if<events::acquired>(&e.what)) {
+      EXPECT_EQ(holder, fencing_token{}) << "nobody has it";
+      EXPECT_GT(got->token, last);
+      holder = last = got->token;
+    } else if (const auto* let_go = std::get_if<events::released>(&e.what)) {
+      EXPECT_EQ(std::exchange(holder, {}), let_go->token);
+    }
+  }
+  EXPECT_EQ(told.all<events::acquired>().size(), 40U);
+  EXPECT_EQ(told.all<events::released>().size(), 40U);
+}
+
+TEST_P(observer, is_told_of_a_lock_that_somebody_else_had_all_the_time) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  auto other = connect();
+  const auto theirs = other.acquire("orders/42", with());
+  EXPECT_FALSE(locks.try_acquire("orders/42", with()).has_value());
+  EXPECT_FALSE(locks.try_acquire_for("orders/42", 100ms, with()).has_value());
+  locks.close();
+  const auto busy = told.all<events::busy>();
+  ASSERT_EQ(busy.size(), 2U);
+  for (const auto& each : busy) {
+    EXPECT_EQ(each.name.view(), "orders/42");
+    EXPECT_EQ(each.strategy, GetParam().strategy);
+  }
+  EXPECT_GE(busy[0].waited, 0s);
+  EXPECT_GE(busy[1].waited, 100ms);
+  EXPECT_TRUE(told.all<events::acquired>().empty());
+}
+
+TEST_P(observer, is_not_told_of_a_call_that_was_stopped) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  auto other = connect();
+  const auto theirs = other.acquire("orders/42", with());
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(locks.try_acquire_for("orders/42", 1h, with(), stop.get_token()).has_value());
+  locks.close();
+  EXPECT_TRUE(told.told().empty());
+}
+
+TEST_P(observer, is_told_once_of_what_a_holder_has_more_than_once) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  mutex order{locks, "orders/42", with()};
+  for (int i = 0; i < 3; ++i) order.lock();
+  for (int i = 0; i < 3; ++i) order.unlock();
+  locks.close();
+  EXPECT_EQ(told.all<events::acquired>().size(), 1U);
+  EXPECT_EQ(told.all<events::released>().size(), 1U);
+}
+
+TEST_P(observer, is_told_of_renewals) {
+  if (!has_renewals()) GTEST_SKIP() << "nothing is renewed";
+  const recorder told;
+  auto locks = connect({.transaction_limit = 1s, .observer = told.observer()});
+  const auto held = locks.acquire("orders/42", with({.lease = 300ms}));
+  ASSERT_TRUE(eventually([&] { return told.all<events::renewed>().size() >= 2; }));
+  const auto first = told.all<events::renewed>().front();
+  EXPECT_EQ(first.name.view(), "orders/42");
+  EXPECT_EQ(first.token, held.token());
+  EXPECT_GT(first.left, 0s);
+  EXPECT_LE(first.left, 1s);
+}
+
+TEST_P(observer, is_told_how_long_a_lock_was_held_that_was_lost) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  const auto held = locks.acquire("orders/42", with());
+  const stopwatch since;
+  EXPECT_TRUE(eventually([&] { return since.elapsed() > 20ms; }));
+  locks.release_all();
+  locks.close();
+  ASSERT_EQ(told.losses().size(), 1U);
+  EXPECT_GE(told.losses()[0].held, 20ms);
+  EXPECT_TRUE(told.all<events::released>().empty());
+}
+
+TEST_P(observer, is_told_of_what_failed) {
+  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  db().drop_tables();
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(locks.find("orders/42")); }));
+  locks.close();
+  const auto failed = told.all<events::failed>();
+  ASSERT_GE(failed.size(), 1U);
+  EXPECT_EQ(failed[0].cause.code(), errc::schema_missing);
+}
+
+TEST_P(observer, is_told_of_sweeps_and_not_of_the_sweepers_own_lock) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  db().add_unused(30);
+  sweeper sweeps{locks, {.every = 1h}};
+  EXPECT_EQ(sweeps.sweep_once(), 30U);
+  sweeps.stop();
+  locks.close();
+  const auto swept = told.all<events::swept>();
+  ASSERT_EQ(swept.size(), 1U);
+  EXPECT_EQ(swept[0].rows, 30U);
+  EXPECT_EQ(swept[0].tickets, 0U);
+  EXPECT_GT(swept[0].took, 0s);
+  EXPECT_EQ(told.told().size(), 1U);
+}
+
+TEST_P(observer, may_try_to_lock_list_and_count) {
+  happening done;
+  std::atomic<client*> locks{nullptr};
+  auto made = connect({.observer = [&](const event& e) {
+    const auto* lost = std::get_if<events::lost>(&e.what);
+    if (lost == nullptr || lost->name.view() != "orders/42") return;
+    EXPECT_TRUE(can_have(*locks, "orders/43"));
+    EXPECT_NO_THROW(locks.load()->list());
+    EXPECT_EQ(locks.load()->stats().held, 0U);
+    done.happens();
+  }});
+  locks = &made;
+  const auto held = made.acquire("orders/42", with());
+  made.release_all();
+  EXPECT_TRUE(done.within());
+}
+
+TEST_P(observer, may_close_the_client_and_is_told_nothing_after_that) {
+  happening done;
+  std::atomic<int> told{0};
+  std::atomic<client*> locks{nullptr};
+  auto made = connect({.observer = [&](const event&) {
+    if (locks == nullptr) return;
+    ++told;
+    locks.load()->close();
+    done.happens();
+  }});
+  const auto one = made.acquire("one", with());
+  const auto two = made.acquire("two", with());
+  locks = &made;
+  made.release_all();
+  ASSERT_TRUE(done.within());
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(can_have(made, "three")); }));
+  EXPECT_EQ(told, 1);
+  auto other = connect();
+  EXPECT_TRUE(can_have(other, "one"));
+  EXPECT_TRUE(can_have(other, "two"));
+}
+
+TEST_P(observer, may_destroy_the_client) {
+  happening done;
+  std::atomic<bool> is_ready{false};
+  std::optional<client> locks;
+  locks.emplace(connect({.observer = [&](const event& e) {
+    if (!std::holds_alternative<events::lost>(e.what)) return;
+    EXPECT_TRUE(eventually([&] { return is_ready.load(); }));
+    locks.reset();
+    done.happens();
+  }}));
+  auto held = locks->acquire("orders/42", with());
+  locks->release_all();
+  held = {};
+  is_ready = true;
+  ASSERT_TRUE(done.within());
+  auto other = connect();
+  EXPECT_TRUE(can_have(other, "orders/42"));
+}
+
+TEST_P(observer, has_been_told_of_everything_when_close_returns) {
+  const recorder told;
+  auto locks = connect({.observer = [record = told.observer()](const event& e) {
+    std::this_thread::yield();
+    record(e);
+  }});
+  std::vector<held_lock> held;
+  for (int i = 0; i < 10; ++i) held.push_back(locks.acquire("job/" + std::to_string(i), with()));
+  locks.close();
+  EXPECT_EQ(told.losses().size(), 10U);
+  const auto before = told.told().size();
+  held.clear();
+  EXPECT_EQ(told.told().size(), before);
 }
 
 TEST_P(observer, outlives_nothing_it_should_not) {

@@ -104,6 +104,26 @@ TEST_F(hints, are_given_to_nobody_where_nobody_waits) {
   EXPECT_EQ(listeners(), 0);
 }
 
+TEST_F(hints, that_end_with_their_connection_are_told_of_and_come_again) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  auto other = connect();
+  const auto held = other.acquire("orders/42", {.lease = long_lease});
+  background waiter{waiting(locks)};
+  for (std::size_t times = 1; times <= 2; ++times) {
+    ASSERT_TRUE(eventually([&] { return listeners() == 1; }));
+    const auto before = listener();
+    db().execute("SELECT pg_terminate_backend(" + std::to_string(before) + ")");
+    ASSERT_TRUE(eventually([&] { return told.all<events::polling>().size() == times; }));
+    ASSERT_TRUE(eventually([&] { return listeners() == 1 && listener() != before; }));
+  }
+  for (const auto& each : told.all<events::polling>()) EXPECT_TRUE(each.cause.connection_is_unusable());
+  EXPECT_EQ(locks.stats().polling_fallbacks, 2U);
+  EXPECT_TRUE(told.warnings().empty());
+  waiter.stop();
+  EXPECT_TRUE(throws(errc::cancelled, [&] { static_cast<void>(waiter.get()); }));
+}
+
 TEST_F(hints, are_given_to_the_first_alone) {
   auto first = connect();
   auto second = connect();

@@ -138,6 +138,7 @@ TEST_F(pgbouncer, is_not_asked_to_listen) {
   held.release();
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
   EXPECT_EQ(told.warnings().size(), 0U);
+  EXPECT_EQ(locks.stats().polling_fallbacks, 0U) << "it was asked for";
 }
 
 // One client with one connection meets its prepared statements again, unless somebody else comes between.
@@ -154,6 +155,11 @@ TEST_F(pgbouncer, without_the_option_is_noticed_by_one_who_would_listen) {
     EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
   }
   EXPECT_EQ(told.warnings().size(), 1U);
+  EXPECT_EQ(locks.stats().polling_fallbacks, 1U);
+  locks.close();
+  const auto polling = told.all<events::polling>();
+  ASSERT_EQ(polling.size(), 1U);
+  EXPECT_EQ(polling[0].cause.code(), errc::unsupported);
 }
 
 // Each of two clients prepares in whatever session it meets, and then meets another.

@@ -118,6 +118,7 @@ TEST_P(forked, every_call_of_the_child_is_refused) {
               found.check(4, is_used_after_fork([&] { static_cast<void>(locks_->list()); }));
               found.check(5, is_used_after_fork([&] { static_cast<void>(locks_->find("job")); }));
               found.check(6, is_used_after_fork([&] { locks_->check(); }));
+              found.check(20, is_used_after_fork([&] { static_cast<void>(locks_->stats()); }));
               found.check(7, is_used_after_fork([&] { locks_->migrate(); }));
               found.check(8, is_used_after_fork([&] { order.lock(); }));
               found.check(9, is_used_after_fork([&] { static_cast<void>(order.try_lock()); }));

@@ -93,6 +93,12 @@ TEST_P(restarted_server, that_stays_away_loses_its_leases_in_time) {
   EXPECT_LT(watch.elapsed(), 2s);
   EXPECT_EQ(held.why_lost(), loss_reason::unreachable);
   EXPECT_TRUE(eventually([&] { return told.lost("orders/42"); }));
+  const auto failed = told.all<events::renewal_failed>();
+  ASSERT_GE(failed.size(), 1U);
+  EXPECT_EQ(failed[0].name.view(), "orders/42");
+  EXPECT_EQ(failed[0].token, held.token());
+  EXPECT_GT(failed[0].left, 0s);
+  EXPECT_EQ(locks.stats().renewal_failures, failed.size());
   server->start();
   const auto next = locks.try_acquire_for("orders/42", soon);
   ASSERT_TRUE(next.has_value()) << "the same client goes on";

@@ -2,22 +2,12 @@
 
 #include <algorithm>
 #include <mutex>
-#include <variant>
 
 namespace rowlock::test {
 
 struct recorder::record {
   std::mutex mutex;
   std::vector<event> told;
-
-  template <class Kind>
-  std::vector<Kind> all() {
-    const std::lock_guard lock{mutex};
-    std::vector<Kind> out;
-    for (const auto& each : told)
-      if (const auto* found = std::get_if<Kind>(&each.what)) out.push_back(*found);
-    return out;
-  }
 };
 
 recorder::recorder() : record_{std::make_shared<record>()} {}
@@ -29,13 +19,18 @@ std::function<void(const event&)> recorder::observer() const {
   };
 }
 
-std::vector<events::lost> recorder::losses() const { return record_->all<events::lost>(); }
+std::vector<event> recorder::told() const {
+  const std::lock_guard lock{record_->mutex};
+  return record_->told;
+}
 
-std::vector<events::release_failed> recorder::failures() const { return record_->all<events::release_failed>(); }
+std::vector<events::lost> recorder::losses() const { return all<events::lost>(); }
 
-std::vector<events::warning> recorder::warnings() const { return record_->all<events::warning>(); }
+std::vector<events::release_failed> recorder::failures() const { return all<events::release_failed>(); }
 
-std::vector<events::sweep_failed> recorder::sweep_failures() const { return record_->all<events::sweep_failed>(); }
+std::vector<events::warning> recorder::warnings() const { return all<events::warning>(); }
+
+std::vector<events::sweep_failed> recorder::sweep_failures() const { return all<events::sweep_failed>(); }
 
 bool recorder::lost(std::string_view name) const {
   const auto all = losses();

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace rowlock::test {
@@ -16,6 +17,17 @@ class recorder {
 
   /// For client_options::observer.
   std::function<void(const event&)> observer() const;
+
+  /// All there was, in its order.
+  std::vector<event> told() const;
+  /// Those of one kind.
+  template <class Kind>
+  std::vector<Kind> all() const {
+    std::vector<Kind> out;
+    for (const auto& each : told())
+      if (const auto* found = std::get_if<Kind>(&each.what)) out.push_back(*found);
+    return out;
+  }
 
   std::vector<events::lost> losses() const;
   std::vector<events::release_failed> failures() const;

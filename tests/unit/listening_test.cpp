@@ -13,6 +13,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -116,6 +117,11 @@ struct listening_test : testing::Test {
                   note("warn");
                   const std::lock_guard lock{mutex};
                   warnings.push_back(sentence);
+                },
+            .polling =
+                [this](const error& why) {
+                  const std::lock_guard lock{mutex};
+                  polling.push_back(why.code());
                 }};
   }
 
@@ -123,6 +129,7 @@ struct listening_test : testing::Test {
   std::vector<std::shared_ptr<wire>> wires;
   std::vector<std::string> happened;
   std::vector<std::string> warnings;
+  std::vector<std::error_code> polling;
   std::function<void()> on_open = [] {};
   std::function<void()> on_ring = [this] { line()->say(ring); };
   duration longest_call = 5s;
@@ -212,6 +219,32 @@ TEST_F(listening_test, a_server_that_is_away_for_a_moment_is_waited_for) {
   ASSERT_TRUE(is_begun(1));
   source.stop();
   EXPECT_EQ(happened, (std::vector<std::string>{"open", "end", "open", "end", "open", "ring", "begin"}));
+  EXPECT_EQ(polling, std::vector<std::error_code>{errc::connection_failed}) << "once until it is live";
+}
+
+TEST_F(listening_test, those_who_wait_are_told_each_time_that_it_is_not_live_any_more) {
+  runtime::listening source{hands(), longest_call};
+  source.enter();
+  for (int times = 1; times <= 3; ++times) {
+    ASSERT_TRUE(is_begun(times));
+    line()->end();
+  }
+  ASSERT_TRUE(is_begun(4));
+  source.stop();
+  EXPECT_EQ(polling, std::vector<std::error_code>(3, errc::connection_failed));
+}
+
+TEST_F(listening_test, nobody_is_told_that_it_is_not_live_while_nobody_waits) {
+  runtime::listening source{hands(), longest_call};
+  source.enter();
+  ASSERT_TRUE(is_begun(1));
+  source.leave();
+  line()->end();
+  ASSERT_TRUE(eventually([&] { return count("end") == 1; }));
+  source.enter();
+  ASSERT_TRUE(is_begun(2));
+  source.stop();
+  EXPECT_TRUE(polling.empty());
 }
 
 TEST_F(listening_test, what_stop_cuts_short_is_not_reported) {

@@ -3,9 +3,12 @@
 #include <rowlock/openmetrics.hpp>
 
 #include <chrono>
+#include <fstream>
 #include <locale>
+#include <map>
 #include <memory>
 #include <ostream>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -119,6 +122,27 @@ TEST(openmetrics_text, that_cannot_be_written_sets_the_streams_state) {
   std::ostringstream closed;
   closed.setstate(std::ios::failbit);
   EXPECT_NO_THROW(write_openmetrics(closed, client_statistics{}));
+}
+
+/// name -> type, of the tables of docs/observing.md.
+std::map<std::string, std::string> documented() {
+  std::ifstream page{ROWLOCK_DOCS_FOLDER "/observing.md"};
+  EXPECT_TRUE(page.is_open());
+  std::map<std::string, std::string> out;
+  const std::regex row{"\\| `(rowlock_[a-z_]+)` \\| ([a-z]+) \\|.*"};
+  for (std::string line; std::getline(page, line);) {
+    std::smatch found;
+    if (!std::regex_match(line, found, row)) continue;
+    EXPECT_TRUE(out.emplace(found[1], found[2]).second) << found[1] << " stands there twice";
+  }
+  return out;
+}
+
+TEST(openmetrics_text, has_the_names_and_types_that_are_documented) {
+  std::map<std::string, std::string> written;
+  for (const auto& text : {text_of(client_statistics{}), text_of(database_statistics{})})
+    for (const auto& [name, family] : openmetrics::parse(text).families) written.emplace(name, family.type);
+  EXPECT_EQ(written, documented());
 }
 
 TEST(openmetrics_text, names_every_code_differently) {
