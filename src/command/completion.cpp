@@ -159,7 +159,7 @@ std::string values_of(const CLI::App& app) {
   for (const auto* option : options_of(app))
     for (const auto& flag : flags_of(*option))
       if (const auto value = option->get_type_name(); !value.empty())
-        out += "    " + flag + ") echo " + value + " ;;\n";
+        out.append("    ").append(flag).append(") echo ").append(value).append(" ;;\n");
   return out;
 }
 

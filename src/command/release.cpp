@@ -11,8 +11,8 @@
 #include "command/database.hpp"
 #include "command/json.hpp"
 #include "command/printable.hpp"
+#include "command/question.hpp"
 #include "command/situation.hpp"
-#include "command/terminal.hpp"
 
 namespace rowlock::command {
 

@@ -1,4 +1,4 @@
-#include "command/terminal.hpp"
+#include "command/question.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
