@@ -69,8 +69,9 @@ std::string what_was_freed(const lock_info& lock) {
   const std::string and_token = token ? " with the token " + std::to_string(token->value()) : std::string{};
   return "freed \"" + std::string{lock.name.view()} + "\", which " +
          (lock.owner.empty() ? "a transaction" : lock.owner) + " had" + and_token + "; its holder " +
-         (lock.held_by_transaction ? "hears of it within seconds, and what its transaction had done is undone"
-                                   : "hears of it within a third of its lease, and may work on until then");
+         (lock.held_by_transaction
+              ? "hears of it within seconds, and what its transaction on a server had done is undone"
+              : "hears of it within a third of its lease, and may work on until then");
 }
 
 std::string why_not(const situation& seen, outcome o) {
