@@ -1,6 +1,7 @@
 #include "runtime/reporter.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -59,6 +60,9 @@ constexpr std::optional<std::size_t> limit() noexcept {
   }
 }
 
+constexpr auto longest_gathering = std::chrono::milliseconds{10};
+constexpr std::size_t most_gathered = 1000;
+
 std::optional<std::size_t> limit_of(const event& e) noexcept {
   return std::visit([]<class Kind>(const Kind& /*what*/) { return limit<Kind>(); }, e.what);
 }
@@ -68,6 +72,9 @@ std::optional<std::size_t> limit_of(const event& e) noexcept {
 struct reporter::shared {
   struct contents {
     std::deque<event> waiting;
+    bool is_urgent = false;     // one of these
+    bool is_asleep = false;     // the thread, until there is something to tell
+    bool is_gathering = false;  // the same, until there is something urgent
     std::uint64_t dropped = 0;
     std::uint64_t dropped_untold = 0;
     std::thread thread;
@@ -96,10 +103,30 @@ struct reporter::shared {
     return false;
   }
 
+  static bool keep(contents& in, event e) {
+    in.is_urgent = in.is_urgent || limit_of(e) != most;
+    in.waiting.push_back(std::move(e));
+    return std::exchange(in.is_asleep, false) ||
+           (in.is_gathering && (in.is_urgent || in.waiting.size() == most_gathered));
+  }
+
+  // Of what happens all the time, one after the other would cost whoever reports a switch of threads each.
+  void gather(guarded<contents>::access& s) {
+    s->is_gathering = true;
+    changed.wait_for(s.lock(), longest_gathering,
+                     [&] { return s->is_urgent || s->is_closing || s->waiting.size() >= most_gathered; });
+    s->is_gathering = false;
+  }
+
   /// nullopt: there will be none any more.
   std::optional<event> next() {
     auto s = state.lock();
-    changed.wait(s.lock(), [&] { return !s->waiting.empty() || s->is_closing; });
+    if (s->waiting.empty() && !s->is_closing) {
+      s->is_asleep = true;
+      changed.wait(s.lock(), [&] { return !s->waiting.empty() || s->is_closing; });
+      s->is_asleep = false;
+      gather(s);
+    }
     if (s->is_closed || s->waiting.empty()) {
       s->is_over = true;
       changed.notify_all();
@@ -107,6 +134,7 @@ struct reporter::shared {
     }
     std::optional<event> out{std::move(s->waiting.front())};
     s->waiting.pop_front();
+    if (s->waiting.empty()) s->is_urgent = false;
     if (s->waiting.size() > most / 2) return out;
     s->is_behind = false;
     if (s->dropped_untold > 0) s->waiting.push_back({events::dropped{.events = std::exchange(s->dropped_untold, 0)}});
@@ -124,11 +152,14 @@ reporter::~reporter() { close(core::later(driver::now(), longest_)); }
 // Where there is no memory or no thread, the event is not told, or later.
 void reporter::add(event e) noexcept try {
   if (!wants_all_ && !is_for_people(e)) return;
-  const auto s = shared_->state.lock();
-  if (s->is_closing || !shared::has_room(*s, e)) return;
-  s->waiting.push_back(std::move(e));
-  if (!s->thread.joinable()) s->thread = std::thread{[with = shared_] { run(with); }};
-  shared_->changed.notify_all();
+  bool is_to_wake = false;
+  {
+    const auto s = shared_->state.lock();
+    if (s->is_closing || !shared::has_room(*s, e)) return;
+    is_to_wake = shared::keep(*s, std::move(e));
+    if (!s->thread.joinable()) s->thread = std::thread{[with = shared_] { run(with); }};
+  }
+  if (is_to_wake) shared_->changed.notify_all();
 } catch (const std::exception&) {
 }
 

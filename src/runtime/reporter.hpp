@@ -12,7 +12,7 @@
 namespace rowlock::inline v1::runtime {
 
 /// Tells the observer, one event after the other, on a thread of its own that starts with the first. Whoever reports
-/// waits for nobody.
+/// waits for nobody. What is not urgent may be told 10 ms later.
 ///
 ///   open --`most` events wait--> behind: what may be dropped is dropped, until half of them are told
 ///   open, behind --close()--> closing: what was reported is told --> closed: nothing is told
