@@ -12,6 +12,8 @@ namespace rowlock::inline v1::detail {
 /// What is behind the doors, for whoever stands between them. Throws where there is nothing.
 struct inside {
   /// A copy: it lives until the call ends, even if the client is destroyed meanwhile.
+  static std::shared_ptr<client_impl> of(client& c) { return of(std::as_const(c)); }
+  /// The same for what only looks.
   static std::shared_ptr<client_impl> of(const client& c) {
     if (!c.impl_) throw error{errc::client_closed, "this rowlock client was moved from"};
     return c.impl_;
