@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 
 #include <rowlock/export.hpp>
 #include <rowlock/statistics.hpp>
@@ -11,7 +12,7 @@ namespace rowlock::inline v1 {
 /// rowlock_…. Prometheus reads it from HTTP, and node_exporter from a file of its textfile collector. Sets the stream's
 /// state where it cannot be written to; throws only what the stream is set to throw.
 ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const client_statistics& of);
-/// Of a database that answers.
-ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const database_statistics& of);
+/// Of a database; absent: of one that does not answer, of which only that is known (rowlock_database_up).
+ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const std::optional<database_statistics>& of);
 
 }  // namespace rowlock::inline v1

@@ -151,6 +151,19 @@ void write_state(page& to, const client_statistics& of) {
   to.gauge("rowlock_held_transactions", "Connections that locks by for_update have.").value(of.held_transactions);
 }
 
+void write_contents(page& to, const database_statistics& of) {
+  to.gauge("rowlock_database_names", "Rows of the lock table, held or not.").value(of.names);
+  to.gauge("rowlock_database_held_locks", "Locks that somebody holds.")
+      .value(of.held - of.held_by_transaction, {{"by", "lease"}})
+      .value(of.held_by_transaction, {{"by", "transaction"}});
+  to.gauge("rowlock_database_waiters", "Waiters that are alive.").value(of.waiters);
+  to.family("rowlock_database_longest_hold_seconds", "gauge", "For how long the oldest holder has had its lock.",
+            "seconds")
+      .value(of.longest_hold.value_or(duration::zero()));
+  to.family("rowlock_database_longest_wait_seconds", "gauge", "For how long the oldest waiter has waited.", "seconds")
+      .value(of.longest_wait.value_or(duration::zero()));
+}
+
 }  // namespace
 
 void write_openmetrics(std::ostream& to, const client_statistics& of) {
@@ -162,19 +175,10 @@ void write_openmetrics(std::ostream& to, const client_statistics& of) {
   out.write(to);
 }
 
-void write_openmetrics(std::ostream& to, const database_statistics& of) {
+void write_openmetrics(std::ostream& to, const std::optional<database_statistics>& of) {
   page out;
-  out.gauge("rowlock_database_up", "1: the database has answered.").value(1);
-  out.gauge("rowlock_database_names", "Rows of the lock table, held or not.").value(of.names);
-  out.gauge("rowlock_database_held_locks", "Locks that somebody holds.")
-      .value(of.held - of.held_by_transaction, {{"by", "lease"}})
-      .value(of.held_by_transaction, {{"by", "transaction"}});
-  out.gauge("rowlock_database_waiters", "Waiters that are alive.").value(of.waiters);
-  out.family("rowlock_database_longest_hold_seconds", "gauge", "For how long the oldest holder has had its lock.",
-             "seconds")
-      .value(of.longest_hold.value_or(duration::zero()));
-  out.family("rowlock_database_longest_wait_seconds", "gauge", "For how long the oldest waiter has waited.", "seconds")
-      .value(of.longest_wait.value_or(duration::zero()));
+  out.gauge("rowlock_database_up", "1: the database has answered.").value(of ? 1 : 0);
+  if (of) write_contents(out, *of);
   out.write(to);
 }
 

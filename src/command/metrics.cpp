@@ -27,13 +27,8 @@ json json_of(const std::optional<database_statistics>& found) {
 }
 
 std::string openmetrics_of(const std::optional<database_statistics>& found) {
-  if (!found)
-    return "# TYPE rowlock_database_up gauge\n"
-           "# HELP rowlock_database_up 1: the database has answered.\n"
-           "rowlock_database_up 0\n"
-           "# EOF\n";
   std::ostringstream out;
-  write_openmetrics(out, *found);
+  write_openmetrics(out, found);
   return out.str();
 }
 

@@ -7,6 +7,7 @@
 #include <locale>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <regex>
 #include <set>
@@ -89,6 +90,12 @@ TEST(openmetrics_text, of_a_database_is_well_formed_and_says_what_it_was_given) 
   EXPECT_DOUBLE_EQ(seen.value("rowlock_database_longest_hold_seconds"), 90);
   EXPECT_DOUBLE_EQ(seen.value("rowlock_database_longest_wait_seconds"), 0.00025);
   EXPECT_EQ(openmetrics::parse(text_of(database_statistics{})).value("rowlock_database_longest_hold_seconds"), 0);
+}
+
+TEST(openmetrics_text, of_a_database_that_does_not_answer_says_only_that) {
+  const auto seen = openmetrics::parse(text_of(std::optional<database_statistics>{}));
+  EXPECT_EQ(seen.families.size(), 1U);
+  EXPECT_EQ(seen.value("rowlock_database_up"), 0);
 }
 
 TEST(openmetrics_text, escapes_what_stands_in_a_label) {
