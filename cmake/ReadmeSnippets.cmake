@@ -1,7 +1,7 @@
 # Every ```cpp block of README.md and docs/*.md is compiled, so that no example can lie.
 #
 # A block with `int main` becomes a program and the ctest <page>_<n>: readme_1, docs_guide_2. Any other block becomes
-# the body of `void snippet(rowlock::client& locks)`, its #include lines moved in front. ```cpp ignore is left out.
+# the body of `void <page>_<n>(rowlock::client& locks)`, its #include lines moved in front. ```cpp ignore is left out.
 # ```cpp for <what> defines something: all such blocks of a page are together the file <page>_<what>.inc, which a test
 # includes, to run it (tests/transaction/readme_test.cpp).
 # A changed page makes CMake configure again; only blocks that changed are compiled again.
@@ -52,7 +52,7 @@ function(rowlock_count_lines out text)
 endfunction()
 
 # The source of one block. #line makes the compiler speak of the page.
-function(rowlock_snippet_source out is_program code page line)
+function(rowlock_snippet_source out name is_program code page line)
     set(located "#line ${line} \"${page}\"\n")
     if(is_program)
         set(${out} "${located}${code}\n" PARENT_SCOPE)
@@ -66,12 +66,19 @@ function(rowlock_snippet_source out is_program code page line)
 
 using namespace std::chrono_literals;
 
-void snippet([[maybe_unused]] rowlock::client& locks) {
+void ${name}([[maybe_unused]] rowlock::client& locks) {
   {  // so that a block may have a `locks` of its own
 ${located}${body}
   }
 }
 " PARENT_SCOPE)
+endfunction()
+
+# Examples need not use what they show.
+function(rowlock_snippet_target target)
+    rowlock_program(${target})
+    target_compile_options(${target} PRIVATE -Wno-unused-variable -Wno-unused-but-set-variable -Wno-shadow)
+    target_link_libraries(${target} PRIVATE rowlock::rowlock)
 endfunction()
 
 function(rowlock_page_snippets page)
@@ -132,18 +139,15 @@ function(rowlock_page_snippets page)
         set(name ${prefix}_${n})
         set(source "${PROJECT_BINARY_DIR}/generated/snippets/${name}.cpp")
         string(REGEX MATCH "int main *\\(" is_program "${code}")
-        rowlock_snippet_source(content "${is_program}" "${code}" "${page}" ${first})
+        rowlock_snippet_source(content ${name} "${is_program}" "${code}" "${page}" ${first})
         rowlock_write_if_different("${source}" "${content}")
         if(is_program)
             add_executable(${name} "${source}")
             rowlock_program_test(${name} COMMAND ${name} TIMEOUT 60 LABELS readme)
+            rowlock_snippet_target(${name})
         else()
-            add_library(${name} OBJECT "${source}")
+            target_sources(rowlock_snippets PRIVATE "${source}")
         endif()
-        rowlock_target(${name})
-        # Examples need not use what they show.
-        target_compile_options(${name} PRIVATE -Wno-unused-variable -Wno-unused-but-set-variable -Wno-shadow)
-        target_link_libraries(${name} PRIVATE rowlock::rowlock)
     endwhile()
 
     list(REMOVE_DUPLICATES included)
@@ -176,6 +180,8 @@ endfunction()
 file(GLOB pages RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS
     "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/docs/*.md")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages})
+add_library(rowlock_snippets OBJECT)
+rowlock_snippet_target(rowlock_snippets)
 foreach(page IN LISTS pages)
     rowlock_page_snippets("${page}")
     if(NOT TARGET rowlock_command)

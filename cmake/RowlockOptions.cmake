@@ -5,6 +5,7 @@ option(ROWLOCK_WITH_POSTGRESQL "Build the PostgreSQL backend" ON)
 option(ROWLOCK_WITH_MYSQL "Build the MySQL and MariaDB backend" ON)
 
 option(ROWLOCK_WERROR "Treat warnings in our own sources as errors" OFF)
+option(ROWLOCK_UNITY "Compile our programs and tests several sources at a time, which takes a third of the time" OFF)
 set(ROWLOCK_SANITIZE "" CACHE STRING "Sanitizers to build with, separated by commas, for instance address,undefined")
 
 option(ROWLOCK_BUILD_COMMAND "Build the command rowlock" ${PROJECT_IS_TOP_LEVEL})

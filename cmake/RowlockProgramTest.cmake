@@ -10,5 +10,5 @@ function(rowlock_program_test test)
     add_test(NAME ${test}
         COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/${test}" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
                 -- "$<TARGET_FILE:${program}>" ${arg_COMMAND})
-    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} RUN_SERIAL ON)
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()

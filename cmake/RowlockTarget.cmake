@@ -15,6 +15,21 @@ function(rowlock_target target)
         $<$<BOOL:${ROWLOCK_WERROR}>:-Werror>)
 endfunction()
 
+# rowlock_unity(<target>): several of its sources at a time, where that was chosen. Names of one source then hide those of
+# another, which is no fault.
+function(rowlock_unity target)
+    if(ROWLOCK_UNITY)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+        target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    endif()
+endfunction()
+
+# rowlock_program(<target>): a program whose speed is not measured.
+function(rowlock_program target)
+    rowlock_target(${target})
+    rowlock_unity(${target})
+endfunction()
+
 # rowlock_component(<component> SOURCES <file>...): the library rowlock_<component>, known as rowlock::<component>.
 function(rowlock_component component)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES")
@@ -22,6 +37,9 @@ function(rowlock_component component)
     add_library(${library} ${arg_SOURCES})
     add_library(rowlock::${component} ALIAS ${library})
     rowlock_target(${library})
+    if(NOT ROWLOCK_BUILD_BENCH)
+        rowlock_unity(${library})  # what is measured is compiled as most will do
+    endif()
     set_target_properties(${library} PROPERTIES
         EXPORT_NAME ${component}
         VERSION ${PROJECT_VERSION}

@@ -52,8 +52,10 @@ class ROWLOCK_EXPORT client {
   [[nodiscard]] std::optional<held_lock> try_acquire(const lock_name& name, const lock_options& options = {});
 
   /// nullopt: somebody else had it until the deadline, or `stop` fired. Zero and less try once, hours::max() has no
-  /// deadline. Throws where the database gave no answer in all that time. A call to a server that is under way at the
-  /// deadline may take up to half a second in all, since to cut it would cost the connection; so it may come back late.
+  /// deadline. Throws where the database gave no answer in all that time; not where that is less than call_timeout and
+  /// only a connection, or in an SQLite file its turn to write, was missing: that is nullopt. A call to a server that
+  /// is under way at the deadline may take up to half a second in all, since to cut it would cost the connection; so it
+  /// may come back late.
   template <class Rep, class Period>
   [[nodiscard]] std::optional<held_lock> try_acquire_for(const lock_name& name,
                                                          const std::chrono::duration<Rep, Period>& wait,
@@ -82,12 +84,14 @@ class ROWLOCK_EXPORT client {
   ///
   /// Of a lock that a transaction has (for_update, lock_in, or a lease that is pinned by confirm) the server's session
   /// is ended, so that the transaction is undone; a for_update holder's lost() fires (session_ended). Throws
-  /// permission_denied where the role may not end it, with the number of that session; database_error where the server
-  /// does not say which one it is. In an SQLite file, for_update is as a lease; for a transaction of the caller's,
-  /// which nobody can end from outside, this waits, and throws call_timed_out.
+  /// permission_denied where the role may not end it, with the number of that session, or may not ask the server whose
+  /// row it is (MySQL and MariaDB: PROCESS); database_error where the server does not say which one it is, or names
+  /// another than the row does: then none is ended. In an SQLite file, for_update is as a lease; for a transaction of
+  /// the caller's, which nobody can end from outside, this waits, and throws call_timed_out.
   ///
   /// With `only`, nothing happens unless the lock has this token still: what was looked at before is what is freed. A
-  /// transaction's, where it is not known (lock_info::token is 0), counts as any.
+  /// transaction's, where it is not known (lock_info::token is 0), counts as any that is greater than all that were
+  /// committed: with the token of a lease, no transaction is ended that has taken the name after it.
   ///
   /// Where the outcome is unknown, look (find) before you repeat it: it might free the next one's.
   bool force_release(const lock_name& name, std::optional<fencing_token> only = {});

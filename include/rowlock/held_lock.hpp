@@ -55,9 +55,11 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   /// Fires when the lock is lost, before anybody else can have it (as far as clocks run evenly): stop work then.
   /// Never fires because of a release.
   ///
-  /// WARNING: callbacks run on the client's watchdog thread, which other locks depend on: they must be short, must not
-  /// throw and must not call rowlock. A callback registered after the loss runs at once in the registering thread.
-  /// std::condition_variable_any's waits with a stop_token register callbacks that take a lock: not supported here.
+  /// Callbacks run on a thread of the library's, not on the one that called. One that takes its time holds up no other
+  /// lock: all that is due fires before any callback can be in the way. It may use rowlock, let go of the lock and
+  /// close or destroy its client. It must not throw. release_all(), close() and force_release() of a lock of the same
+  /// client wait for the callbacks that they cause, for at most call_timeout; after that close() leaves them behind. A
+  /// callback registered after the loss runs at once in the registering thread.
   std::stop_token lost() const noexcept;
   /// none where it is not lost, or empty.
   loss_reason why_lost() const noexcept;

@@ -59,7 +59,8 @@ struct client_options {
   /// Named in the `owner` column, before host and pid: 1 to 60 bytes of printable ASCII without ':'.
   std::string application = "rowlock";
   /// At most this many connections for statements, opened when needed; at least 1. SQLite and PostgreSQL open one more
-  /// when a call first waits, however many wait: to look for changes, or for LISTEN.
+  /// when a call first waits, however many wait: to look for changes, or for LISTEN. Of two or more, one is there only
+  /// for renewing, releasing and the like. Calls that find none free wait in their order, behind renewals and releases.
   std::size_t connections = 8;
   /// At most this many more for locks by for_update, each of which keeps one: at least 1. Whoever finds none free
   /// within call_timeout gets pool_exhausted. SQLite needs none.
@@ -87,7 +88,8 @@ struct client_options {
   /// renewals, which the database may cause at any rate, those beyond 20,000, and never a loss, a failed release or
   /// sweep, polling or a warning. No call of it begins after close() has returned; one that had taken longer than that,
   /// or has closed the client itself, is the last, and what it kept waiting is not told. Absent: losses, failed
-  /// releases and sweeps, and warnings go to std::clog.
+  /// releases and sweeps, and warnings go to std::clog, a line each, with what a terminal would obey written as an
+  /// escape sequence of C.
   std::function<void(const event&)> observer{};
 };
 

@@ -25,5 +25,5 @@ CREATE TABLE IF NOT EXISTS rowlock_migration (
 ) ENGINE = InnoDB;
 
 INSERT INTO rowlock_migration (version, checksum, serves_from, applied_at, installation)
-VALUES (1, NULL, 1, UTC_TIMESTAMP(6), MD5(CONCAT(UUID(), RAND())))
+VALUES (1, NULL, 1, UTC_TIMESTAMP(6), SHA2(CONCAT(UUID(), RAND()), 256))
 ON DUPLICATE KEY UPDATE version = 1;

@@ -12,7 +12,8 @@ CREATE TABLE IF NOT EXISTS rowlock_waiter (
   attempt     VARCHAR(64)  CHARACTER SET ascii   COLLATE ascii_bin   NOT NULL, -- unique to every ticket: known to the client before the ticket is there
   enqueued_at DATETIME(6)    NOT NULL,
   expires_at  DATETIME(6)    NOT NULL, -- kept ahead of the clock for as long as somebody waits
-  KEY queue (name, ticket)
+  KEY queue (name, ticket),
+  CHECK (OCTET_LENGTH(name) BETWEEN 1 AND 255)
 ) ENGINE = InnoDB;
 
 -- Libraries that know schema 1 only do not wait in turn, and need not: all else is as it was.

@@ -12,7 +12,8 @@ CREATE TABLE IF NOT EXISTS rowlock_lock (
   acquired_at timestamptz,
   expires_at  timestamptz,
   note        text,                      -- free text of the holder
-  CHECK (octet_length(name) BETWEEN 1 AND 255)
+  CHECK (octet_length(name) BETWEEN 1 AND 255),
+  CONSTRAINT rowlock_lock_finite CHECK (isfinite(acquired_at) AND isfinite(expires_at))
 ) WITH (fillfactor = 50); -- room for the next versions of a row beside it: updates touch no index
 
 CREATE TABLE IF NOT EXISTS rowlock_migration (

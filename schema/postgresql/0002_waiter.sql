@@ -10,7 +10,9 @@ CREATE TABLE IF NOT EXISTS rowlock_waiter (
   thread      text             NOT NULL, -- who waits inside the client
   attempt     text             NOT NULL, -- unique to every ticket: known to the client before the ticket is there
   enqueued_at timestamptz      NOT NULL,
-  expires_at  timestamptz      NOT NULL  -- kept ahead of the clock for as long as somebody waits
+  expires_at  timestamptz      NOT NULL, -- kept ahead of the clock for as long as somebody waits
+  CONSTRAINT rowlock_waiter_name CHECK (octet_length(name) BETWEEN 1 AND 255),
+  CONSTRAINT rowlock_waiter_finite CHECK (isfinite(enqueued_at) AND isfinite(expires_at))
 ) WITH (fillfactor = 50); -- room for the next versions of a row beside it: updates touch no index
 
 CREATE INDEX IF NOT EXISTS rowlock_waiter_queue ON rowlock_waiter (name, ticket);

@@ -13,9 +13,6 @@ namespace rowlock::inline v1 {
 
 namespace {
 
-// A lock whose deadline has passed is not believed in, even before the watchdog has come to it.
-bool is_overdue(const detail::acquisition& a) noexcept { return a.is_held() && a.deadline() <= driver::now(); }
-
 std::stop_token stopped_token() {
   static const std::stop_token the = [] {
     std::stop_source source;
@@ -57,24 +54,26 @@ fencing_token held_lock::token() const { return detail::inside::of(*this)->token
 rowlock::strategy held_lock::strategy() const { return detail::inside::of(*this)->strategy; }
 
 std::optional<duration> held_lock::expires_in() const {
-  const auto& a = *detail::inside::of(*this);
+  auto& a = *detail::inside::of(*this);
   if (!a.has_lease) return std::nullopt;
-  if (why_lost() != loss_reason::none) return duration::zero();
-  return std::max(a.deadline() - driver::now(), duration::zero());
+  const auto now = driver::now();
+  return !a.is_foreign() && a.is_held_at(now) ? std::max(a.deadline() - now, duration::zero()) : duration::zero();
 }
 
 std::stop_token held_lock::lost() const noexcept {
-  const bool is_held = acquisition_ && why_lost() == loss_reason::none;
-  return is_held ? acquisition_->lost_token() : stopped_token();  // the watchdog may not have come to it yet
+  if (!acquisition_ || acquisition_->is_foreign()) return stopped_token();
+  auto token = acquisition_->lost_token();
+  return why_lost() == loss_reason::none ? token : stopped_token();  // the watchdog may not have come to it yet
 }
 
+// A lock whose deadline has passed is lost even before the watchdog has come to it.
 loss_reason held_lock::why_lost() const noexcept {
   if (!acquisition_) return loss_reason::none;
   if (acquisition_->is_foreign()) return loss_reason::forked;
-  if (is_overdue(*acquisition_)) return acquisition_->why_overdue();
-  return acquisition_->why_lost();
+  return acquisition_->is_held_at(driver::now()) ? loss_reason::none : acquisition_->why_lost();
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): it is the lock that changes
 void held_lock::extend(duration lease) {
   const auto& a = detail::inside::of(*this);
   a->client->extend(a, lease);

@@ -21,21 +21,21 @@ struct diagnosis {
   int status = exit_status::done;
 };
 
-int status_of(const finding& f) {
+int status_by(const finding& f) {
   if (f.condition != condition::failed) return exit_status::done;
   if (f.subject == "privileges") return exit_status::no_permission;
   return f.subject == "schema" ? exit_status::schema : exit_status::out_of_reach;
 }
 
 /// The first that failed is the cause of the others, if anything is.
-int status_of(const std::vector<finding>& findings) {
+int status_by(const std::vector<finding>& findings) {
   const auto failed =
       std::find_if(findings.begin(), findings.end(), [](const finding& f) { return f.condition == condition::failed; });
-  return failed == findings.end() ? exit_status::done : status_of(*failed);
+  return failed == findings.end() ? exit_status::done : status_by(*failed);
 }
 
 diagnosis without_connection(const error& e) {
-  diagnosis out{.findings = {{"connection", condition::failed, e.what()}}, .status = command::status_of(e)};
+  diagnosis out{.findings = {{"connection", condition::failed, e.what()}}, .status = status_of(e)};
   for (const auto* subject : {"schema", "privileges", "clock", "log settings", "cluster"})
     out.findings.push_back({subject, condition::unknown, "not looked at"});
   return out;
@@ -44,10 +44,10 @@ diagnosis without_connection(const error& e) {
 // What is told to an observer while it connects, warnings about settings, is among the findings.
 diagnosis diagnose(const options& given) try {
   auto findings = connect(given, [](const event&) {}).diagnose();
-  const int status = status_of(findings);
+  const int status = status_by(findings);
   return {.findings = std::move(findings), .status = status};
 } catch (const error& e) {
-  if (command::status_of(e) == exit_status::usage) throw;
+  if (status_of(e) == exit_status::usage) throw;
   return without_connection(e);
 }
 

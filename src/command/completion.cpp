@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/manual.hpp"
 #include "command/options.hpp"
 
 namespace rowlock::command {
@@ -117,10 +118,6 @@ _rowlock_offer_value() {
 
 complete -F _rowlock rowlock
 )bash";
-
-std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
 
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* each) { return each->nonpositional(); });

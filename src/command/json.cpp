@@ -3,13 +3,17 @@
 #include <chrono>
 #include <iostream>
 
+#include "core/text.hpp"
+
 namespace rowlock::command {
 
 json seconds(const std::optional<duration>& d) { return d ? json(std::chrono::duration<double>{*d}.count()) : json{}; }
 
 json or_null(const std::string& text) { return text.empty() ? json{} : json(text); }
 
-std::string text_of(const json& what) { return what.dump(2, ' ', false, json::error_handler_t::replace) + '\n'; }
+std::string text_of(const json& what) {
+  return core::printable_json(what.dump(2, ' ', false, json::error_handler_t::replace)) + '\n';
+}
 
 void print(const json& what) { std::cout << text_of(what); }
 

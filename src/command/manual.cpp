@@ -13,10 +13,6 @@ namespace {
 
 bool is_whole(const CLI::App& app) { return app.get_parent() == nullptr; }
 
-std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 // An empty line parts paragraphs; a line that begins with a space stands as it is, without that.
 void write(paper& out, const page::section& s) {
   out.heading(s.title);
@@ -65,6 +61,10 @@ void write_relatives(paper& out, const CLI::App& app) {
 }
 
 }  // namespace
+
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App*) { return true; });
+}
 
 std::string title_of(const CLI::App& app) { return (is_whole(app) ? "" : "rowlock-") + app.get_name(); }
 

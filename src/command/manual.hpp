@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace rowlock::command {
 
@@ -26,6 +28,9 @@ class paper {
 
 /// The page of the program or of one of its subcommands: pages.cpp, and the options where they are declared.
 void write_manual(paper& out, const CLI::App& app);
+
+/// In the order in which they were declared.
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
 
 /// "rowlock-run", as the page is called.
 std::string title_of(const CLI::App& app);

@@ -60,8 +60,8 @@ std::string with_tenth(duration d, duration unit, std::string_view name) {
   return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + ' ' + std::string{name};
 }
 
-std::string in_milliseconds(duration d) { return with_tenth(d, 1ms, "ms"); }
-std::string in_seconds(duration d) { return with_tenth(d, 1s, "s"); }
+std::string as_milliseconds(duration d) { return with_tenth(d, 1ms, "ms"); }
+std::string as_seconds(duration d) { return with_tenth(d, 1s, "s"); }
 
 std::string server_of(const settings& found) {
   if (const auto name = value_of(found, "server"); !name.empty()) return std::string{name};
@@ -77,7 +77,7 @@ finding connection_of(const settings& found, duration took) {
   if (const auto place = value_of(found, "database"); !place.empty()) sentence.append(", in ").append(place);
   if (const auto encrypted = value_of(found, "encrypted"); !encrypted.empty())
     sentence.append(encrypted == "true" ? ", encrypted" : ", not encrypted");
-  return fine("connection", sentence + "; answers in " + in_milliseconds(took));
+  return fine("connection", sentence + "; answers in " + as_milliseconds(took));
 }
 
 // Nothing else depends on it.
@@ -86,8 +86,8 @@ finding clock_of(duration ahead) {
   const duration apart = is_behind ? -ahead : ahead;
   const std::string where = is_behind ? " behind this host's" : " ahead of this host's";
   if (apart < 100ms) return fine("clock", "as this host's");
-  if (apart < 1s) return fine("clock", in_milliseconds(apart) + where);
-  return advice("clock", in_seconds(apart) + where +
+  if (apart < 1s) return fine("clock", as_milliseconds(apart) + where);
+  return advice("clock", as_seconds(apart) + where +
                              "; locks go by the database's alone, but jobs that hosts start by their own clocks need "
                              "an --at-least that is longer than the clocks are apart");
 }

@@ -110,6 +110,14 @@ error error_access::make(errc code, const std::string& sentence, answers a) {
   return error{code, sentence, std::make_shared<const answers>(std::move(a))};
 }
 
+error error_access::changed(const error& e, void (*change)(answers&)) {
+  auto a = std::make_shared<answers>(*e.detail_);
+  change(*a);
+  error out{e};
+  out.detail_ = std::move(a);
+  return out;
+}
+
 error_access::answers error_access::usual(errc code) noexcept {
   return {.retryable = is_usually_retryable(code),
           .connection_unusable = code == errc::connection_failed,

@@ -20,6 +20,8 @@ namespace detail {
 struct error_access {
   using answers = error::detail_t;
   ROWLOCK_EXPORT static error make(errc code, const std::string& sentence, answers a);
+  /// The same error, with other answers.
+  ROWLOCK_EXPORT static error changed(const error& e, void (*change)(answers&));
   /// What the code alone says.
   static answers usual(errc code) noexcept;
 };

@@ -66,7 +66,81 @@ int hex_digit(char c) noexcept {
   return -1;
 }
 
+bool is_between(char32_t c, char32_t first, char32_t last) noexcept { return first <= c && c <= last; }
+
+// Control characters, the ends of lines and paragraphs, and those of the category Cf, which show nothing.
+bool is_obeyed(char32_t c) noexcept {
+  if (c < 0x20 || is_between(c, 0x7F, 0x9F)) return true;
+  if (c < 0x2000) return c == 0xAD || c == 0x34F || is_between(c, 0x600, 0x605) || c == 0x61C || c == 0x180E;
+  if (c < 0x10000)
+    return is_between(c, 0x200B, 0x200F) || is_between(c, 0x2028, 0x202E) || is_between(c, 0x2060, 0x206F) ||
+           c == 0xFEFF || is_between(c, 0xFFF9, 0xFFFB);
+  return is_between(c, 0xE0000, 0xE007F);
+}
+
+void append_hex(std::string& to, std::string_view prefix, int digits, char32_t number) {
+  to.append(prefix);
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
+    to.push_back("0123456789abcdef"[(number >> static_cast<unsigned>(shift)) & 0xFU]);
+}
+
+void append_escaped(std::string& to, char32_t c) {
+  if (c == '\n') {
+    to.append("\\n");
+  } else if (c == '\t') {
+    to.append("\\t");
+  } else if (c < 0x80) {
+    append_hex(to, "\\x", 2, c);
+  } else if (c < 0x10000) {
+    append_hex(to, "\\u", 4, c);
+  } else {
+    append_hex(to, "\\U", 8, c);
+  }
+}
+
+void append_escaped_in_json(std::string& to, char32_t c) {
+  if (c < 0x10000) return append_hex(to, "\\u", 4, c);
+  append_hex(to, "\\u", 4, 0xD800 + ((c - 0x10000) >> 10U));
+  append_hex(to, "\\u", 4, 0xDC00 + ((c - 0x10000) & 0x3FFU));
+}
+
 }  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto [value, size] = first_of(text);
+    if (size == 0) {
+      append_hex(out, "\\x", 2, byte(text, 0));
+    } else if (is_obeyed(value)) {
+      append_escaped(out, value);
+    } else {
+      out.append(text.substr(0, size));
+    }
+    text.remove_prefix(size == 0 ? 1 : size);
+  }
+  return out;
+}
+
+// Below U+0020 there are only those in it that separate its parts.
+std::string printable_json(std::string_view document) {
+  std::string out;
+  out.reserve(document.size());
+  while (!document.empty()) {
+    const auto [value, size] = first_of(document);
+    const auto length = size == 0 ? 1 : size;
+    if (size == 0) {
+      append_escaped_in_json(out, 0xFFFD);
+    } else if (value >= 0x20 && is_obeyed(value)) {
+      append_escaped_in_json(out, value);
+    } else {
+      out.append(document.substr(0, length));
+    }
+    document.remove_prefix(length);
+  }
+  return out;
+}
 
 bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {

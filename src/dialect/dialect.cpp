@@ -18,6 +18,7 @@ const char* doing(verb v) noexcept {
     case verb::make:
     case verb::vacate_expired:
     case verb::touch:
+    case verb::pinned_by:
     case verb::acquire_in_turn:
       return "acquiring";
     case verb::enqueue:

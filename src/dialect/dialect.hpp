@@ -63,13 +63,16 @@ enum class verb : std::uint8_t {
   bury,              // name, attempt, ticket, retention -> attempt, if the ticket is gone, because it was dead so long
   touch,             // name -> as inspect, and whether it is vacant and nobody has it locked. Needed where a
                      // transaction's snapshot may begin with a statement that locks
-  home,              // -> a text that no other database has, and no other place in it
-  schema,            // -> version, serves_from, installation, applied_at, clock
-  probe,             // -> nothing; fails where locks could not be taken
-  settings,          // -> name, value: of what the server, and this session on it, are
-  count,             // -> rows of the lock table, those who wait and live, for how long the first of them has waited
-  applied,           // -> version, checksum, serves_from, applied_at
-  applying,          // version, checksum -> nothing
+  pinned_by,  // name, sign -> something, if the transaction that gives this sign keeps the row as it is, and nobody
+              // else does. PostgreSQL: the number of its session; MySQL: when the lease ends, as it sees that in
+              // the row that it has locked. Needed where rows have locks
+  home,       // -> a text that no other database has, and no other place in it
+  schema,     // -> version, serves_from, installation, applied_at, clock
+  probe,      // -> nothing; fails where locks could not be taken
+  settings,   // -> name, value: of what the server, and this session on it, are
+  count,      // -> rows of the lock table, those who wait and live, for how long the first of them has waited
+  applied,    // -> version, checksum, serves_from, applied_at
+  applying,   // version, checksum -> nothing
   count_of_verbs
 };
 
@@ -91,6 +94,9 @@ struct step {
   bool counts = false;
   bool always_changes = false;       ///< no row was changed: nothing was carried out
   bool locks_where_refused = false;  ///< for as long as it takes: after a refusal it is better to look first
+  /// To make a row, it waits for whoever has made it meanwhile and changed it in a transaction; not for long, and then
+  /// it fails.
+  bool waits_to_make = false;
   /// The answer is what a transaction that is still open has changed in the rows of `look`. Their last column, left out
   /// of the answer, changes with each transaction that says in `thread` which one it is.
   bool uncommitted = false;
@@ -132,18 +138,20 @@ table mysql(std::string_view prefix);
 /// client; "vacant" and "free" are about the row.
 struct guest_texts {
   // PostgreSQL: name, home, note, released -> is at home, version if it was taken, vacant in the snapshot, isolation
-  // MySQL: name, released -> version, vacant, next version, autocommit; locks the row
+  // MySQL: name, released -> version, vacant or released, next version, autocommit, end of the lease, vacant; locks the
+  // row
   // SQLite: name, home -> version, vacant, expires_at, liveness; takes the write lock, makes the row
   std::string take{};
   std::string await{};   // servers: as take, but waits for whoever has the row locked
   std::string change{};  // MySQL: name, version, note; SQLite: name, version, note, clock -> nothing
   // PostgreSQL: name, acquisition, home -> is at home, unexpired (NULL: not seen), isolation
-  // MySQL: name, acquisition -> ours, unexpired, ours in the snapshot, home, autocommit; locks the row
+  // MySQL: name, acquisition -> ours, unexpired, ours in the snapshot, home, autocommit, session; locks the row
   // SQLite: name, acquisition, home -> expires_at; takes the write lock
   std::string pin{};
-  std::string prolong{};  // MySQL: name, lease -> nothing
-  std::string see{};      // MySQL: name -> version, home, autocommit
-  std::string home{};     // PostgreSQL: home -> is at home; MySQL: -> home
+  std::string isolation{};  // MySQL: -> isolation, session
+  std::string prolong{};    // MySQL: name, lease -> nothing
+  std::string see{};        // MySQL: name -> version, home, autocommit, end of the lease
+  std::string home{};       // PostgreSQL: home -> is at home; MySQL: -> home
   // PostgreSQL: name, home, version -> is at home, version if it was changed
   // MySQL: name, version -> next version, home, autocommit; locks the row
   std::string set{};

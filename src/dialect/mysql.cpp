@@ -63,7 +63,7 @@ FROM {wanted(name, owner, thread, acquisition, lease, note)} w
 WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM {wanted(name)} v
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE SKIP LOCKED) free)
+    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
 {granting})";
 
@@ -79,7 +79,7 @@ constexpr std::string_view prolong = R"(
 UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
     WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
-    LIMIT 1000000 FOR UPDATE SKIP LOCKED) own
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.expires_at = {end}
 WHERE l.expires_at > SYSDATE(6))";
@@ -123,7 +123,7 @@ constexpr std::string_view release_many = R"(
 UPDATE (SELECT l.name FROM {wanted(name, acquisition)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
     WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL
-    LIMIT 1000000 FOR UPDATE SKIP LOCKED) own
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
   l.expires_at = SYSDATE(6))";
@@ -147,7 +147,7 @@ constexpr std::string_view linger_many = R"(
 UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
     WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
-    LIMIT 1000000 FOR UPDATE SKIP LOCKED) own
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.expires_at = l.acquired_at + INTERVAL own.lease MICROSECOND)";
 
@@ -174,6 +174,9 @@ WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND )";
 
 constexpr std::string_view of_prefix_held = "l.name >= ?1 AND (?2 IS NULL OR l.name < ?2)";
 
+// What a transaction has changed and not committed, nobody else sees; confirm never leaves it as it was.
+constexpr std::string_view kept_alone = "SELECT 1 FROM rowlock_lock WHERE name = ?1 AND us(expires_at) <> ?2";
+
 constexpr std::string_view of_many = R"({wanted(name)} w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY))";
 
@@ -186,7 +189,7 @@ VALUES (?1, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND) /*M!10
 constexpr std::string_view stay_many = R"(
 UPDATE (SELECT w.ticket, v.life FROM {wanted(attempt, ticket, life)} v
     STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket
-    WHERE w.attempt = v.attempt LIMIT 1000000 FOR UPDATE SKIP LOCKED) own
+    WHERE w.attempt = v.attempt LIMIT 1000000 FOR UPDATE /*!80000 OF w */ SKIP LOCKED) own
   STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = own.ticket
 SET w.expires_at = SYSDATE(6) + INTERVAL own.life MICROSECOND)";
 
@@ -229,7 +232,7 @@ constexpr std::string_view sweep_many = R"(
 DELETE l FROM (SELECT l.name FROM {wanted(name, retention)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
     WHERE l.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND AND l.version <= {token} - w.retention
-    LIMIT 1000000 FOR UPDATE SKIP LOCKED) unused
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) unused
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = unused.name)";
 
 constexpr std::string_view swept_many = R"(
@@ -247,7 +250,7 @@ constexpr std::string_view bury_many = R"(
 DELETE t FROM (SELECT t.ticket FROM {wanted(attempt, ticket, life)} w
     STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket
     WHERE t.attempt = w.attempt AND t.expires_at <= SYSDATE(6) - INTERVAL w.life MICROSECOND
-    LIMIT 1000000 FOR UPDATE SKIP LOCKED) dead
+    LIMIT 1000000 FOR UPDATE /*!80000 OF t */ SKIP LOCKED) dead
   STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = dead.ticket)";
 
 constexpr std::string_view buried_many = R"(
@@ -275,8 +278,8 @@ SELECT CONCAT(m.installation, '/', HEX(DATABASE())) FROM rowlock_migration m WHE
 // {clock} is UTC in whatever time zone the session is. ?2: what the client has let go of, and cannot vacate over its
 // pool because this very transaction has it locked. Up to READ COMMITTED, a row that is not wanted is unlocked at once.
 constexpr std::string_view take_here = R"(
-SELECT version, owner IS NULL OR acquisition = ?2, GREATEST(version + 1, {token}), @@autocommit
-FROM rowlock_lock WHERE name = ?1 AND (owner IS NULL OR acquisition = ?2
+SELECT version, owner IS NULL OR acquisition = ?2, GREATEST(version + 1, {token}), @@autocommit, us(expires_at),
+  owner IS NULL FROM rowlock_lock WHERE name = ?1 AND (owner IS NULL OR acquisition = ?2
   OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
 FOR UPDATE)";
 
@@ -288,15 +291,18 @@ WHERE name = ?1)";
 
 constexpr std::string_view pin_here = R"(
 SELECT l.owner IS NOT NULL AND l.acquisition = ?2, l.expires_at > {clock},
-  (SELECT s.acquisition = ?2 FROM rowlock_lock s WHERE s.name = l.name), ({home}), @@autocommit
+  (SELECT s.acquisition = ?2 FROM rowlock_lock s WHERE s.name = l.name), ({home}), @@autocommit, CONNECTION_ID()
 FROM rowlock_lock l WHERE l.name = ?1 FOR UPDATE SKIP LOCKED)";
+
+constexpr std::string_view isolation_here = R"(
+SELECT /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */, CONNECTION_ID())";
 
 constexpr std::string_view prolong_here = R"(
 UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND, {clock} + INTERVAL ?2 MICROSECOND)
 WHERE name = ?1)";
 
 constexpr std::string_view see_here = R"(
-SELECT l.version, ({home}), @@autocommit FROM (SELECT 1) one LEFT JOIN rowlock_lock l ON l.name = ?1)";
+SELECT l.version, ({home}), @@autocommit, us(l.expires_at) FROM (SELECT 1) one LEFT JOIN rowlock_lock l ON l.name = ?1)";
 
 constexpr std::string_view set_here = R"(
 SELECT GREATEST(version + 1, {token}), ({home}), @@autocommit FROM rowlock_lock
@@ -478,6 +484,7 @@ table mysql(std::string_view prefix) {
       {.verb = verb::find_held, .look = std::string{held} + "l.name = ?1", .uncommitted = true},
       {.verb = verb::list_held, .look = std::string{held} + std::string{of_prefix_held}, .uncommitted = true},
       {.verb = verb::beat, .look = "SELECT 1"},
+      {.verb = verb::pinned_by, .look = std::string{kept_alone}},
       {.verb = verb::home, .look = std::string{this_home}},
       {.verb = verb::schema, .look = std::string{schema_state}},
       {.verb = verb::probe,
@@ -502,7 +509,8 @@ table mysql(std::string_view prefix) {
 
 guest_texts mysql_guest(std::string_view prefix) {
   const auto text = [&](std::string_view of) {
-    auto out = replaced(of, "{token}", "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {clock})");
+    auto out = replaced(of, "{token}", " us({clock})");
+    out = replaced(out, " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
     out = replaced(out, "{clock}",
                    "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
     return with_prefix(replaced(out, "{home}", this_home), prefix);
@@ -511,6 +519,7 @@ guest_texts mysql_guest(std::string_view prefix) {
           .await = text(take_here),
           .change = text(change_here),
           .pin = text(pin_here),
+          .isolation = std::string{isolation_here},
           .prolong = text(prolong_here),
           .see = text(see_here),
           .home = text(this_home),

@@ -77,12 +77,14 @@ FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.att
 constexpr std::string_view looks_free = R"(NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())))";
 
-// An attempt begins with the id that its client's channel ends with. {others}: of whom to tell the first.
+// An attempt begins with the id that its client's channel ends with. {others}: of whom to tell the first. Nobody is
+// told of what is no name, or by what is no client's: such a ticket was written by hand, and NOTIFY would refuse it.
 constexpr std::string_view telling = R"(
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM rowlock_waiter q
   WHERE q.name = {name} AND q.expires_at > clock_timestamp(){others} ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left({mine}, 16)))";
+WHERE right(q.owner, 16) <> left({mine}, 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255))";
 
 // The next is looked for only where the name looks free: of a long queue the database reads nothing else.
 constexpr std::string_view leave_one = R"(
@@ -319,6 +321,10 @@ FROM found f LEFT JOIN pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.p
 constexpr std::string_view end_keeper = R"(
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f)";
 
+// A number that is read as both may make it seem as if others kept the row, too.
+constexpr std::string_view kept_alone = R"(
+SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = $2::integer))";
+
 constexpr std::string_view of_prefix_held = R"(
 l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name)";
 
@@ -384,6 +390,18 @@ constexpr std::string_view counts = R"(
 SELECT (SELECT count(*) FROM rowlock_lock), count(*), us(clock_timestamp() - min(enqueued_at))
 FROM rowlock_waiter WHERE expires_at > clock_timestamp())";
 
+// What somebody has set to infinity by hand is far away: to reckon with it would be an error, for whoever reads the
+// row.
+std::string with_finite_times(std::string text) {
+  constexpr std::string_view finite =
+      "(CASE % WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' "
+      "WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE % END)";
+  for (const std::string_view of : {"expires_at", "l.expires_at", "acquired_at", "enqueued_at"})
+    for (const std::string_view use : {" us(% - ", " us(clock_timestamp() - %)", "min(%)"})
+      text = replaced(text, replaced(use, "%", of), replaced(use, "%", replaced(finite, "%", of)));
+  return text;
+}
+
 // us(…) to its closing bracket: brackets inside are balanced.
 std::string with_microseconds(std::string text) {
   constexpr std::string_view begin = " us(";
@@ -409,7 +427,7 @@ std::string finished(std::string_view text, const choices& with) {
   out = replaced(out, "{relaxed}", relaxed);
   out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);
   out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});
-  return with_microseconds(out);
+  return with_microseconds(with_finite_times(std::move(out)));
 }
 
 std::string granting(std::string_view queue, std::string_view in_turn, std::string_view answer) {
@@ -442,10 +460,14 @@ table postgresql(std::string_view prefix, const choices& with) {
   };
   const auto inspecting = [](std::string_view where) { return std::string{inspection} + std::string{where}; };
   step steps[] = {
-      {.verb = verb::acquire, .key = 3, .act = granting("", "", acquired_one), .many = std::string{acquire_many}},
+      {.verb = verb::acquire,
+       .key = 3,
+       .act = granting("", "", acquired_one),
+       .many = std::string{acquire_many},
+       .waits_to_make = true},
       {.verb = verb::hold, .act = std::string{hold_one}},
       {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
-      {.verb = verb::make, .act = std::string{make_one}},
+      {.verb = verb::make, .act = std::string{make_one}, .waits_to_make = true},
       {.verb = verb::vacate_expired, .act = std::string{vacate_expired_one}},
       {.verb = verb::renew,
        .key = 1,
@@ -468,7 +490,8 @@ table postgresql(std::string_view prefix, const choices& with) {
       {.verb = verb::end_session, .act = std::string{keepers} + std::string{end_keeper}},
       {.verb = verb::acquire_in_turn,
        .key = 3,
-       .act = granting(queue_seen, " AND (SELECT has_place AND NOT is_behind FROM queue)", acquired_in_turn)},
+       .act = granting(queue_seen, " AND (SELECT has_place AND NOT is_behind FROM queue)", acquired_in_turn),
+       .waits_to_make = true},
       {.verb = verb::enqueue, .key = 3, .act = std::string{enqueue_one}},
       {.verb = verb::stay, .key = 1, .many = replaced(stay_many, "{free}", looks_free)},
       {.verb = verb::leave, .key = 1, .act = leaving(leave_one), .many = leaving(leave_many)},
@@ -496,6 +519,7 @@ table postgresql(std::string_view prefix, const choices& with) {
       {.verb = verb::list_held, .look = std::string{held_by_transactions} + std::string{of_prefix_held}},
       {.verb = verb::beat, .look = "SELECT 1"},
       {.verb = verb::touch, .look = inspecting_and(unlocked) + "name = $1::text"},
+      {.verb = verb::pinned_by, .look = std::string{keepers} + std::string{kept_alone}},
       {.verb = verb::home, .look = "SELECT " + std::string{this_home}},
       {.verb = verb::schema, .look = std::string{schema_state}},
       {.verb = verb::probe, .act = std::string{writing_nothing}},

@@ -203,7 +203,7 @@ table sqlite(std::string_view prefix) {
       turn,    waiters,         find_unused,      sweep,          find_dead,   bury,    schema, probe,  settings,
       count,   applied,         applying};
   // What is for rows with locks, and for telling others.
-  static_assert(std::size(steps) == table::size - 12);
+  static_assert(std::size(steps) == table::size - 13);
   return {steps, prefix};
 }
 

@@ -81,9 +81,9 @@ class ROWLOCK_EXPORT database {
   /// Asks the server, on this session, to end those whose calls were cut or whose replies were lost: what they were
   /// doing may be under way yet. As far as it can; throws only where `on` is of no further use.
   virtual void end_lost_sessions(session& /*on*/, const limits& /*until*/) {}
-  /// Asks the server, on this session, to end the one of that number, if it keeps the row of that name locked; on some
-  /// servers whatever it does, so whoever asks has just looked. It may last until it is gone. Throws permission_denied.
-  /// Only where rows have locks.
+  /// Asks the server, on this session, to end the one of that number, if the server itself says that it keeps the row
+  /// of that name locked. It may last until it is gone. Throws permission_denied, and where others keep it
+  /// database_error. Only where rows have locks.
   virtual void end_session(const dialect::table& sql, session& on, std::string_view name, std::int64_t number,
                            const limits& until);
 };

@@ -1,5 +1,7 @@
 #include "driver/boot_timer.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <poll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -14,7 +16,8 @@
 namespace rowlock::inline v1::driver {
 
 boot_timer::boot_timer() : descriptor_{timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)} {
-  if (descriptor_ < 0) throw std::system_error{errno, std::generic_category(), "rowlock: making a timer"};
+  if (descriptor_ < 0)
+    throw error{errc::connection_failed, std::generic_category().message(errno) + ", for a timer's descriptor"};
 }
 
 boot_timer::~boot_timer() { close(descriptor_); }

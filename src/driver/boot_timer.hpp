@@ -12,7 +12,7 @@ namespace rowlock::inline v1::driver {
 /// setting counts.
 class ROWLOCK_EXPORT boot_timer {
  public:
-  /// Throws std::system_error.
+  /// Throws error{errc::connection_failed}.
   boot_timer();
   boot_timer(const boot_timer&) = delete;
   boot_timer& operator=(const boot_timer&) = delete;

@@ -240,11 +240,14 @@ class connector_connection::implementation {
   explicit implementation(sql::ConnectOptionsMap options) : connection_{driver_in_this_thread().connect(options)} {}
   sql::Connection& get() const noexcept { return *connection_; }
 
-  /// The local end as the server sees it; 0: nobody can tell.
+  /// The local end as the server sees it; 0: nobody can tell. In MySQL's old process list this fails as soon as any
+  /// session says something in characters of four bytes.
   std::uint16_t local_port() {
     std::vector<row> rows;
-    execute("SELECT SUBSTRING_INDEX(host, ':', -1) FROM information_schema.processlist WHERE id = CONNECTION_ID()",
-            rows);
+    execute(
+        "SELECT SUBSTRING_INDEX(host, ':', -1) FROM information_schema.processlist /*!80022 p WHERE FALSE UNION ALL "
+        "SELECT SUBSTRING_INDEX(host, ':', -1) FROM performance_schema.processlist */ WHERE id = CONNECTION_ID()",
+        rows);
     const auto number = rows.empty() ? 0L : std::strtol(text(rows[0].at(0)).c_str(), nullptr, 10);
     return static_cast<std::uint16_t>(number);
   }
@@ -267,6 +270,8 @@ connector_connection::connector_connection(const mysql_address& to, std::chrono:
   });
   fcntl(socket_, F_SETFD, FD_CLOEXEC);
 }
+
+void connector_connection::make_static_objects() { driver_in_this_thread(); }
 
 connector_connection::~connector_connection() {
   const calling about_to;

@@ -32,6 +32,9 @@ class connector_connection {
   connector_connection& operator=(const connector_connection&) = delete;
   ~connector_connection();
 
+  /// What is destroyed when the program ends, and connections need, is there afterwards.
+  static void make_static_objects();
+
   /// Its descriptor, close-on-exec. The connector tells nobody, so it is looked for.
   int socket() const noexcept { return socket_; }
 

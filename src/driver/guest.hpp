@@ -4,6 +4,7 @@
 #include <rowlock/transaction.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,10 @@ struct wish_in {
   std::string_view note{};
   std::string_view released{};  ///< the client's own acquisition, which it has let go of, if it may still be in the row
   duration wait{};              ///< in the database, where some transaction has the row locked; about
+  /// Given a sign of the transaction: whether it is the one, and the only one, that keeps what was released in the row.
+  /// Set where it keeps a snapshot, which may be older than what others have done under that lock: then the row is
+  /// taken only if so, and without `wait` not asked for otherwise.
+  std::function<bool(std::int64_t sign)> pins{};
 };
 
 /// A transaction of the caller's, as its database treats it. It belongs to somebody else: whatever is not had leaves it
@@ -56,8 +61,10 @@ class ROWLOCK_EXPORT guest {
   virtual bool lets_others_go_on() { return true; }
   /// Whether the first statement fixes what it sees of all data. Asking does not fix it.
   virtual bool takes_snapshot() { return false; }
-  /// As lock_info::thread calls what it holds.
-  virtual std::string session() const { return {}; }
+  /// Whether it goes on to see what it has seen once, as far as that can be asked without fixing it.
+  virtual bool keeps_snapshot() { return takes_snapshot(); }
+  /// The server's number of its session. 0: not known, on MySQL until it has pinned something or told what it keeps.
+  virtual std::int64_t session() const { return 0; }
   /// Takes a vacant row.
   virtual sight take(const place_in& at, const wish_in& how) = 0;
   /// Keeps the acquisition's row as it is.

@@ -18,8 +18,9 @@ class lost_sessions {
     all_.push_back(one);
   }
 
-  /// Calls `end(id)` for each. One that cannot be ended is left to the server's own limits; where that was the fault of
-  /// the connection it was tried on, the rest is kept, and it throws.
+  /// Calls `end(id)` for each. One that this role may not end, or that is gone, is left to the server's own limits; one
+  /// for which there was no time now is kept for the next call. Where the connection it was tried on is of no further
+  /// use, the rest is kept too, and it throws.
   template <class End>
   void end_all(End end) {
     const auto lost = take();
@@ -27,8 +28,9 @@ class lost_sessions {
       try {
         end(lost[i]);
       } catch (const error& e) {
+        if (e.connection_is_unusable() || e.is_retryable() || e.code() == errc::cancelled) add(lost[i]);
         if (!e.connection_is_unusable()) continue;
-        for (; i < lost.size(); ++i) add(lost[i]);
+        while (++i < lost.size()) add(lost[i]);
         throw;
       }
     }

@@ -1,14 +1,17 @@
 #include <rowlock/error.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "driver/backend.hpp"
 #include "driver/line_cutter.hpp"
 #include "driver/lost_sessions.hpp"
 #include "driver/mysql_connecting.hpp"
 #include "driver/mysql_guest.hpp"
+#include "driver/mysql_keepers.hpp"
 #include "driver/mysql_session.hpp"
 #include "driver/warn_once.hpp"
 
@@ -37,13 +40,11 @@ class mysql_database final : public database {
   void end_lost_sessions(session& on, const limits& until) override {
     lost_.end_all([&](const std::string& mark) { static_cast<mysql_session&>(on).end_session(mark, until); });
   }
-  void end_session(const dialect::table& /*sql*/, session& on, std::string_view /*name*/, std::int64_t number,
-                   const limits& until) override {
-    static_cast<mysql_session&>(on).end_session(number, until);
-  }
+  void end_session(const dialect::table& sql, session& on, std::string_view name, std::int64_t number,
+                   const limits& until) override;
 
  private:
-  std::unique_ptr<session> connect(const limits& until, std::optional<duration> transaction_limit) {
+  std::unique_ptr<mysql_session> connect(const limits& until, std::optional<duration> transaction_limit) {
     return std::make_unique<mysql_session>(connecting_,
                                            mysql_options{.call_timeout = with_.call_timeout,
                                                          .transaction_limit = transaction_limit,
@@ -58,6 +59,28 @@ class mysql_database final : public database {
   lost_sessions<std::string> lost_;
   mysql_connecting connecting_;
 };
+
+std::string list_of(const std::vector<std::int64_t>& sessions) {
+  std::string out;
+  for (const auto each : sessions) out.append(out.empty() ? "session " : ", session ").append(std::to_string(each));
+  return out;
+}
+
+// What the row says may be a lie, and KILL is obeyed: so the server is asked, under its own locks.
+void mysql_database::end_session(const dialect::table& /*sql*/, session& on, std::string_view name, std::int64_t number,
+                                 const limits& until) {
+  auto& asking = static_cast<mysql_session&>(on);
+  const auto keepers = keepers_of(
+      with_.table_prefix + "lock", name, asking, [&] { return connect(until, std::nullopt); }, until);
+  if (keepers.empty()) return;  // it has ended
+  if (std::find(keepers.begin(), keepers.end(), number) == keepers.end())
+    throw error{errc::database_error, "the row of \"" + std::string{name} + "\" says that session " +
+                                          std::to_string(number) + " has it, and the server that it is " +
+                                          list_of(keepers) +
+                                          ": look for both in information_schema.innodb_trx and SHOW PROCESSLIST, and "
+                                          "end by KILL whichever is to end"};
+  asking.end_session(number, until);
+}
 
 std::unique_ptr<database> open(const core::url& address, const open_options& with) {
   if (with.transaction_pooling)

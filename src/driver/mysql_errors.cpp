@@ -10,9 +10,7 @@ namespace rowlock::inline v1::driver {
 
 namespace {
 
-constexpr int lock_wait_timeout = 1205;
-constexpr int deadlock = 1213;
-constexpr int overtaken = 1020;
+using mysql_code::deadlock, mysql_code::lock_wait_timeout, mysql_code::overtaken;
 
 template <class... Codes>
 bool is_one_of(int code, Codes... codes) {

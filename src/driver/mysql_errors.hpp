@@ -6,6 +6,13 @@
 
 namespace rowlock::inline v1::driver {
 
+/// Of the server's codes, those that several places ask for.
+namespace mysql_code {
+inline constexpr int overtaken = 1020;
+inline constexpr int lock_wait_timeout = 1205;
+inline constexpr int deadlock = 1213;
+}  // namespace mysql_code
+
 /// How a call failed, before anybody knows what it means.
 struct mysql_failure {
   int code = 0;  ///< the server's, from 1000 on, or the connector's, from 2000 to 2999

@@ -1,5 +1,4 @@
 #include "driver/mysql_guest.hpp"
-
 #include <rowlock/error.hpp>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "core/error_detail.hpp"
+#include "driver/mysql_errors.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -15,8 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int lock_wait_timeout = 1205;
-constexpr int overtaken = 1020;
+using mysql_code::lock_wait_timeout, mysql_code::overtaken;
 constexpr int no_such_savepoint = 1305;
 
 // Nobody else gives this name to a savepoint.
@@ -107,6 +106,13 @@ bool mysql_guest::can_wait() {
   return !rolls_back;
 }
 
+// That of a single transaction (SET TRANSACTION) nobody tells.
+bool mysql_guest::keeps_snapshot() {
+  const auto r = tx_.execute(texts_.isolation, {}).at(0);
+  session_ = number(r.at(1)).value_or(0);
+  return !text(r.at(0)).starts_with("READ-");
+}
+
 // Why these are safe: docs/protocol.md, "In the caller's transaction".
 sight mysql_guest::take(const place_in& at, const wish_in& how) try {
   const auto found = lock(at, how);
@@ -122,9 +128,10 @@ sight mysql_guest::take(const place_in& at, const wish_in& how) try {
         "\"" + std::string{at.name} +
             "\" was taken by a lease at that very moment, and MySQL does not give back the row's lock before the "
             "transaction ends: roll it back, and begin again"};
-  const auto seen = look(at);
-  if (seen.what == finding::elsewhere) return seen;
-  if (seen.version != number(r.at(0))) throw_stale();
+  const auto seen = look(at, r);
+  if (seen.what != finding::had) return seen;
+  // Under a lock that was released others may have done what the snapshot does not show, and the row does not tell.
+  if (how.pins && number(r.at(5)) != 1 && !how.pins(number(r.at(4)).value_or(0))) throw_stale();
   const auto version = number(r.at(2)).value_or(0);
   change(at, version, how.note);
   return {.what = finding::had, .version = version};
@@ -156,6 +163,7 @@ finding mysql_guest::pin(const place_in& at, std::string_view acquisition, durat
   if (number(r.at(2)) != 1) return finding::unseen;
   const std::array<argument, 2> prolonged{at.name, lease.count()};
   tx_.execute(texts_.prolong, prolonged);
+  session_ = number(r.at(5)).value_or(0);
   return finding::had;
 }
 
@@ -171,13 +179,15 @@ std::optional<sight> mysql_guest::begin_optimistically(const place_in& /*at*/) {
   return std::nullopt;
 }
 
-// By the transaction's snapshot, which is taken here at the latest.
-sight mysql_guest::look(const place_in& at) {
+// By the transaction's snapshot, which is taken here at the latest. What somebody has confirmed and committed since,
+// the version does not tell, but the end of the lease does.
+sight mysql_guest::look(const place_in& at, const row& locked) {
   const std::array<argument, 1> asked{at.name};
   const auto found = tx_.execute(texts_.see, asked).at(0);
   refuse_autocommit(found.at(2));
   if (text(found.at(1)) != at.home) return {.what = finding::elsewhere};
-  return {.what = finding::had, .version = number(found.at(0)).value_or(0)};
+  if (number(found.at(0)) != number(locked.at(0)) || number(found.at(3)) != number(locked.at(4))) throw_stale();
+  return {.what = finding::had};
 }
 
 finding mysql_guest::set(const place_in& at, std::int64_t version) {

@@ -27,7 +27,8 @@ constexpr const char* beginning = "beginning a transaction";
 constexpr const char* waiting_to_migrate = "waiting for another client's migration";
 constexpr int no_such_session = 1094;
 constexpr std::size_t thread = 3;  // where rows are as verb::inspect answers them
-constexpr const char* migration_lock = "MD5(CONCAT('rowlock migration ', DATABASE()))";
+// Names of locks end at 64 characters.
+constexpr const char* migration_lock = "SHA2(CONCAT('rowlock migration ', DATABASE()), 224)";
 
 std::string random_mark() {
   std::random_device device;
@@ -214,7 +215,11 @@ void mysql_session::fail(const std::exception& e, const purpose& why) {
 
 // --- the session -----------------------------------------------------------------------------------------------------
 
-std::vector<row> mysql_session::do_run(const dialect::step& what, std::span<const request> batch, const limits& until) {
+// Most steps write in one statement and are told in another what it has done. If it is the second that fails, even if
+// only for want of time (max_execution_time is for SELECT alone), what the first has committed stays.
+std::vector<row> mysql_session::do_run(const dialect::step& what, std::span<const request> batch,
+                                       const limits& until) try {
+  has_committed_ = false;
   std::vector<row> rows;
   const bool takes_batches = batch.size() == 1 || !what.many.empty();
   if (takes_batches && !batch.empty()) {
@@ -223,6 +228,9 @@ std::vector<row> mysql_session::do_run(const dialect::step& what, std::span<cons
     for (std::size_t i = 0; i < batch.size(); ++i) carry_out(what, batch.subspan(i, 1), until, rows);
   }
   return rows;
+} catch (const error& e) {
+  if (!has_committed_ || e.outcome_is_unknown()) throw;
+  throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
 }
 
 void mysql_session::carry_out(const dialect::step& what, std::span<const request> batch, const limits& until,
@@ -239,6 +247,7 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   if (is_one && !what.look.empty()) execute(what.look, values, why, until, to);
   if (act.empty() || answered() == batch.size()) return;
   const auto changed = execute_or_skip(act, values, why, until, to);
+  has_committed_ = has_committed_ || (changed + answered() > 0 && why.writing && !is_in_transaction_);
   // writing, both times: what act has done is not known without it
   if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
   if (what.always_changes && changed == 0) return;

@@ -44,6 +44,11 @@ class mysql_session final : public session {
   void end_session(const std::string& mark, const limits& until);
   /// That of this number, if there is one.
   void end_session(std::int64_t number, const limits& until);
+  /// What a statement answers, as text.
+  std::vector<row> ask(const std::string& sql, const char* doing, const limits& until) {
+    return simple(sql, {doing}, until);
+  }
+  mysql_kind kind() const noexcept { return kind_; }
 
  private:
   std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
@@ -89,6 +94,7 @@ class mysql_session final : public session {
   const std::string mark_;
   bool is_marked_ = false;
   bool is_in_transaction_ = false;
+  bool has_committed_ = false;  // the step that is run
   mysql_kind kind_ = mysql_kind::mysql;
   limits around_{};  // of exclusively()
   std::deque<known_statement> statements_;

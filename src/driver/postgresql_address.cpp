@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <new>
 #include <optional>
 #include <vector>
 
+#include "driver/aside.hpp"
 #include "driver/boot_clock.hpp"
 #include "driver/failure_meaning.hpp"
 #include "driver/postgresql_errors.hpp"
@@ -97,15 +99,18 @@ bool readable_or_writable(int descriptor, bool writing, duration longest) {
   return ::poll(&one, 1, static_cast<int>(milliseconds)) > 0;
 }
 
+[[noreturn]] void give_up(const limits& until) {
+  if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to PostgreSQL");
+  throw not_connected(errc::connection_failed, "PostgreSQL, while connecting: no answer within the time limit");
+}
+
 // In short waits: the time line of deadlines goes on while the machine is suspended, poll(2)'s does not, and it does
 // not hear of a stop.
 void wait_for(int descriptor, bool writing, const limits& until) {
   const duration longest = until.stop.stop_possible() ? duration{20ms} : duration{1s};
   for (;;) {
-    if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to PostgreSQL");
     const auto at = now();
-    if (at >= until.deadline)
-      throw not_connected(errc::connection_failed, "PostgreSQL, while connecting: no answer within the time limit");
+    if (until.stop.stop_requested() || at >= until.deadline) give_up(until);
     if (readable_or_writable(descriptor, writing, std::min<duration>(longest, until.deadline - at))) return;
   }
 }
@@ -128,6 +133,7 @@ postgresql_handle start(const settings& with) {
   return out;
 }
 
+// A thread's of its own: libpq looks up names of hosts, and asks for Kerberos tickets, for as long as that takes.
 postgresql_handle dial(const settings& with, const limits& until) {
   auto out = start(with);
   PQsetErrorVerbosity(out.get(), PQERRORS_VERBOSE);
@@ -139,6 +145,15 @@ postgresql_handle dial(const settings& with, const limits& until) {
     wait_for(PQsocket(out.get()), next == PGRES_POLLING_WRITING, until);
   }
   return out;
+}
+
+postgresql_handle dial_within(const settings& with, const limits& until) {
+  [[maybe_unused]] static const int registered = std::atexit(wait_for_those_left_behind);
+  auto made = make_aside(until, [with, deadline = until.deadline](const std::stop_token& given_up) {
+    return dial(with, {.deadline = deadline, .stop = given_up});
+  });
+  if (made) return std::move(*made);
+  give_up(until);
 }
 
 }  // namespace
@@ -199,7 +214,7 @@ postgresql_handle postgresql_address::connect(const limits& until) const {
     const bool is_last = left == 1 || until.deadline == core::instant::max();
     const auto deadline = is_last ? until.deadline : at + (until.deadline - at) / left;
     try {
-      return dial(all[i], {.deadline = deadline, .stop = until.stop});
+      return dial_within(all[i], {.deadline = deadline, .stop = until.stop});
     } catch (const error& e) {
       if (left == 1 || e.code() != errc::connection_failed) throw;
     }

@@ -17,8 +17,7 @@ class postgresql_address {
   postgresql_address(const core::url& url, const std::string& application_name);
 
   /// A connection that is authenticated, close-on-exec and verbose in its errors. Of several hosts each is given its
-  /// share of the time that is left. Only looking up a host's name is not subject to the limits: the resolver has its
-  /// own.
+  /// share of the time that is left.
   postgresql_handle connect(const limits& until) const;
 
  private:

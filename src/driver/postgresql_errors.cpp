@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dialect/dialect.hpp"
 #include "driver/failure_meaning.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -46,7 +47,9 @@ meaning meaning_of(std::string_view state, bool writing) {
   return meaning_of_class(state, writing);
 }
 
-std::string_view advice(std::string_view state) {
+std::string_view advice(std::string_view state, std::string_view doing) {
+  if (state == "42501" && doing == dialect::doing(dialect::verb::end_session))
+    return "; that takes a member of the session's role, or of pg_signal_backend";
   if (state == "42P01" || state == "3F000") return "; run client::migrate(), or the files in schema/postgresql by hand";
   if (state == "42703") return "; run client::migrate()";
   if (state == "3D000") return "; there is no such database";
@@ -98,20 +101,12 @@ error postgresql_error(const postgresql_failure& what, const std::string& doing)
   if (what.connection_lost) m = with_lost_connection(std::move(m), what.writing);
   m.says.sqlstate = state;
   return detail::error_access::make(
-      m.code, "PostgreSQL, while " + doing + ": " + plain_words(what.message) + std::string{advice(state)},
+      m.code, "PostgreSQL, while " + doing + ": " + plain_words(what.message) + std::string{advice(state, doing)},
       std::move(m.says));
 }
 
 error on_lost_connection(const error& e) {
-  std::string sentence = e.what();
-  const std::string category = ": " + e.code().message();  // which system_error has appended
-  if (sentence.ends_with(category)) sentence.resize(sentence.size() - category.size());
-  return detail::error_access::make(static_cast<errc>(e.code().value()), sentence,
-                                    {.retryable = e.is_retryable(),
-                                     .connection_unusable = true,
-                                     .outcome_unknown = e.outcome_is_unknown(),
-                                     .native_code = e.native_code(),
-                                     .sqlstate = std::string{e.sqlstate()}});
+  return detail::error_access::changed(e, [](auto& says) { says.connection_unusable = true; });
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -26,13 +26,14 @@ constexpr const char* optimism_end = "RELEASE SAVEPOINT \"rowlock: optimisticall
 // READ UNCOMMITTED is the same here.
 bool has_one_snapshot(const cell& isolation) { return !text(isolation).starts_with("read"); }
 
-constexpr const char* advice =
+constexpr const char* how_to_begin_again =
     "the name was let go after this transaction had read something: begin it again, and let lock_in be its first "
     "statement";
 
+[[noreturn]] void throw_stale() { throw error{errc::stale_snapshot, how_to_begin_again}; }
 [[noreturn]] void throw_stale(const error& e) {
   throw detail::error_access::make(
-      errc::stale_snapshot, std::string{e.what()} + "; " + advice,
+      errc::stale_snapshot, std::string{e.what()} + "; " + how_to_begin_again,
       {.retryable = true, .native_code = e.native_code(), .sqlstate = std::string{e.sqlstate()}});
 }
 
@@ -95,22 +96,26 @@ class postgresql_guest::brief_waits {
 
 // The first try waits for nobody. Why these are safe: docs/protocol.md, "In the caller's transaction".
 sight postgresql_guest::take(const place_in& at, const wish_in& how) try {
+  // A lock of the row leaves nothing in it when it goes: what others have done under theirs, the snapshot may not show.
+  const bool may_be_stale = how.pins && !how.pins(session());
+  if (may_be_stale && how.wait <= duration::zero()) return {};
   savepoint until_had{tx_};
-  if (how.wait <= duration::zero()) {
-    const auto out = take_by(texts_.take, at, how);
-    if (out.what == finding::had) until_had.keep();
-    return out;
-  }
-  brief_waits limited{tx_, how.wait};
-  const auto out = take_by(texts_.await, at, how);
+  const auto out = how.wait <= duration::zero() ? take_by(texts_.take, at, how) : take_waiting(at, how);
   if (out.what != finding::had) return out;
-  limited.restore();
+  if (may_be_stale) throw_stale();
   until_had.keep();
   return out;
 } catch (const error& e) {
   if (how.wait > duration::zero() && e.sqlstate() == lock_not_available) return {};
   if (e.sqlstate() == could_not_serialize) throw_stale(e);
   throw;
+}
+
+sight postgresql_guest::take_waiting(const place_in& at, const wish_in& how) {
+  brief_waits limited{tx_, how.wait};
+  const auto out = take_by(texts_.await, at, how);
+  if (out.what == finding::had) limited.restore();
+  return out;
 }
 
 sight postgresql_guest::take_by(const std::string& sql, const place_in& at, const wish_in& how) {
@@ -124,7 +129,7 @@ sight postgresql_guest::take_by(const std::string& sql, const place_in& at, cons
   const auto version = number(found.at(1));
   if (version) return {.what = finding::had, .version = *version};
   // What is not vacant in the only snapshot there is, or is not there, will never be had.
-  if (has_one_snapshot(found.at(3)) && number(found.at(2)) != 1) throw error{errc::stale_snapshot, advice};
+  if (has_one_snapshot(found.at(3)) && number(found.at(2)) != 1) throw_stale();
   return {};
 }
 

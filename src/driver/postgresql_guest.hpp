@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -13,7 +14,7 @@ class postgresql_guest final : public guest {
   postgresql_guest(caller_transaction& tx, dialect::guest_texts texts) : tx_{tx}, texts_{std::move(texts)} {}
 
   bool takes_snapshot() override;
-  std::string session() const override { return "session " + std::to_string(tx_.session()); }
+  std::int64_t session() const override { return tx_.session(); }
   sight take(const place_in& at, const wish_in& how) override;
   finding pin(const place_in& at, std::string_view acquisition, duration lease) override;
   bool is_at(std::string_view home) override;
@@ -24,6 +25,7 @@ class postgresql_guest final : public guest {
   class savepoint;
   class brief_waits;
 
+  sight take_waiting(const place_in& at, const wish_in& how);
   sight take_by(const std::string& sql, const place_in& at, const wish_in& how);
 
   caller_transaction& tx_;

@@ -25,7 +25,9 @@ constexpr const char* migrating = "migrating";
 constexpr const char* beginning = "beginning a transaction";
 constexpr const char* committing = "committing";
 constexpr const char* begin_transaction = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE";
-constexpr const char* migration_lock = "5705204214218813291";  // any number that nobody else uses
+// Of the schema in which tables are made: who migrates in another one is in nobody's way. The seed is any number that
+// nobody else uses.
+constexpr const char* migration_lock = "hashtextextended(coalesce(current_schema(), ''), 5705204214218813291)";
 
 // A wait for another's row lock ends before the server begins to look for deadlocks (deadlock_timeout, 1 s).
 constexpr const char* row_lock_wait = "100";
@@ -44,7 +46,7 @@ duration servers_limit(duration clients) { return clients + 500ms; }
 // Whatever the server, the database or the role has as a default. What the planner is told fits tables with thousands
 // of rows, of which each statement wants a few: DESIGN.md tells what it does otherwise. Costs that are high because a
 // way was forbidden must not call the compiler.
-std::string settings(const postgresql_options& options, int version) {
+std::string settings_of_session(const postgresql_options& options, int version) {
   const std::string limit = milliseconds(servers_limit(options.call_timeout));
   std::string out =
       "SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off; "
@@ -90,7 +92,8 @@ void postgresql_session::set_up(const limits& until) {
   if (version < oldest_server)
     throw error{errc::unsupported, "this PostgreSQL server is of version " + std::to_string(version / 10000) +
                                        "; rowlock needs 13 or newer"};
-  const std::string sql = at_once + (options_.transaction_pooling ? "" : settings(options_, version)) + state;
+  const std::string sql =
+      at_once + (options_.transaction_pooling ? "" : settings_of_session(options_, version)) + state;
   std::vector<row> rows;
   append_rows(rows, simple(sql, {setting_up}, until));
   heed(rows.at(0));

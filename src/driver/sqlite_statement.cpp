@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <new>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 #include "core/error_detail.hpp"
 
@@ -75,8 +77,11 @@ std::string_view advice(errc code) {
 
 void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing) {
   if (code == SQLITE_NOMEM) throw std::bad_alloc{};
-  const std::string message = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
-  meaning m = meaning_of(code, db != nullptr ? sqlite3_system_errno(db) : 0, message, writing);
+  std::string message = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  const int system_error = db != nullptr ? sqlite3_system_errno(db) : 0;
+  meaning m = meaning_of(code, system_error, message, writing);
+  if (system_error == EMFILE || system_error == ENFILE)
+    message.append(" (").append(std::generic_category().message(system_error)).append(")");
   m.answers.native_code = code;
   throw detail::error_access::make(m.code, "SQLite, while " + doing + ": " + message + std::string{advice(m.code)},
                                    std::move(m.answers));

@@ -54,6 +54,7 @@ std::optional<held_lock> client_impl::get(const wish& what, duration wait, const
   const entered under_way{*this};
   if (stop.stop_requested()) return std::nullopt;
   if (auto held = again(what)) return held;
+  if (what.is_fair()) leave_behind_no_ticket(what.name, wait, stop);
   if (wait <= duration::zero()) return try_only_once(what, stop);
   return wait_for(what, core::later(driver::now(), wait), stop);
 }
@@ -78,8 +79,17 @@ std::optional<held_lock> client_impl::wait_for(wish what, core::instant deadline
   if (line_.is_empty(what.name))
     if (auto held = try_while_waiting(what, so_far, stop)) return held;
   auto held = so_far.is_over() ? std::nullopt : wait_in_line(std::move(what), so_far, stop);
-  if (!held && !stop.stop_requested()) so_far.throw_if_never_answered();
+  if (!held && !stop.stop_requested() && !was_hurried(so_far)) so_far.throw_if_never_answered();
   return held;
+}
+
+// Whoever gives less time than a call may take hears that it was not enough by getting nothing. Not where a call was
+// given more than that, and the server said nothing all the same.
+bool client_impl::was_hurried(const runtime::patience& so_far) const noexcept {
+  const auto& failure = so_far.failure();
+  if (!failure || so_far.given() >= options_.call_timeout) return false;
+  if (failure->code() == errc::pool_exhausted) return true;
+  return failure->code() == errc::call_timed_out && database_->least_call() == duration::zero();
 }
 
 // Listen, commit a ticket, try, sleep: whoever lets go after the ticket was committed knows of it, and whoever did
@@ -255,12 +265,15 @@ strategies::answer client_impl::ask(const wish& what, const std::string& id, con
 std::optional<strategies::answer> client_impl::adopt(const wish& what, const std::string& id,
                                                      const driver::limits& until) noexcept try {
   if (driver::now() >= until.deadline || until.stop.stop_requested()) return std::nullopt;
-  return on_session(until, [&](driver::session& on) -> std::optional<strategies::answer> {
-    database_->end_lost_sessions(on, until);
-    const auto row = strategies::look_at(sql_, on, what.name.view(), until);
-    if (!row || !row->is_held_by(id)) return std::nullopt;
-    return strategies::answer{.what = strategies::verdict::granted, .token = row->token, .left = row->left};
-  });
+  return on_session(
+      until,
+      [&](driver::session& on) -> std::optional<strategies::answer> {
+        database_->end_lost_sessions(on, until);
+        const auto row = strategies::look_at(sql_, on, what.name.view(), until);
+        if (!row || !row->is_held_by(id)) return std::nullopt;
+        return strategies::answer{.what = strategies::verdict::granted, .token = row->token, .left = row->left};
+      },
+      runtime::purpose::letting_go);
 } catch (const std::exception&) {
   return std::nullopt;
 }
@@ -274,7 +287,7 @@ std::shared_ptr<acquisition> client_impl::acquisition_of(const wish& what, const
   a->asked_at = granted.sent;
   a->token = granted.answer.token;
   if (what.options.hold_limit) a->hold_limit = core::later(granted.sent, *what.options.hold_limit);
-  a->set_left(granted.sent, granted.answer.left.value_or(a->lease()), driver::now());
+  a->set_first_left(granted.sent, granted.answer.left.value_or(a->lease()), driver::now());
   a->set_renewal_due(core::renewal_due(granted.sent, a->lease()));
   return a;
 }

@@ -35,27 +35,66 @@ acquisition::acquisition(std::shared_ptr<client_impl> of, lock_name what, holder
 }
 
 loss_reason acquisition::why_lost() const noexcept {
-  const auto now = status_.load(std::memory_order_acquire);
+  const auto now = status_.load();
   return now < lost ? loss_reason::none : static_cast<loss_reason>(now - lost);
 }
 
-bool acquisition::let_go() noexcept {
-  if (!leave_held(released)) return false;
-  if (counts != nullptr) counts->released(strategy, was_held_for_);
-  return true;
+bool acquisition::is_held_at(core::instant now) noexcept {
+  if (!is_overdue(now)) return is_held();
+  const std::lock_guard alone{changing_};
+  if (!is_overdue(now)) return is_held();  // an answer has come just before
+  is_unfired_ = true;
+  return !mark_lost(why_overdue());
+}
+
+bool acquisition::let_go(core::instant now) noexcept {
+  if (!is_held_at(now)) return false;
+  const std::lock_guard alone{changing_};
+  return leave_held(released, [this] { counts->released(strategy, was_held_for_); });
 }
 
 bool acquisition::lose(loss_reason why) noexcept {
-  if (!leave_held(static_cast<std::uint8_t>(lost + static_cast<int>(why)))) return false;
-  if (counts != nullptr) counts->lost(strategy, why, was_held_for_);
+  const std::lock_guard alone{changing_};
+  return mark_lost(why);
+}
+
+bool acquisition::mark_lost(loss_reason why) noexcept {
+  return leave_held(static_cast<std::uint8_t>(lost + static_cast<int>(why)),
+                    [this, why] { counts->lost(strategy, why, was_held_for_); });
+}
+
+// Nobody sees the state before what goes with it.
+template <class Count>
+bool acquisition::leave_held(std::uint8_t to, Count count) noexcept {
+  if (!is_held()) return false;
+  was_held_for_ = driver::now() - asked_at;
+  if (counts != nullptr) count();
+  status_.store(to);
   return true;
 }
 
-bool acquisition::leave_held(std::uint8_t to) noexcept {
-  std::uint8_t expected = held;
-  if (!status_.compare_exchange_strong(expected, to)) return false;
-  was_held_for_ = driver::now() - asked_at;
+void acquisition::shorten_deadline(core::instant t) noexcept {
+  const std::lock_guard alone{changing_};
+  set_deadline(std::min(t, deadline()));
+}
+
+void acquisition::set_first_left(core::instant sent, duration left, core::instant now) noexcept {
+  if (lasts()) return;
+  set(over_, core::later(now, left));
+  set_deadline(core::local_deadline(sent, left, lease()));
+}
+
+bool acquisition::set_left(core::instant sent, duration left, core::instant now) noexcept {
+  if (!is_held_at(now)) return false;
+  const std::lock_guard alone{changing_};
+  if (!is_held()) return false;
+  set_first_left(sent, left, now);
   return true;
+}
+
+void acquisition::was_confirmed_by(std::int64_t session) noexcept {
+  std::int64_t before = 0;
+  if (!confirmed_by_.compare_exchange_strong(before, session) && before != session) confirmed_by_ = -1;
 }
 
 void acquisition::claim_or_wait() noexcept {

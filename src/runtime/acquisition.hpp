@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <string>
 
@@ -29,8 +30,10 @@ class client_impl;
 ///   held --let_go()--> released
 ///   held --lose(why)-> lost        whichever comes first is final
 ///
-/// The local deadline moves only while it is held. `claim` lets one renewal or extend be under way at a time, so that
-/// answers cannot overtake each other.
+/// The local deadline moves only while it is held, and only before it has passed: whoever first finds that it has
+/// passed marks the lock as lost, so that no late answer takes back what somebody was told (law 5). Changes of state
+/// and deadline exclude each other; both can be read at any time. `claim` lets one renewal or extend be under way at a
+/// time, so that answers cannot overtake each other.
 class acquisition {
  public:
   acquisition(std::shared_ptr<client_impl> of, lock_name what, holder whose, std::string unique_id,
@@ -57,11 +60,19 @@ class acquisition {
 
   bool is_foreign() const noexcept { return generation_ != runtime::process_generation(); }
 
+  /// As marked so far, whatever the clock says.
   bool is_held() const noexcept { return status_.load() == held; }
+  /// Whether it is to be believed in. Marks it as lost where its deadline has passed.
+  bool is_held_at(core::instant now) noexcept;
   loss_reason why_lost() const noexcept;
-  bool let_go() noexcept;
+  /// false: it was lost, or let go of before. What is overdue is lost and cannot be let go of.
+  bool let_go(core::instant now) noexcept;
+  /// true: the caller fires lost().
   bool lose(loss_reason why) noexcept;
-  /// Since it was asked for: until it was let go or lost, as whoever did that knows, and those who are told by him.
+  /// Of what was marked by the clock: true once, and the caller fires lost(). The watchdog comes to it by itself while
+  /// it is listed, since its deadline has passed.
+  bool take_unfired() noexcept { return is_unfired_.exchange(false); }
+  /// Since it was asked for, until it was let go or lost: of one that is held no more.
   duration was_held_for() const noexcept { return was_held_for_; }
 
   duration lease() const noexcept { return duration{lease_.load(std::memory_order_relaxed)}; }
@@ -72,14 +83,14 @@ class acquisition {
   core::instant over() const noexcept { return at(over_); }
   core::instant renewal_due() const noexcept { return at(due_); }
   void set_lease(duration lease) noexcept { lease_.store(lease.count(), std::memory_order_relaxed); }
-  /// Not beyond the limit.
+  /// Of one that nobody else has seen yet. Not beyond the limit.
   void set_deadline(core::instant t) noexcept { set(deadline_, std::min(t, hold_limit)); }
-  /// The answer to what was asked at `sent` has come: so much is left of the lease.
-  void set_left(core::instant sent, duration left, core::instant now) noexcept {
-    if (lasts()) return;
-    set(over_, core::later(now, left));
-    set_deadline(core::local_deadline(sent, left, lease()));
-  }
+  /// Never later than it is.
+  void shorten_deadline(core::instant t) noexcept;
+  /// The answer to the request that was granted, which was sent at `sent`: so much is left of the lease.
+  void set_first_left(core::instant sent, duration left, core::instant now) noexcept;
+  /// The same of a renewal or extend. false: it is not believed, since the lock is lost, now at the latest.
+  bool set_left(core::instant sent, duration left, core::instant now) noexcept;
   void set_renewal_due(core::instant t) noexcept { set(due_, t); }
   /// Not one whose lease covers all the time for which it may be held.
   bool wants_renewal() const noexcept { return renews && is_held() && !is_limited_now(); }
@@ -99,6 +110,11 @@ class acquisition {
     return found == loss_reason::taken_over && !runs_out ? loss_reason::forced : found;
   }
 
+  /// A transaction of that session of the server's has confirmed it, and has it pinned.
+  void was_confirmed_by(std::int64_t session) noexcept;
+  /// 0: none; less: several.
+  std::int64_t confirmed_by() const noexcept { return confirmed_by_; }
+
   /// In one order with letting go: whoever claims it and finds it held after that is seen by whoever lets it go.
   bool claim() noexcept { return !claimed_.exchange(true); }
   /// Once it was let go, and lingers: whether something that was sent before may prolong it yet.
@@ -108,8 +124,14 @@ class acquisition {
   void wait_for_claimant() const noexcept { claimed_.wait(true, std::memory_order_acquire); }
   void unclaim() noexcept;
 
-  std::stop_token lost_token() const noexcept { return lost_.get_token(); }
-  void fire_lost() noexcept { lost_.request_stop(); }
+  /// Fires when it is lost. Whoever finds it held after that is seen by whoever fires (is_watched).
+  std::stop_token lost_token() noexcept {
+    is_watched_ = true;
+    return lost_.get_token();
+  }
+  /// Once it was lost: whether anybody may have registered callbacks.
+  bool is_watched() const noexcept { return is_watched_; }
+  std::stop_source lost_source() const noexcept { return lost_; }
 
   // Of `holdings`, under its mutex.
   std::size_t slot = 0;
@@ -127,20 +149,27 @@ class acquisition {
   static void set(atomic_time& to, core::instant t) noexcept {
     to.store(t.time_since_epoch().count(), std::memory_order_release);
   }
-  bool leave_held(std::uint8_t to) noexcept;
+  bool mark_lost(loss_reason why) noexcept;  // under changing_, as the next two
+  template <class Count>
+  bool leave_held(std::uint8_t to, Count count) noexcept;
+  bool is_overdue(core::instant now) const noexcept { return is_held() && deadline() <= now; }
 
   bool is_limited_now() const noexcept { return hold_limit != core::instant::max() && deadline() >= hold_limit; }
   /// Until it is let go: neither the server nor time ends it.
   bool lasts() const noexcept { return !has_lease && !transaction; }
 
   const std::uint64_t generation_ = runtime::process_generation();
+  std::mutex changing_;  // of status_, deadline_ and over_
   std::atomic<std::uint8_t> status_{held};
+  std::atomic<bool> is_unfired_{false};
+  std::atomic<bool> is_watched_{false};
   duration was_held_for_{};
   std::atomic<duration::rep> lease_;
   atomic_time deadline_{0};
   atomic_time over_{0};
   atomic_time due_{0};
   std::atomic<bool> claimed_{false};
+  std::atomic<std::int64_t> confirmed_by_{0};
   std::stop_source lost_;
 };
 

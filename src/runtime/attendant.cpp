@@ -88,7 +88,7 @@ std::vector<acquisition_ptr> attendant::attended() { return state_.lock()->atten
 
 core::instant attendant::look_after(const acquisition_ptr& a) {
   if (!a->claim()) return core::instant::max();  // a beat or a release is under way, and looks for itself
-  if (a->is_held() && a->renewal_due() <= driver::now() && a->transaction->session().looks_alive()) {
+  if (a->is_held_at(driver::now()) && a->renewal_due() <= driver::now() && a->transaction->session().looks_alive()) {
     begin_to_beat(a);
     return core::instant::max();
   }
@@ -139,8 +139,7 @@ void attendant::beat(const acquisition_ptr& a, const std::stop_token& stop) noex
     doing_.beat(session, {.deadline = a->over(), .stop = a->transaction->hurried()});
     if (!session.looks_alive()) throw error{errc::connection_failed, "the connection was lost"};
     a->is_unreachable = false;
-    if (a->is_held()) {
-      a->set_left(sent, a->lease(), driver::now());
+    if (a->set_left(sent, a->lease(), driver::now())) {
       a->set_renewal_due(core::renewal_due(sent, a->lease()));
       doing_.renewed(*a);
     }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "core/checks.hpp"
+#include "core/error_detail.hpp"
 #include "core/url.hpp"
 #include "driver/boot_clock.hpp"
 #include "runtime/exit_list.hpp"
@@ -28,6 +30,9 @@ std::string name_for_servers(const std::string& owner) {
   return out;
 }
 
+// One is there for what keeps and ends locks, where there is more than one.
+runtime::pool::size pool_size(std::size_t most) { return {.most = most, .kept = most > 1 ? 1U : 0U}; }
+
 constexpr auto last_moment = std::chrono::milliseconds{100};
 
 // In a child of a fork it is left alone for good: its threads are not there to be joined, its mutexes may be held by
@@ -38,10 +43,15 @@ void destroy(client_impl* impl) noexcept {
 
 }  // namespace
 
-std::shared_ptr<client_impl> client_impl::open(std::string_view url, client_options options) {
+std::shared_ptr<client_impl> client_impl::open(std::string_view url, client_options options) try {
   std::shared_ptr<client_impl> client{new client_impl{url, checked(std::move(options))}, destroy};
-  if (client->database_->needs_static_objects()) runtime::close_at_exit(client);
+  if (client->database_->needs_static_objects()) runtime::close_at_exit(client, client->backend_);
   return client;
+} catch (const error&) {
+  throw;
+} catch (const std::system_error& e) {  // no descriptor or no thread was left
+  throw error_access::make(errc::connection_failed, std::string{"a client cannot be made: "} + e.what(),
+                           {.retryable = true, .connection_unusable = true});
 }
 
 client_impl::client_impl(std::string_view url, client_options options)
@@ -52,13 +62,17 @@ client_impl::client_impl(std::string_view url, client_options options)
       sql_{backend_.dialect(options_.table_prefix, for_database())},
       database_{backend_.open(core::cut_url(url), for_database())},
       pool_{[this](const driver::limits& until) { return timed(&driver::database::connect, until); }, "connections",
-            std::min(options_.connections, database_->most_sessions()), options_.connect_timeout,
+            pool_size(std::min(options_.connections, database_->most_sessions())), options_.connect_timeout,
             [this] { reconnected(); }},
       transactions_{[this](const driver::limits& until) { return timed(&driver::database::connect_to_hold, until); },
-                    "held_transactions", options_.held_transactions, options_.connect_timeout,
+                    "held_transactions",
+                    {.most = options_.held_transactions},
+                    options_.connect_timeout,
                     [this] { reconnected(); }},
       sources_{sources_of_hints()},
-      watchdog_{holdings_, [this](const std::shared_ptr<acquisition>& a) { after_loss(*a); }},
+      watchdog_{holdings_,
+                {.telling = [this](const acquisition& a) { return telling_of_loss(a); },
+                 .lost = [this](const std::shared_ptr<acquisition>& a) { after_loss(*a); }}},
       keeper_{holdings_, undo_, keepers_hands(), options_.call_timeout},
       attendant_{attendants_hands()} {
   (void)pool_.borrow({.deadline = core::later(driver::now(), options_.connect_timeout)});
@@ -81,7 +95,9 @@ driver::open_options client_impl::for_database() {
 runtime::keeper::hands client_impl::keepers_hands() {
   return {.renew =
               [this](std::span<const strategies::held> some, const driver::limits& until) {
-                return on_session(until, [&](driver::session& on) { return unique_index_.renew(on, some, until); });
+                return on_session(
+                    until, [&](driver::session& on) { return unique_index_.renew(on, some, until); },
+                    runtime::purpose::keeping);
               },
           .undo = [this](std::vector<runtime::undo_list::entry> entries,
                          const driver::limits& until) { release_undone(std::move(entries), until); },
@@ -107,7 +123,8 @@ void client_impl::require_fit_schema(driver::session& on, const driver::limits& 
 }
 
 void client_impl::end_lost_sessions(const driver::limits& until) noexcept try {
-  on_session(until, [&](driver::session& on) { database_->end_lost_sessions(on, until); });
+  on_session(
+      until, [&](driver::session& on) { database_->end_lost_sessions(on, until); }, runtime::purpose::letting_go);
 } catch (const std::exception&) {  // then they end by the server's own limits
 }
 
@@ -128,7 +145,10 @@ driver::limits client_impl::call_limits(const std::stop_token& stop) const {
 std::vector<lock_info> client_impl::list(std::string_view prefix) {
   check_usable();
   const auto until = call_limits();
-  return on_session(until, [&](driver::session& on) { return strategies::list(sql_, on, prefix, until); });
+  std::vector<std::string> odd;
+  auto out = on_session(until, [&](driver::session& on) { return strategies::list(sql_, on, prefix, until, odd); });
+  report_odd(odd);
+  return out;
 }
 
 std::optional<lock_info> client_impl::find(const lock_name& name) {
@@ -193,17 +213,19 @@ void client_impl::close() noexcept {
   database_->abandon();
   transactions_.close();
   pool_.close();
+  watchdog_.end_callbacks(until.deadline);
   // What has just been reported is worth a moment, even where all the time is over.
   reporter_.close(std::max(until.deadline, core::later(driver::now(), last_moment)));
 }
 
-// First nobody believes in them any more, then the rows are let go: never the other way round.
+// First nobody believes in them any more, then the rows are let go: never the other way round. A callback that does not
+// return may not take all the time: others' rows are among them.
 std::vector<runtime::undo_list::entry> client_impl::give_up(const std::vector<std::shared_ptr<acquisition>>& all,
                                                             loss_reason why, const driver::limits& until) {
   std::vector<std::shared_ptr<acquisition>> gone;
   for (const auto& a : all)
     if (a->lose(why)) gone.push_back(a);
-  watchdog_.fire_and_wait(gone, until.deadline);
+  watchdog_.fire_and_wait(gone, leaving_a_tenth(until).deadline);
   std::vector<runtime::undo_list::entry> undone;
   undone.reserve(gone.size());
   for (const auto& a : gone) {
@@ -217,7 +239,7 @@ std::vector<runtime::undo_list::entry> client_impl::give_up(const std::vector<st
 }
 
 void client_impl::retire(const driver::limits& until) noexcept try {
-  auto loan = pool_.borrow(until);
+  auto loan = pool_.borrow(until, runtime::purpose::letting_go);
   database_->retire(sql_, *loan, until);
 } catch (const std::exception&) {  // somebody else will tidy up
 }

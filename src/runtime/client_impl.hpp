@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,6 +32,7 @@
 #include "runtime/holdings.hpp"
 #include "runtime/ids.hpp"
 #include "runtime/keeper.hpp"
+#include "runtime/late_tickets.hpp"
 #include "runtime/patience.hpp"
 #include "runtime/pool.hpp"
 #include "runtime/reporter.hpp"
@@ -102,6 +104,8 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void close() noexcept;
 
   void report(event e) noexcept;
+  /// Of rows that were written by hand, and passed over.
+  void report_odd(const std::vector<std::string>& names) noexcept;
   void swept(std::uint64_t rows, std::uint64_t tickets) noexcept;
   void has_swept(const events::swept& e) noexcept;
   /// Throws client_closed, used_after_fork.
@@ -126,9 +130,9 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   driver::limits call_limits(const std::stop_token& stop = {}) const;
   static driver::limits leaving_a_tenth(driver::limits until);
   template <class Use>
-  auto on_any_schema(const driver::limits& until, Use use);
+  auto on_any_schema(const driver::limits& until, Use use, runtime::purpose what_for = runtime::purpose::usual);
   template <class Use>
-  auto on_session(const driver::limits& until, Use use);
+  auto on_session(const driver::limits& until, Use use, runtime::purpose what_for = runtime::purpose::usual);
   void require_fit_schema(driver::session& on, const driver::limits& until);
   void end_lost_sessions(const driver::limits& until) noexcept;
 
@@ -138,6 +142,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   std::optional<held_lock> wait_for(wish what, core::instant deadline, const std::stop_token& stop);
   std::optional<held_lock> wait_in_line(wish what, runtime::patience& so_far, const std::stop_token& stop);
   std::optional<held_lock> try_while_waiting(const wish& what, runtime::patience& so_far, const std::stop_token& stop);
+  bool was_hurried(const runtime::patience& so_far) const noexcept;
   driver::limits limits_while_waiting(const runtime::patience& so_far, const std::stop_token& stop) const;
   static void ride_out(const error& e, bool has_transactions, runtime::patience& so_far, const std::stop_token& stop);
   tried try_once(const wish& what, const driver::limits& until);
@@ -161,6 +166,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void leave_queue_on_another(const wish& what, const driver::limits& until) noexcept;
   void leave_later(const lock_name& name, std::string attempt, std::int64_t number);
   void leave_all(std::vector<runtime::undo_list::entry> tickets, const driver::limits& until);
+  void leave_behind_no_ticket(const lock_name& name, duration wait, const std::stop_token& stop);
   void withdraw_all(const std::vector<runtime::undo_list::entry>& some, const driver::limits& until) noexcept;
   std::vector<bool> leave_at_once(const std::vector<runtime::undo_list::entry>& some, const driver::limits& until);
   void keep_tickets(const driver::limits& until);
@@ -177,15 +183,19 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void pass_on(const lock_name& name);
 
   struct cleared;
+  struct joining;
   cleared make_way(const lock_name& name);
   std::optional<cleared> look_for_way(const lock_name& name, driver::session& on, const driver::limits& until);
-  bool is_locked_by(const lock_name& name, const std::string& session);
+  bool is_locked_by(const lock_name& name, std::int64_t session);
+  bool is_pinned_by(const lock_name& name, std::int64_t sign);
+  bool may_ask_for_released(driver::guest& in, const lock_name& name, const cleared& way, driver::wish_in& how,
+                            joining& so_far);
   std::optional<transaction_lock> try_lock_in(driver::guest& in, const lock_name& name, const lock_in_options& options,
-                                              duration wait, runtime::patience& so_far, bool& has_asked);
+                                              joining& so_far);
   std::string home();
   void settle_home(const std::string& supposed);
   strategies::renewal standing_of(const acquisition& a);
-  void require_held(const acquisition& a) const;
+  void require_held(acquisition& a) const;
 
   std::optional<strategies::possession> look_for_possession(const lock_name& name, const driver::limits& until);
   bool free_lease(const lock_name& name, const strategies::possession& what, const driver::limits& until);
@@ -193,7 +203,6 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   void lose_freed(const std::string& id, const driver::limits& until);
 
   bool try_extend(const std::shared_ptr<acquisition>& a, duration lease, const driver::limits& until);
-  void believe_until(acquisition& a, core::instant deadline);
   void let_go(acquisition& a);
   void release_row(const acquisition& a);
   void release_transaction(acquisition& a);
@@ -202,6 +211,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   strategies::letting_go try_release(const acquisition& a, const driver::limits& until);
   void lost(const std::shared_ptr<acquisition>& a, loss_reason why);
   void after_loss(acquisition& a);
+  std::function<void()> telling_of_loss(const acquisition& a);
   runtime::undo_list::entry to_undo(const lock_name& name, const std::string& id, duration lease,
                                     core::instant from) const;
   runtime::undo_list::entry to_undo(const acquisition& a) const;
@@ -255,6 +265,7 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
   runtime::guarded<std::string> home_;  // empty: not asked for yet
   runtime::waiting_line line_;
   runtime::undo_list departures_;  // tickets that are to go
+  runtime::late_tickets late_;     // the same, until the database has them no more
   std::atomic<bool> is_listening_{false};
   std::atomic<std::uint64_t> releases_{0};  // whose statements have ended
   std::atomic<std::uint64_t> leaves_{0};
@@ -266,8 +277,8 @@ class client_impl : public std::enable_shared_from_this<client_impl> {
 
 /// Runs `use(session)` on a session, whatever its schema is.
 template <class Use>
-auto client_impl::on_any_schema(const driver::limits& until, Use use) try {
-  auto loan = pool_.borrow(until);
+auto client_impl::on_any_schema(const driver::limits& until, Use use, runtime::purpose what_for) try {
+  auto loan = pool_.borrow(until, what_for);
   try {
     return use(*loan);
   } catch (const error& e) {
@@ -282,11 +293,14 @@ auto client_impl::on_any_schema(const driver::limits& until, Use use) try {
 
 /// The same where its schema fits this library.
 template <class Use>
-auto client_impl::on_session(const driver::limits& until, Use use) {
-  return on_any_schema(until, [&](driver::session& on) {
-    require_fit_schema(on, until);
-    return use(on);
-  });
+auto client_impl::on_session(const driver::limits& until, Use use, runtime::purpose what_for) {
+  return on_any_schema(
+      until,
+      [&](driver::session& on) {
+        require_fit_schema(on, until);
+        return use(on);
+      },
+      what_for);
 }
 
 template <class Use>

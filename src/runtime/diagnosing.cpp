@@ -121,7 +121,10 @@ std::vector<finding> client_impl::diagnose() {
 database_statistics client_impl::database_stats() {
   const entered under_way{*this};
   const auto until = call_limits();
-  return on_session(until, [&](driver::session& on) { return strategies::count(sql_, on, until); });
+  std::vector<std::string> odd;
+  auto out = on_session(until, [&](driver::session& on) { return strategies::count(sql_, on, until, odd); });
+  report_odd(odd);
+  return out;
 }
 
 }  // namespace rowlock::inline v1::detail

@@ -1,5 +1,6 @@
 #include "runtime/exit_list.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -18,6 +19,7 @@ struct list {
   const std::uint64_t generation = process_generation();
   std::mutex mutex;
   std::vector<std::weak_ptr<detail::client_impl>> clients;
+  std::vector<const driver::backend*> kinds;  // whose static objects are older than an exit handler
 };
 
 // Never destroyed: it is asked until the very end. The child of a fork begins another one, since nobody may be there to
@@ -43,10 +45,13 @@ void close_all() {
 
 }  // namespace
 
-void close_at_exit(const std::shared_ptr<detail::client_impl>& client) {
-  [[maybe_unused]] static const int registered = std::atexit(close_all);
+void close_at_exit(const std::shared_ptr<detail::client_impl>& client, const driver::backend& of) {
   list& all = current();
   const std::lock_guard lock{all.mutex};
+  if (std::find(all.kinds.begin(), all.kinds.end(), &of) == all.kinds.end()) {
+    all.kinds.push_back(&of);
+    std::atexit(close_all);  // NOLINT(cert-err33-c): where it cannot, what is left to do?
+  }
   std::erase_if(all.clients, [](const auto& each) { return each.expired(); });
   all.clients.push_back(client);
 }

@@ -20,8 +20,11 @@ using namespace std::chrono_literals;
 constexpr duration usual_statement = 100ms;
 constexpr duration longest_statement = 1s;
 
+// Whether it is certainly not the one that is meant. A transaction whose token is not known has one that is greater
+// than what was committed when it took the row.
 bool is_spared(const strategies::possession& what, std::optional<fencing_token> only) {
-  return only && what.token != fencing_token{} && what.token != *only;
+  if (!only) return false;
+  return what.token != fencing_token{} ? what.token != *only : *only <= what.committed;
 }
 
 std::string keeper_of(const lock_name& name, const strategies::possession& what) {
@@ -64,9 +67,11 @@ bool client_impl::force_release(const lock_name& name, std::optional<fencing_tok
   bool is_told_to_end = false;
   for (int looks = 1;; ++looks) {
     const auto now = look_for_possession(name, until);
-    if (is_told_to_end && (!now || !now->is_still(*what))) break;
-    if (!now || is_spared(*now, only)) {
-      if (!what) return false;
+    const bool is_still = now && what && now->is_still(*what);  // one that has been meant, whatever became of its lease
+    if (is_told_to_end && !is_still) break;
+    if (!now || (!is_still && is_spared(*now, only))) {
+      // Of a transaction for so short a time: that was somebody's statement.
+      if (!what || (!what->is_committed && driver::now() - since < usual_statement)) return false;
       break;
     }
     if (!what || now->session != what->session || now->committed != what->committed) {

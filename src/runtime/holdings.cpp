@@ -31,7 +31,7 @@ bool holdings::add(const acquisition_ptr& a, bool reentrant, const std::function
 const acquisition_ptr* holdings::find(const contents& in, const lock_name& name, const holder& by, core::instant now) {
   const auto found = in.by_holder.find(key_of(name, by));
   if (found == in.by_holder.end()) return nullptr;
-  return found->second->is_held() && found->second->deadline() > now ? &found->second : nullptr;
+  return found->second->is_held_at(now) ? &found->second : nullptr;
 }
 
 acquisition_ptr holdings::again(const lock_name& name, const holder& by, core::instant now) {

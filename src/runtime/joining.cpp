@@ -8,6 +8,7 @@
 #include "driver/boot_clock.hpp"
 #include "runtime/client_impl.hpp"
 #include "strategy/inspection.hpp"
+#include "strategy/trying.hpp"
 
 // Locks in transactions of the caller's. What is done over the pool is committed at once, and decides nothing: it makes
 // way, so that the caller's transaction need only lock a vacant row.
@@ -36,6 +37,16 @@ struct client_impl::cleared {
   std::optional<duration> left{};  ///< of the holder's lease
   std::int64_t version = 0;        ///< of a vacant row
   std::string released{};          ///< what this client has let go of, and somebody's transaction keeps in the row
+  std::int64_t confirmed_by = 0;   ///< by which session of the server, as the acquisition tells it; 0: or not known
+};
+
+/// A call of lock_in.
+struct client_impl::joining {
+  runtime::patience patience;
+  bool has_asked = false;  ///< in the transaction
+  duration in_database{};  ///< for so long, about, it may wait there
+  /// Since when it waits for a transaction that keeps in the row what this client has let go of.
+  std::optional<core::instant> pinned_since{};
 };
 
 namespace {
@@ -89,19 +100,18 @@ std::optional<transaction_lock> client_impl::lock_in(caller_transaction& tx, con
   const auto in = database_->join(tx);
   refuse_own(name, options.as ? *options.as : holder::this_thread());
   const auto deadline = core::later(driver::now(), std::max(wait.value_or(duration::max()), duration::zero()));
-  runtime::patience so_far{deadline};
-  bool has_asked = false;
-  for (duration in_database{};; in_database = deadline - driver::now()) {
-    if (auto had = try_lock_in(*in, name, options, in_database, so_far, has_asked)) return had;
-    if (so_far.is_over()) {
-      so_far.throw_if_never_answered();
+  joining so_far{.patience = runtime::patience{deadline}};
+  for (;; so_far.in_database = deadline - driver::now()) {
+    if (auto had = try_lock_in(*in, name, options, so_far)) return had;
+    if (so_far.patience.is_over()) {
+      so_far.patience.throw_if_never_answered();
       return std::nullopt;
     }
     if (!in->lets_others_go_on()) {
-      so_far.throw_if_never_answered();
+      so_far.patience.throw_if_never_answered();
       break;
     }
-    sleep_until(so_far.next_try());
+    sleep_until(so_far.patience.next_try());
     check_usable();
   }
   if (wait) return std::nullopt;
@@ -112,40 +122,66 @@ std::optional<transaction_lock> client_impl::lock_in(caller_transaction& tx, con
 
 // Only the pool's failures are ridden out; the transaction's are its owner's.
 std::optional<transaction_lock> client_impl::try_lock_in(driver::guest& in, const lock_name& name,
-                                                         const lock_in_options& options, duration wait,
-                                                         runtime::patience& so_far, bool& has_asked) {
+                                                         const lock_in_options& options, joining& so_far) {
+  auto& patience = so_far.patience;
   std::string home;
   cleared way{.is_free = true};
   const auto look = [&] {
     home = this->home();
     if (in.lets_others_go_on()) way = make_way(name);
   };
-  if (!ridden_out(so_far, look)) return std::nullopt;
-  if (way.is_missing && (has_asked || so_far.waited() > longest_wait_for_making)) throw own_gap(name);
+  if (!ridden_out(patience, look)) return std::nullopt;
+  if (way.is_missing && (so_far.has_asked || patience.waited() > longest_wait_for_making)) throw own_gap(name);
   // A snapshot that is taken now would be older than what whoever has the row locked may commit.
-  if (way.is_locked && !options_.transaction_pooling && so_far.waited() < longest_wait_outside && in.takes_snapshot())
-    if (!ridden_out(so_far, [&] { way.is_free = is_locked_by(name, in.session()); })) return std::nullopt;
-  // What keeps it in the row may be this very transaction: it has confirmed the lock before it was released.
-  if (!way.is_free && way.released.empty()) {
-    so_far.was_refused({.left = way.left});
+  if (way.is_locked && !options_.transaction_pooling && patience.waited() < longest_wait_outside && in.takes_snapshot())
+    if (!ridden_out(patience, [&] { way.is_free = is_locked_by(name, in.session()); })) return std::nullopt;
+  driver::wish_in how{.note = options.note, .released = way.released, .wait = so_far.in_database};
+  if (!way.is_free && (way.released.empty() || !may_ask_for_released(in, name, way, how, so_far))) {
+    patience.was_refused({.left = way.left});
     return std::nullopt;
   }
-  has_asked = true;
-  const auto found = in_transaction([&] {
-    return in.take({.name = name.view(), .home = home}, {.note = options.note, .released = way.released, .wait = wait});
-  });
+  so_far.has_asked = true;
+  const auto found = in_transaction([&] { return in.take({.name = name.view(), .home = home}, how); });
   if (found.what == driver::finding::had) return transaction_lock{name, fencing_token{found.version}};
   if (found.what == driver::finding::elsewhere) settle_home(home);
-  so_far.was_refused({});
+  patience.was_refused({});
   return std::nullopt;
 }
 
+// What this client has let go of, a transaction keeps in the row: it has confirmed it before. If that is this one, it
+// goes on with what it has. If it is another of this client's, it ends without a trace in the row, and what was done
+// under that lock, a snapshot of this one need not show: then the row has to be vacated over the pool first, which
+// every snapshot shows. false: so it is waited for, as far as is known here. In the end it is asked for all the same,
+// since only the database finds out whether the other transaction waits for this one.
+bool client_impl::may_ask_for_released(driver::guest& in, const lock_name& name, const cleared& way,
+                                       driver::wish_in& how, joining& so_far) {
+  if (!in.keeps_snapshot()) return true;
+  const bool may_be_own = way.confirmed_by > 0 && way.confirmed_by == in.session();
+  how.pins = [this, &name, &so_far, may_be_own](std::int64_t sign) {
+    bool does = false;  // as long as the pool cannot tell
+    if (may_be_own) ridden_out(so_far.patience, [&] { does = is_pinned_by(name, sign); });
+    return does;
+  };
+  if (!so_far.pinned_since) so_far.pinned_since = driver::now();
+  const bool has_waited = driver::now() - *so_far.pinned_since >= longest_wait_outside;
+  if (!has_waited) how.wait = {};
+  return may_be_own || has_waited;
+}
+
 // Whoever has the vacant row locked may be that very session.
-bool client_impl::is_locked_by(const lock_name& name, const std::string& session) {
+bool client_impl::is_locked_by(const lock_name& name, std::int64_t session) {
   const auto until = call_limits();
   return on_session(until, [&](driver::session& on) {
     const auto found = strategies::find(sql_, on, name.view(), until);
-    return found && found->thread == session;
+    return found && found->thread == "session " + std::to_string(session);
+  });
+}
+
+bool client_impl::is_pinned_by(const lock_name& name, std::int64_t sign) {
+  const auto until = call_limits();
+  return on_session(until, [&](driver::session& on) {
+    const driver::request asked{name.view(), sign};
+    return !on.run(sql_[dialect::verb::pinned_by], {&asked, 1}, until).empty();
   });
 }
 
@@ -153,16 +189,20 @@ bool client_impl::is_locked_by(const lock_name& name, const std::string& session
 // is older than what its late holder may have committed. In a file one writer is enough, and that is the caller.
 client_impl::cleared client_impl::make_way(const lock_name& name) {
   const auto until = call_limits();
-  return on_session(until, [&](driver::session& on) {
-    const driver::request asked{name.view()};
-    auto way = look_for_way(name, on, until);
-    if (!way || (way->left && *way->left <= duration::zero())) {
-      if (!database_->has_row_locks()) return cleared{.is_free = true};
-      on.run(sql_[way ? dialect::verb::vacate_expired : dialect::verb::make], {&asked, 1}, until);
-      way = look_for_way(name, on, until);
-    }
-    return way.value_or(cleared{.is_missing = true});
+  const auto leaves_before = leaves_.load();
+  bool is_released = false;
+  auto way = on_session(until, [&](driver::session& on) {
+    auto found = look_for_way(name, on, until);
+    const bool is_over = found && found->left && *found->left <= duration::zero();
+    if (!database_->has_row_locks()) return !found || is_over ? cleared{.is_free = true} : *found;
+    if (found && !is_over && found->released.empty()) return *found;
+    const driver::request asked{name.view(), found ? std::string_view{found->released} : std::string_view{}};
+    const auto how = !found ? dialect::verb::make : is_over ? dialect::verb::vacate_expired : dialect::verb::release;
+    is_released = !strategies::run_to_make(sql_, how, on, {&asked, 1}, until).empty();
+    return look_for_way(name, on, until).value_or(cleared{.is_missing = true});
   });
+  if (is_released) was_released(name, leaves_before);
+  return way;
 }
 
 // nullopt: there is no row.
@@ -179,8 +219,11 @@ std::optional<client_impl::cleared> client_impl::look_for_way(const lock_name& n
                    .is_locked = tells_of_locks && driver::integer(rows[0].back()) == 0,
                    .version = row.token.value()};
   const bool is_over = row.left && *row.left <= duration::zero();
-  const bool is_let_go = (is_over && ids_.made(row.acquisition)) || undo_.permits(row.acquisition, driver::now());
-  return cleared{.left = row.left, .released = is_let_go ? row.acquisition : std::string{}};
+  const auto confirmed_by = undo_.confirmed_by(row.acquisition, driver::now());
+  const bool is_let_go = confirmed_by || (is_over && ids_.made(row.acquisition));
+  return cleared{.left = row.left,
+                 .released = is_let_go ? row.acquisition : std::string{},
+                 .confirmed_by = confirmed_by.value_or(0)};
 }
 
 std::string client_impl::home() {
@@ -212,6 +255,7 @@ void client_impl::confirm(caller_transaction& tx, const std::shared_ptr<acquisit
     const auto home = this->home();
     const auto found =
         in_transaction([&] { return in->pin({.name = a->name.view(), .home = home}, a->id, a->lease()); });
+    if (found == driver::finding::had || found == driver::finding::old_view) a->was_confirmed_by(in->session());
     if (found == driver::finding::had) return require_held(*a);
     if (found == driver::finding::elsewhere) {
       settle_home(home);

@@ -78,22 +78,29 @@ std::vector<acquisition_ptr> keeper::due(core::instant now) {
     if (a->wants_renewal() && core::joins_renewal(a->renewal_due(), now, a->lease())) out.push_back(a);
   });
   keep_first_of_each_name(out);
-  std::erase_if(out, [&](const acquisition_ptr& a) {
+  return out;
+}
+
+// Just before they are sent: the batch before may have taken its time. One that was lost meanwhile may not come back.
+std::vector<acquisition_ptr> keeper::claim(std::span<const acquisition_ptr> some) {
+  std::vector<acquisition_ptr> out;
+  for (const auto& a : some) {
     if (!a->claim()) {
-      a->set_renewal_due(core::renewal_retry(now, a->lease(), jitter()));  // an extend is under way
-      return true;
+      a->set_renewal_due(core::renewal_retry(driver::now(), a->lease(), jitter()));  // an extend is under way
+    } else if (!a->is_held_at(driver::now())) {
+      a->unclaim();
+    } else {
+      out.push_back(a);
     }
-    if (a->is_held()) return false;
-    a->unclaim();
-    return true;
-  });
+  }
   return out;
 }
 
 void keeper::renew(const std::vector<acquisition_ptr>& some, const std::stop_token& stop) {
   in_batches(some, [&](std::span<const acquisition_ptr> part) {
-    ask_for_renewal(part, stop);
-    for (const auto& a : part) a->unclaim();
+    const auto claimed = claim(part);
+    if (!claimed.empty()) ask_for_renewal(claimed, stop);
+    for (const auto& a : claimed) a->unclaim();
   });
 }
 
@@ -123,10 +130,11 @@ void keeper::retry(std::span<const acquisition_ptr> some) const {
 }
 
 void keeper::take_answer(const acquisition_ptr& a, const strategies::renewal& answer, core::instant sent) const {
+  const bool is_late = answer.what == strategies::standing::kept && !a->set_left(sent, answer.left, driver::now());
+  if (is_late) return;  // it is lost; what the database has prolonged is undone
   a->is_unreachable = false;
   switch (answer.what) {
     case strategies::standing::kept:
-      a->set_left(sent, answer.left, driver::now());
       a->set_renewal_due(core::renewal_due(sent, a->lease()));
       doing_.renewed(*a);
       break;

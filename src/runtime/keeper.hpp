@@ -45,6 +45,7 @@ class keeper {
  private:
   void run(const std::stop_token& stop);
   std::vector<acquisition_ptr> due(core::instant now);
+  static std::vector<acquisition_ptr> claim(std::span<const acquisition_ptr> some);
   core::instant next_renewal();
   void renew(const std::vector<acquisition_ptr>& some, const std::stop_token& stop);
   void ask_for_renewal(std::span<const acquisition_ptr> some, const std::stop_token& stop);

@@ -52,8 +52,11 @@ void client_impl::release(const std::shared_ptr<acquisition>& a) {
   if (is_foreign()) throw lock_lost(*a, loss_reason::forked);
   const runtime::traffic::call under_way{calls_};
   const bool was_last = holdings_.drop(*a);
-  const bool was_held = was_last ? a->let_go() : a->is_held();
-  if (!was_held) throw lock_lost(*a, a->why_lost());
+  const bool was_held = was_last ? a->let_go(driver::now()) : a->is_held_at(driver::now());
+  if (!was_held) {
+    if (was_last && a->take_unfired()) watchdog_.fire({a});  // it is not listed any more
+    throw lock_lost(*a, a->why_lost());
+  }
   if (!was_last) return;
   // Before the next one can have it, and be told of.
   if (reporter_.wants_all())
@@ -64,7 +67,9 @@ void client_impl::release(const std::shared_ptr<acquisition>& a) {
 void client_impl::let_go(acquisition& a) { a.transaction ? release_transaction(a) : release_row(a); }
 
 void client_impl::release_soon(const std::shared_ptr<acquisition>& a) noexcept {
-  if (!is_foreign() && holdings_.drop(*a) && a->let_go()) undo_later(to_undo(*a));
+  if (is_foreign() || !holdings_.drop(*a)) return;
+  if (a->let_go(driver::now())) return undo_later(to_undo(*a));
+  if (a->take_unfired()) watchdog_.fire({a});
 }
 
 // If the commit fails, the end of the connection lets go as well.
@@ -84,16 +89,16 @@ void client_impl::release_transaction(acquisition& a) {
 }
 
 // That another transaction may rely on it.
-void client_impl::require_held(const acquisition& a) const {
+void client_impl::require_held(acquisition& a) const {
   if (is_foreign()) throw lock_lost(a, loss_reason::forked);
   if (a.transaction)
     throw error{errc::unsupported,
                 "a lock by for_update is held by a transaction of its own, for which this one would wait "
                 "in vain; do the work in the same transaction: lock_in"};
-  if (a.is_held() && a.deadline() > driver::now()) return;
-  if (a.why_lost() == loss_reason::none && !a.is_held())
+  if (a.is_held_at(driver::now())) return;
+  if (a.why_lost() == loss_reason::none)
     throw error{errc::not_held, "\"" + std::string{a.name.view()} + "\" was released"};
-  throw lock_lost(a, a.is_held() ? a.why_overdue() : a.why_lost());
+  throw lock_lost(a, a.why_lost());
 }
 
 // Of a lock that was given up.
@@ -143,9 +148,13 @@ strategies::letting_go client_impl::try_release(const acquisition& a, const driv
   for (int tries = 1;; ++tries) {
     const bool stays = a.stays_until > driver::now();
     const auto outcome =
-        on_session(until, [&](driver::session& on) {
-          return stays ? unique_index_.linger(on, {&one, 1}, until) : unique_index_.release(on, {&one, 1}, until);
-        }).at(0);
+        on_session(
+            until,
+            [&](driver::session& on) {
+              return stays ? unique_index_.linger(on, {&one, 1}, until) : unique_index_.release(on, {&one, 1}, until);
+            },
+            runtime::purpose::letting_go)
+            .at(0);
     if (outcome != strategies::letting_go::pinned || tries == core::inconclusive_tries) return outcome;
     a.wait_for_claimant();
     std::this_thread::sleep_for(core::inconclusive_pause(tries));
@@ -168,49 +177,57 @@ void client_impl::extend(const std::shared_ptr<acquisition>& a, duration lease) 
 
 // false: inconclusive.
 bool client_impl::try_extend(const std::shared_ptr<acquisition>& a, duration lease, const driver::limits& until) {
-  if (!a->is_held()) throw lock_lost(*a, a->why_lost());
+  if (!a->is_held_at(driver::now())) throw lock_lost(*a, a->why_lost());
   check_usable();
   const core::instant sent = driver::now();
   // A shorter lease may take effect even if no answer comes.
-  believe_until(*a, std::min(a->deadline(), core::local_deadline(sent, lease, lease)));
+  a->shorten_deadline(core::local_deadline(sent, lease, lease));
+  watchdog_.arm(a->deadline());
   const strategies::held one{.name = a->name.view(), .acquisition = a->id, .lease = lease};
-  const auto answer = on_session(until, [&](driver::session& on) {
-                        return unique_index_.extend(on, {&one, 1}, until);
-                      }).at(0);
+  const auto answer = on_session(
+                          until,
+                          [&](driver::session& on) {
+                            return unique_index_.extend(on, {&one, 1}, until);
+                          },
+                          runtime::purpose::keeping)
+                          .at(0);
   if (answer.what == strategies::standing::inconclusive) return false;
   if (answer.what == strategies::standing::lost) {
     lost(a, answer.why);
     throw lock_lost(*a, answer.why);
   }
   a->set_lease(lease);
-  a->set_left(sent, answer.left, driver::now());
+  if (!a->set_left(sent, answer.left, driver::now())) throw lock_lost(*a, a->why_lost());
   watchdog_.arm(a->deadline());
   a->set_renewal_due(core::renewal_due(sent, lease));
   if (a->renews) keeper_.arm(a->renewal_due());
-  if (!a->is_held()) throw lock_lost(*a, a->why_lost());
   return true;
-}
-
-void client_impl::believe_until(acquisition& a, core::instant deadline) {
-  a.set_deadline(deadline);
-  watchdog_.arm(deadline);
 }
 
 void client_impl::lost(const std::shared_ptr<acquisition>& a, loss_reason why) {
   if (a->lose(a->why_gone(why, driver::now()))) watchdog_.fire({a});
 }
 
-// On the watchdog's thread, behind the callbacks.
+std::function<void()> client_impl::telling_of_loss(const acquisition& a) {
+  if (a.counts == nullptr) return {};
+  return [this, e = events::lost{.name = a.name, .token = a.token, .reason = a.why_lost(), .held = a.was_held_for()}] {
+    reporter_.add({e});
+  };
+}
+
+// On the watchdog's thread. A callback that lasts holds none of this up.
 void client_impl::after_loss(acquisition& a) {
   holdings_.remove(a);
-  if (a.counts != nullptr)
-    reporter_.add({events::lost{.name = a.name, .token = a.token, .reason = a.why_lost(), .held = a.was_held_for()}});
   const auto why = a.why_lost();
   const bool is_overdue =
       why == loss_reason::expired || why == loss_reason::unreachable || why == loss_reason::hold_limit;
   // A late renewal may have prolonged it in the database. Not before the lease it had is over there: until then its
   // holder has time to stop.
-  if (is_overdue && a.has_lease) undo_later(to_undo(a.name, a.id, a.lease(), a.over()));
+  if (is_overdue && a.has_lease) {
+    auto e = to_undo(a.name, a.id, a.lease(), a.over());
+    e.confirmed_by = a.confirmed_by();
+    undo_later(std::move(e));
+  }
   if (a.transaction) attendant_.look();
   keeper_.arm(core::instant::min());
 }
@@ -226,6 +243,7 @@ runtime::undo_list::entry client_impl::to_undo(const acquisition& a) const {
   auto e = to_undo(a.name, a.id, a.outlives_by(), driver::now());
   e.at_least = a.at_least;
   e.stays_until = a.stays_until;
+  e.confirmed_by = a.confirmed_by();
   e.may_be_prolonged = a.may_be_prolonged();
   return e;
 }
@@ -252,10 +270,13 @@ void client_impl::undo_by(way_out how, std::vector<runtime::undo_list::entry> en
   for (const auto& e : entries)
     batch.push_back({.name = e.name.view(), .acquisition = e.acquisition, .lease = e.at_least});
   try {
-    const auto outcomes = on_session(until, [&](driver::session& on) {
-      database_->end_lost_sessions(on, until);
-      return (unique_index_.*how)(on, batch, until);
-    });
+    const auto outcomes = on_session(
+        until,
+        [&](driver::session& on) {
+          database_->end_lost_sessions(on, until);
+          return (unique_index_.*how)(on, batch, until);
+        },
+        runtime::purpose::letting_go);
     for (std::size_t i = 0; i < entries.size(); ++i) settle(std::move(entries[i]), outcomes[i]);
   } catch (const std::exception&) {
     undo_.put_back(std::move(entries), driver::now());

@@ -29,6 +29,9 @@ class patience {
   void begin_again();
   void failed(const error& e);
   void throw_if_never_answered() const;
+  /// How long it may take in all, and what went wrong last, if there was no answer since.
+  duration given() const noexcept { return deadline_ - begin_; }
+  const std::optional<error>& failure() const noexcept { return failure_; }
 
  private:
   void pause(duration d);

@@ -22,21 +22,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t no_such_ticket = -1;
-constexpr duration longest_errand = 1s;  // renewals wait for it
+constexpr duration longest_errand = 1s;      // renewals wait for it
+constexpr duration longest_leaving = 200ms;  // a try waits for it
 
 std::vector<strategies::ticket> views(std::span<const runtime::queue_ticket> some) {
   std::vector<strategies::ticket> out;
   out.reserve(some.size());
   for (const auto& t : some) out.push_back({.name = t.name, .attempt = t.attempt, .number = t.number});
   return out;
-}
-
-// Anybody may send anything.
-bool is_name(const std::string& text) noexcept try {
-  const lock_name name{text};
-  return true;
-} catch (const std::exception&) {
-  return false;
 }
 
 }  // namespace
@@ -104,6 +97,7 @@ void client_impl::leave_queue_on_another(const wish& what, const driver::limits&
 // Number 0: not known, and perhaps there is none yet.
 void client_impl::leave_later(const lock_name& name, std::string attempt, std::int64_t number) {
   const auto now = driver::now();
+  if (number > 0) late_.add(name, attempt, core::later(now, core::ticket_life));
   departures_.add({.name = name,
                    .acquisition = std::move(attempt),
                    .until = core::later(now, options_.call_timeout + core::ticket_life),
@@ -140,18 +134,39 @@ void client_impl::leave_all(std::vector<runtime::undo_list::entry> tickets, cons
   if (releases_ != releases_before)
     for (const auto& t : known)
       if (t.ticket > 0) pass_on(t.name);
-  for (std::size_t i = 0; i < known.size(); ++i)
-    if (!left[i]) again.push_back(std::move(known[i]));
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (left[i]) {
+      late_.remove(known[i].acquisition);
+    } else {
+      again.push_back(std::move(known[i]));
+    }
+  }
   departures_.put_back(std::move(again), driver::now());
+}
+
+// Of an earlier wait here: what comes after it stands behind it for no reason. Where the database does not take it away
+// at once, the try is made all the same.
+void client_impl::leave_behind_no_ticket(const lock_name& name, duration wait, const std::stop_token& stop) try {
+  const auto now = driver::now();
+  if (!late_.has(name, now)) return;
+  const auto longest = wait <= duration::zero() ? longest_leaving : std::min(wait, longest_leaving);
+  const driver::limits until{.deadline = core::later(now, std::max(longest, database_->least_call())), .stop = stop};
+  leave_all(departures_.take_tickets(name), until);
+  late_.wait(name, core::later(now, longest), stop);  // the maintenance thread may have taken it before
+} catch (const std::exception&) {                     // out of memory
 }
 
 // Whether they are there, or come yet, nobody knows.
 void client_impl::withdraw_all(const std::vector<runtime::undo_list::entry>& some, const driver::limits& until) noexcept
     try {
   if (some.empty()) return;
-  on_session(until, [&](driver::session& on) {
-    for (const auto& t : some) strategies::withdraw(sql_, on, {.name = t.name.view(), .attempt = t.acquisition}, until);
-  });
+  on_session(
+      until,
+      [&](driver::session& on) {
+        for (const auto& t : some)
+          strategies::withdraw(sql_, on, {.name = t.name.view(), .attempt = t.acquisition}, until);
+      },
+      runtime::purpose::letting_go);
 } catch (const std::exception&) {  // they are repeated anyway
 }
 
@@ -161,7 +176,9 @@ std::vector<bool> client_impl::leave_at_once(const std::vector<runtime::undo_lis
   std::vector<strategies::ticket> batch;
   batch.reserve(some.size());
   for (const auto& t : some) batch.push_back({.name = t.name.view(), .attempt = t.acquisition, .number = t.ticket});
-  return on_session(until, [&](driver::session& on) { return strategies::leave(sql_, on, batch, until); });
+  return on_session(
+      until, [&](driver::session& on) { return strategies::leave(sql_, on, batch, until); },
+      runtime::purpose::letting_go);
 } catch (const error&) {
   return std::vector<bool>(some.size());
 }
@@ -174,8 +191,9 @@ void client_impl::keep_tickets(const driver::limits& until) {
   auto next = core::ticket_beat;
   try {
     runtime::in_batches(all, [&](std::span<const runtime::queue_ticket> some) {
-      const auto stays =
-          on_session(until, [&](driver::session& on) { return strategies::keep_alive(sql_, on, views(some), until); });
+      const auto stays = on_session(
+          until, [&](driver::session& on) { return strategies::keep_alive(sql_, on, views(some), until); },
+          runtime::purpose::letting_go);
       for (std::size_t i = 0; i < some.size(); ++i) {
         if (!stays[i].has_place) line_.displace(some[i]);
         if (stays[i].may_go) line_.hint(some[i].name);
@@ -238,8 +256,8 @@ std::unique_ptr<runtime::hint_source> client_impl::asking() {
       .next = [this] { return is_listening_ ? core::instant::max() : line_.next_look(); }});
 }
 
-// What is told to somebody who does not wait any more is passed on, by leaving with a ticket that there never was: the
-// release has told nobody else.
+// What is told to somebody who has left is passed on, by leaving with a ticket that there never was: the release has
+// told nobody else. Whoever may NOTIFY may tell anything: a name that nobody has waited for here is dropped.
 std::unique_ptr<runtime::hint_source> client_impl::listening_and(runtime::hint_source& meanwhile) {
   return std::make_unique<runtime::listening>(
       runtime::listening::hands{
@@ -253,7 +271,7 @@ std::unique_ptr<runtime::hint_source> client_impl::listening_and(runtime::hint_s
               },
           .heard =
               [this](const std::string& name) {
-                if (!line_.hint(name) && is_name(name)) pass_on(name);
+                if (!line_.hint(name) && line_.take_left(name)) pass_on(name);
               },
           .begin =
               [this] {

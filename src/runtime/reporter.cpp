@@ -13,6 +13,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/text.hpp"
 #include "driver/boot_clock.hpp"
 #include "driver/waits.hpp"
 #include "runtime/fork_guard.hpp"
@@ -43,7 +44,7 @@ bool is_for_people(const event& e) noexcept {
 void to_clog(const event& e) {
   std::visit(
       []<class Kind>(const Kind& what) {
-        if constexpr (for_people<Kind>) std::clog << "rowlock: " + sentence(what) + "\n" << std::flush;
+        if constexpr (for_people<Kind>) std::clog << "rowlock: " + core::printable(sentence(what)) + "\n" << std::flush;
       },
       e.what);
 }

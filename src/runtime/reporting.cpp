@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <new>
+#include <string>
+#include <vector>
 
+#include "core/text.hpp"
 #include "driver/boot_clock.hpp"
 #include "runtime/client_impl.hpp"
 
@@ -21,6 +25,15 @@ void client_impl::report(event e) noexcept {
   if (is_foreign()) return;
   if (std::holds_alternative<events::release_failed>(e.what)) runtime::counters::count(counters_.release_failures);
   reporter_.add(std::move(e));
+}
+
+void client_impl::report_odd(const std::vector<std::string>& names) noexcept try {
+  if (names.empty()) return;
+  report({events::warning{
+      "the lock table has " + std::to_string(names.size()) + (names.size() == 1 ? " row" : " rows") +
+      " under what is no name (1 to 255 bytes of UTF-8), written by hand and passed over: \"" +
+      core::printable(names.front()) + "\"" + (names.size() == 1 ? "" : " and others") + "; delete it"}});
+} catch (const std::bad_alloc&) {  // it is there the next time, too
 }
 
 void client_impl::failed(const error& e) noexcept {

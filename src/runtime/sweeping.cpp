@@ -150,6 +150,7 @@ void sweeping::sweep_names() {
       return strategies::find_unused(sql, on, from, rows_, options_.retention, until);
     });
     if (page.last <= from) return swept_to_.clear();
+    client_->report_odd(page.odd);
     std::size_t gone = 0;
     if (!page.names.empty()) {
       gone = call(shortest_deletion_, [&](auto& sql, auto& on, const auto& until) {

@@ -30,15 +30,20 @@ std::vector<undo_list::entry> undo_list::take_due(core::instant now) {
   return take([now](const entry& e) { return e.next <= now; });
 }
 
+std::vector<undo_list::entry> undo_list::take_tickets(const lock_name& name) {
+  return take([&](const entry& e) { return e.ticket > 0 && e.name == name; });
+}
+
 std::vector<undo_list::entry> undo_list::take_permitted(core::instant now) {
   return take([now](const entry& e) { return e.from <= now; });
 }
 
-bool undo_list::permits(std::string_view acquisition, core::instant now) {
+std::optional<std::int64_t> undo_list::confirmed_by(std::string_view acquisition, core::instant now) {
   const auto entries = entries_.lock();
-  return std::any_of(entries->begin(), entries->end(), [&](const entry& e) {
+  const auto found = std::find_if(entries->begin(), entries->end(), [&](const entry& e) {
     return e.acquisition == acquisition && e.from <= now && e.stays_until <= now;
   });
+  return found == entries->end() ? std::nullopt : std::optional{found->confirmed_by};
 }
 
 void undo_list::put_back(std::vector<entry> failed, core::instant now) {

@@ -3,6 +3,7 @@
 #include <rowlock/lock_name.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,16 +29,21 @@ class undo_list {
     bool may_appear = false;  ///< it was not seen in the database yet: its statement may still be under way
     duration at_least{};      ///< for so long since its grant it is to stay in the database,
     core::instant stays_until = core::instant::min();  ///< which is certainly over then
+    std::int64_t confirmed_by = 0;                     ///< as the acquisition tells it
     bool may_be_prolonged = false;                     ///< by what was sent before: it is to be undone once more
   };
 
   void add(entry e) { entries_.lock()->push_back(std::move(e)); }
   /// Takes out what is due.
   std::vector<entry> take_due(core::instant now);
+  /// Takes out the tickets of this name whose numbers are known, due or not.
+  std::vector<entry> take_tickets(const lock_name& name);
   /// Takes out what may be undone, due or not: the last chance.
   std::vector<entry> take_permitted(core::instant now);
   /// Whether this one may be undone now, for good, by whoever can.
-  bool permits(std::string_view acquisition, core::instant now);
+  bool permits(std::string_view acquisition, core::instant now) { return confirmed_by(acquisition, now).has_value(); }
+  /// If so: by which session of the server it was confirmed, as the acquisition tells it.
+  std::optional<std::int64_t> confirmed_by(std::string_view acquisition, core::instant now);
   /// After another failure: once more later, unless its time is over.
   void put_back(std::vector<entry> failed, core::instant now);
   /// When there is next something to do.

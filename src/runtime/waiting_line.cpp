@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "core/wait.hpp"
@@ -24,12 +25,27 @@ waiting_line::place::~place() {
   const auto found = state->queues.find(name_);
   queue& q = found->second;
   const bool was_first = at_ == q.begin();
+  if (!seat_.ticket.attempt.empty()) remember(*state, std::move(name_));
   q.erase(at_);
   if (q.empty()) {
     state->queues.erase(found);
   } else if (was_first) {
     promote(q);
   }
+}
+
+void waiting_line::remember(contents& in, std::string left) noexcept try {
+  if (in.left.size() == most_left) in.left.pop_back();
+  in.left.push_front(std::move(left));
+} catch (const std::bad_alloc&) {  // a hint is lost
+}
+
+bool waiting_line::take_left(std::string_view name) {
+  const auto state = state_.lock();
+  const auto found = std::find(state->left.begin(), state->left.end(), name);
+  if (found == state->left.end()) return false;
+  state->left.erase(found);
+  return true;
 }
 
 void waiting_line::promote(queue& q) {

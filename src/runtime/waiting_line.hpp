@@ -4,7 +4,9 @@
 #include <rowlock/lock_name.hpp>
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <optional>
 #include <stop_token>
@@ -79,6 +81,10 @@ class waiting_line {
   };
 
   bool is_empty(const lock_name& name);
+  /// Whether somebody has had a ticket for this name here and has left of late, whom a release may just have told.
+  /// Answered once for each of them; of more than most_left the oldest are forgotten.
+  bool take_left(std::string_view name);
+  static constexpr std::size_t most_left = 1000;
   /// Wakes the first in this name's queue. false: there is nobody.
   bool hint(std::string_view name);
   /// Wakes whoever has this ticket and sleeps past the end of a lease of which so much is left.
@@ -110,6 +116,7 @@ class waiting_line {
  private:
   struct contents {
     std::unordered_map<std::string, queue> queues;
+    std::deque<std::string> left;  // the names of those who have, the last one first
     core::instant beat_due = core::instant::max();
     bool is_closed = false;
   };
@@ -118,6 +125,7 @@ class waiting_line {
     s.woken.notify_one();
   }
   static void promote(queue& q);
+  static void remember(contents& in, std::string left) noexcept;
   static seat* find(contents& in, const queue_ticket& t);
   mutable guarded<contents> state_;
 };

@@ -1,16 +1,13 @@
 #include "runtime/watchdog.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "driver/boot_clock.hpp"
-#include "driver/waits.hpp"
 
 namespace rowlock::inline v1::runtime {
 
-watchdog::watchdog(holdings& watched, std::function<void(const acquisition_ptr&)> lost)
-    : watched_{watched}, lost_{std::move(lost)} {}
+watchdog::watchdog(holdings& watched, hands doing) : watched_{watched}, doing_{std::move(doing)} {}
 
 void watchdog::start() {
   thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
@@ -23,58 +20,64 @@ void watchdog::stop() noexcept {
   thread_.join();
 }
 
-void watchdog::fire(std::vector<acquisition_ptr> lost) {
-  {
-    const auto state = state_.lock();
-    state->posted += lost.size();
-    std::move(lost.begin(), lost.end(), std::back_inserter(state->to_fire));
-  }
-  alarm_.arm(core::instant::min());
-}
+void watchdog::fire(std::vector<acquisition_ptr> lost) { post(std::move(lost), nullptr); }
 
 void watchdog::fire_and_wait(std::vector<acquisition_ptr> lost, core::instant until) {
-  fire(std::move(lost));
-  auto state = state_.lock();
-  const auto mine = state->posted;
-  driver::wait_until(done_, state.lock(), until, {}, [&] { return state->fired >= mine; });
+  const auto callbacks = std::make_shared<pending_callbacks>(lost.size());
+  post(std::move(lost), callbacks);
+  callbacks->wait(until);
+}
+
+void watchdog::post(std::vector<acquisition_ptr> lost, const std::shared_ptr<pending_callbacks>& waited_for_by) {
+  {
+    const auto posted = posted_.lock();
+    for (auto& a : lost) posted->push_back({.lock = std::move(a), .waited_for_by = waited_for_by});
+  }
+  alarm_.arm(core::instant::min());
 }
 
 void watchdog::run(const std::stop_token& stop) {
   for (;;) {
     alarm_.disarm();
-    std::vector<acquisition_ptr> due;
+    const bool is_last = stop.stop_requested();  // what was posted or marked before that is still fired
+    std::vector<loss> due;
     const core::instant next = overdue(due);
-    fire_posted(due);
-    if (stop.stop_requested()) return;
-    alarm_.arm(next);
+    fire_all(due);
+    fire_all(std::exchange(*posted_.lock(), {}));
+    const core::instant next_look = notifier_.look();
+    if (is_last) return;
+    alarm_.arm(std::min(next, next_look));
     alarm_.wait();
   }
 }
 
-// Marks what has reached its deadline; answers when the next one will.
-core::instant watchdog::overdue(std::vector<acquisition_ptr>& to) {
+// Marks what has reached its deadline, and takes what others found so; answers when the next one will.
+core::instant watchdog::overdue(std::vector<loss>& to) {
   const core::instant now = driver::now();
   core::instant next = core::instant::max();
   watched_.each([&](const acquisition_ptr& a) {
-    if (a->deadline() > now) {
-      next = std::min(next, a->deadline());
-    } else if (a->lose(a->why_overdue())) {
-      to.push_back(a);
-    }
+    const bool is_held = a->is_held_at(now);
+    if (a->take_unfired()) to.push_back({.lock = a});
+    if (is_held) next = std::min(next, a->deadline());
   });
   return next;
 }
 
-void watchdog::fire_posted(const std::vector<acquisition_ptr>& overdue) {
-  const auto posted = std::exchange(state_.lock()->to_fire, {});
-  for (const auto* some : {&overdue, &posted})
-    for (const acquisition_ptr& a : *some) {
-      a->fire_lost();
-      lost_(a);
+// A lock whose token nobody has has no callbacks, and costs no thread.
+void watchdog::fire_all(const std::vector<loss>& some) {
+  std::vector<loss_notifier::loss> watched;
+  for (const auto& [lock, waited_for_by] : some) {
+    auto telling = doing_.telling(*lock);
+    if (lock->is_watched()) {
+      watched.push_back({lock->lost_source(), std::move(telling), waited_for_by});
+      continue;
     }
-  if (posted.empty()) return;
-  state_.lock()->fired += posted.size();
-  done_.notify_all();
+    lock->lost_source().request_stop();
+    if (telling) telling();
+    if (waited_for_by) waited_for_by->one_has_returned();
+  }
+  if (!watched.empty()) notifier_.fire(std::move(watched));
+  for (const auto& each : some) doing_.lost(each.lock);
 }
 
 }  // namespace rowlock::inline v1::runtime

@@ -1,9 +1,11 @@
 #include "strategy/housekeeping.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "core/sweep.hpp"
+#include "core/text.hpp"
 
 namespace rowlock::inline v1::strategies {
 
@@ -21,10 +23,11 @@ unused_names find_unused(const dialect::table& sql, driver::session& on, std::st
   unused_names out;
   const driver::request page{after, static_cast<std::int64_t>(number), retention.count()};
   for (const auto& r : run_one(sql, dialect::verb::find_unused, on, page, until)) {
-    if (driver::integer(r.at(1)) != 0)
-      out.names.push_back(driver::text(r.at(0)));
+    auto name = driver::text(r.at(0));
+    if (driver::integer(r.at(1)) == 0)
+      out.last = std::move(name);
     else
-      out.last = driver::text(r.at(0));
+      (core::is_plain_text(name) ? out.names : out.odd).push_back(std::move(name));
   }
   return out;
 }
@@ -55,8 +58,9 @@ std::size_t bury(const dialect::table& sql, driver::session& on, std::span<const
                  const driver::limits& until) {
   std::vector<driver::request> asked;
   asked.reserve(tickets.size());
-  for (const auto& t : tickets)
-    asked.push_back({std::string_view{t.name}, std::string_view{t.attempt}, t.number, core::ticket_retention.count()});
+  for (const auto& t : tickets)  // what is no text cannot be sent, and its number is enough
+    asked.push_back({core::is_plain_text(t.name) ? std::string_view{t.name} : std::string_view{},
+                     std::string_view{t.attempt}, t.number, core::ticket_retention.count()});
   return on.run(sql[dialect::verb::bury], asked, until).size();
 }
 

@@ -17,7 +17,8 @@ namespace rowlock::inline v1::strategies {
 
 struct unused_names {
   std::vector<std::string> names;
-  std::string last;  ///< of the page; empty: it has none
+  std::vector<std::string> odd;  ///< written by hand, and no names: they cannot be asked for
+  std::string last;              ///< of the page; empty: it has none
 };
 /// Among the next `number` names.
 unused_names find_unused(const dialect::table& sql, driver::session& on, std::string_view after, std::size_t number,

@@ -36,11 +36,24 @@ std::vector<driver::row> rows_of(const dialect::table& sql, driver::session& on,
   return on.run(sql[dialect::verb::inspect], {&asked, 1}, until);
 }
 
+bool is_name(std::string_view text) { return !text.empty() && text.size() <= 255 && core::is_plain_text(text); }
+
+void append_infos(const std::vector<driver::row>& rows, std::vector<lock_info>& to, std::vector<std::string>& odd) {
+  for (const auto& r : rows) {
+    auto written = driver::text(r.at(name));
+    if (is_name(written)) {
+      to.push_back(info_of(r));
+    } else {
+      odd.push_back(std::move(written));
+    }
+  }
+}
+
 // Of rows that look free: what their transactions have not committed, nobody sees.
 void append_held_by_transactions(const dialect::step& by, driver::session& on, const driver::request& asked,
-                                 const driver::limits& until, std::vector<lock_info>& to) {
-  if (by.look.empty()) return;
-  for (const auto& r : on.run(by, {&asked, 1}, until)) to.push_back(info_of(r));
+                                 const driver::limits& until, std::vector<lock_info>& to,
+                                 std::vector<std::string>& odd) {
+  if (!by.look.empty()) append_infos(on.run(by, {&asked, 1}, until), to, odd);
 }
 
 }  // namespace
@@ -71,18 +84,19 @@ std::optional<lock_info> find_keeper(const dialect::table& sql, driver::session&
   const auto& pinning = sql[dialect::verb::find_pinning];
   const bool tells_of_pins = has_owner && !pinning.look.empty();
   std::vector<lock_info> found;
-  append_held_by_transactions(tells_of_pins ? pinning : sql[dialect::verb::find_held], on, {name}, until, found);
+  std::vector<std::string> odd;
+  append_held_by_transactions(tells_of_pins ? pinning : sql[dialect::verb::find_held], on, {name}, until, found, odd);
   return found.empty() ? std::nullopt : std::optional{std::move(found[0])};
 }
 
 std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std::string_view prefix,
-                            const driver::limits& until) {
+                            const driver::limits& until, std::vector<std::string>& odd) {
   const auto end = core::prefix_end(prefix);
   driver::request asked{prefix};
   if (end) asked[1] = std::string_view{*end};
   std::vector<lock_info> out;
-  for (const auto& r : on.run(sql[dialect::verb::list], {&asked, 1}, until)) out.push_back(info_of(r));
-  append_held_by_transactions(sql[dialect::verb::list_held], on, asked, until, out);
+  append_infos(on.run(sql[dialect::verb::list], {&asked, 1}, until), out, odd);
+  append_held_by_transactions(sql[dialect::verb::list_held], on, asked, until, out, odd);
   std::stable_sort(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
   const auto rest =  // what a transaction has taken since
       std::unique(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name == b.name; });
@@ -90,13 +104,14 @@ std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std:
   return out;
 }
 
-database_statistics count(const dialect::table& sql, driver::session& on, const driver::limits& until) {
+database_statistics count(const dialect::table& sql, driver::session& on, const driver::limits& until,
+                          std::vector<std::string>& odd) {
   const driver::request nothing{};
   const auto counted = on.run(sql[dialect::verb::count], {&nothing, 1}, until).at(0);
   database_statistics out{.names = static_cast<std::uint64_t>(driver::integer(counted.at(0))),
                           .waiters = static_cast<std::uint64_t>(driver::integer(counted.at(1))),
                           .longest_wait = maybe_duration(counted.at(2))};
-  for (const lock_info& each : list(sql, on, {}, until)) {
+  for (const lock_info& each : list(sql, on, {}, until, odd)) {
     ++out.held;
     if (each.held_by_transaction) ++out.held_by_transaction;
     out.longest_hold = std::max(out.longest_hold, each.held_for);

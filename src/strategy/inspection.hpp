@@ -36,9 +36,11 @@ std::optional<lock_info> find(const dialect::table& sql, driver::session& on, st
 /// the transaction has taken it.
 std::optional<lock_info> find_keeper(const dialect::table& sql, driver::session& on, std::string_view name,
                                      bool has_owner, const driver::limits& until);
+/// What was written by hand under something that is no name is left out, and added to `odd`.
 std::vector<lock_info> list(const dialect::table& sql, driver::session& on, std::string_view prefix,
-                            const driver::limits& until);
+                            const driver::limits& until, std::vector<std::string>& odd);
 
-database_statistics count(const dialect::table& sql, driver::session& on, const driver::limits& until);
+database_statistics count(const dialect::table& sql, driver::session& on, const driver::limits& until,
+                          std::vector<std::string>& odd);
 
 }  // namespace rowlock::inline v1::strategies

@@ -1,5 +1,7 @@
 #include "strategy/trying.hpp"
 
+#include <rowlock/error.hpp>
+
 #include "strategy/matching.hpp"
 
 namespace rowlock::inline v1::strategies {
@@ -43,13 +45,24 @@ std::vector<driver::request> names_of(std::span<const attempt> batch) {
 
 }  // namespace
 
-std::vector<answer> try_all(const dialect::step& by, driver::session& on, std::span<const attempt> batch,
-                            const driver::limits& until) {
+// A row that was made meanwhile, and is kept in a transaction, is one that is locked: skipped like any other. Where
+// none is there, it is the table that somebody has locked, and that is a failure. Nothing was written in either case.
+std::vector<driver::row> run_to_make(const dialect::table& sql, dialect::verb how, driver::session& on,
+                                     std::span<const driver::request> requests, const driver::limits& until) try {
+  return on.run(sql[how], requests, until);
+} catch (const error& e) {
+  if (!sql[how].waits_to_make || e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
+  if (on.run(sql[dialect::verb::inspect], requests, until).empty()) throw;
+  return {};
+}
+
+std::vector<answer> try_all(const dialect::table& sql, dialect::verb how, driver::session& on,
+                            std::span<const attempt> batch, const driver::limits& until) {
   std::vector<driver::request> requests;
   requests.reserve(batch.size());
   for (const attempt& a : batch) requests.push_back(request_of(a));
   std::vector<answer> answers(batch.size());
-  const auto rows = on.run(by, requests, until);
+  const auto rows = run_to_make(sql, how, on, requests, until);
   match(batch, &attempt::acquisition, rows, [&](std::size_t i, const driver::row& r) { answers[i] = answer_of(r); });
   return answers;
 }
@@ -66,7 +79,7 @@ answer busy(const row_state& held) { return {.what = verdict::busy, .token = {},
 
 void make_rows(const dialect::table& sql, driver::session& on, std::span<const attempt> batch,
                const driver::limits& until) {
-  on.run(sql[dialect::verb::make], names_of(batch), until);
+  run_to_make(sql, dialect::verb::make, on, names_of(batch), until);
 }
 
 }  // namespace rowlock::inline v1::strategies

@@ -10,12 +10,12 @@ namespace rowlock::inline v1::strategies {
 // it lately: so no crowd that tries again and again can lock out the holder's renewals.
 std::vector<answer> unique_index::acquire(driver::session& on, std::span<const attempt> batch,
                                           const driver::limits& until) const {
-  if (batch.size() == 1 && batch[0].queued) return try_all(sql()[dialect::verb::acquire_in_turn], on, batch, until);
-  const auto& by = sql()[dialect::verb::acquire];
-  if (!by.locks_where_refused) return try_all(by, on, batch, until);
+  if (batch.size() == 1 && batch[0].queued) return try_all(sql(), dialect::verb::acquire_in_turn, on, batch, until);
+  constexpr auto how = dialect::verb::acquire;
+  if (!sql()[how].locks_where_refused) return try_all(sql(), how, on, batch, until);
   const bool was_refused =
       std::any_of(batch.begin(), batch.end(), [&](const attempt& a) { return refused_.may_contain(a.name); });
-  auto answers = was_refused ? look_first(on, batch, until) : try_all(by, on, batch, until);
+  auto answers = was_refused ? look_first(on, batch, until) : try_all(sql(), how, on, batch, until);
   for (std::size_t i = 0; i < batch.size(); ++i)
     answers[i].what == verdict::granted ? refused_.remove(batch[i].name) : refused_.add(batch[i].name);
   return answers;
@@ -36,7 +36,7 @@ std::vector<answer> unique_index::look_first(driver::session& on, std::span<cons
     }
   }
   if (rest.empty()) return answers;
-  const auto tried = try_all(sql()[dialect::verb::acquire], on, rest, until);
+  const auto tried = try_all(sql(), dialect::verb::acquire, on, rest, until);
   for (std::size_t i = 0; i < rest.size(); ++i) answers[places[i]] = tried[i];
   return answers;
 }

@@ -32,7 +32,7 @@ std::vector<answer> version_cas::acquire(driver::session& on, std::span<const at
     places.push_back(i);
   }
   if (free.empty()) return answers;
-  const auto tried = try_all(sql()[dialect::verb::compare_and_set], on, free, until);
+  const auto tried = try_all(sql(), dialect::verb::compare_and_set, on, free, until);
   // "Busy" with nothing left of a lease is a row that has another version by now.
   for (std::size_t i = 0; i < free.size(); ++i)
     if (tried[i].what == verdict::granted || tried[i].left > duration::zero()) answers[places[i]] = tried[i];

@@ -57,7 +57,7 @@ class command_listing : public command {
     EXPECT_EQ(changed.end, exited(0)) << changed;
   }
 
-  const std::string odd_ = "odd \"quoted\" \\ \x1b[31m\t\n\r\x7f \xc2\x9b \xe2\x98\xbe";
+  const std::string odd_ = "odd \"quoted\" \\ \x1b[31m\t\n\r\x7f \xc2\x9b \u202e \xe2\x98\xbe";
 };
 
 TEST_F(command_listing, is_empty_where_nothing_is_held) {
@@ -245,6 +245,7 @@ TEST_F(command_listing, escapes_control_characters_in_text) {
     const auto text = ask(arguments).out;
     for (const char c : text) EXPECT_TRUE(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f)) << int{c};
     EXPECT_THAT(text, Not(HasSubstr("\xc2\x9b"))) << "it begins an escape sequence too";
+    EXPECT_THAT(text, Not(HasSubstr("\u202e"))) << "it turns what follows around";
     EXPECT_EQ(occurrences(text, R"(\x1b)"), 2) << text;
     EXPECT_EQ(occurrences(text, R"(\n)"), 2);
     EXPECT_EQ(occurrences(text, "\xe2\x98\xbe"), 2) << "what is no control character stays";
@@ -254,6 +255,8 @@ TEST_F(command_listing, escapes_control_characters_in_text) {
 
 TEST_F(command_listing, gives_odd_texts_back_whole_as_json) {
   const auto held = hold(odd_, odd_);
+  const auto text = ask({"list", "--json"}).out;
+  for (const auto* const obeyed : {"\xc2\x9b", "\u202e", "\x7f"}) EXPECT_THAT(text, Not(HasSubstr(obeyed)));
   const auto all = ask_json({"list"});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].at("name"), odd_);

@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
 
@@ -8,6 +7,7 @@
 
 #include "process/roles.hpp"
 #include "support/program.hpp"
+#include "support/test_main.hpp"
 
 int main(int argc, char** argv) {
   const auto arguments = [&] { return std::vector<std::string>(argv + 3, argv + argc); };
@@ -17,6 +17,5 @@ int main(int argc, char** argv) {
     return rowlock::test::play_for_stranger(argv[2], arguments());
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a test leaves behind is ours to end
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+  return rowlock::test::run_all_tests(argc, argv);
 }

@@ -188,11 +188,13 @@ TEST_F(command_status, is_69_where_the_database_does_not_answer) {
 }
 
 TEST_F(command_status, is_77_where_it_is_not_permitted) {
+  const copy_for_everybody program{path()};
   const auto database_folder = database_.file().parent_path();
   for (const auto& entry : fs::directory_iterator{database_folder}) fs::permissions(entry.path(), fs::perms{0});
   fs::permissions(database_folder, fs::perms{0555});
   for (const auto& arguments : every_subcommand_ + std::vector<words>{{"migrate"}}) {
     auto how = rowlock(arguments);
+    how.words.front() = program.path();
     how.before_exec = [] {
       if (::geteuid() == 0 && (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0))
         ::_exit(99);

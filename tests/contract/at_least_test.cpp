@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* name = "nightly";
 
-class at_least : public lease_contract {
+class at_least : public contract {
  protected:
   static std::int64_t us(duration d) { return d.count(); }
   lock_row row() { return db().row(name).value(); }
@@ -34,7 +34,7 @@ class at_least : public lease_contract {
     EXPECT_GT(next.token().value(), version);
   }
 };
-ROWLOCK_CONTRACT_SUITE(at_least);
+ROWLOCK_CONTRACT_SUITE(at_least, leases(usual_pairs()));
 
 TEST_P(at_least, keeps_others_out_after_an_early_release_and_lets_them_in_then) {
   auto locks = connect();
@@ -201,7 +201,7 @@ TEST_P(at_least, leaves_nothing_to_extend) {
 
 TEST_P(at_least, is_honoured_by_a_release_that_failed_and_is_repeated) {
   connect().close();
-  auto locks = connect_bare({.call_timeout = 300ms});
+  auto locks = connect_bare({.call_timeout = 1s});
   auto held = locks.acquire(name, with({.lease = 1h, .at_least = 30min}));
   auto in_the_way = db().stall();
   EXPECT_TRUE(error_of([&] { held.release(); }).has_value());

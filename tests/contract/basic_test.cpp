@@ -4,7 +4,7 @@ namespace rowlock::test {
 namespace {
 
 class basic : public contract {};
-ROWLOCK_CONTRACT_SUITE(basic);
+ROWLOCK_CONTRACT_SUITE(basic, every_pair());
 
 TEST_P(basic, grants_a_free_name) {
   auto locks = connect();

@@ -1,18 +1,20 @@
 #include "contract/contract.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "support/databases.hpp"
+#include "support/strategies.hpp"
+#include "support/tier.hpp"
+#include "support/where.hpp"
 
 namespace rowlock::test {
 
-namespace {
-
-std::vector<subject> all_subjects() {
+std::vector<subject> every_pair() {
   std::vector<subject> out;
   for (const auto& kind : databases())
-    for (const auto each : {strategy::unique_index, strategy::for_update, strategy::version_cas})
+    for (const auto each : all_strategies)
       out.push_back({.name = std::string{kind.name} + "_" + std::string{to_string(each)},
                      .open = kind.open,
                      .strategy = each,
@@ -21,11 +23,36 @@ std::vector<subject> all_subjects() {
   return out;
 }
 
-}  // namespace
+std::vector<subject> usual_pairs() {
+  if (is_full_tier()) return every_pair();
+  return where(every_pair(), [](const subject& each) {
+    switch (each.strategy) {
+      case strategy::for_update:
+        return each.name.starts_with("postgresql");
+      case strategy::version_cas:
+        return each.name.starts_with("mysql");
+      default:
+        return true;
+    }
+  });
+}
 
-const std::vector<subject>& subjects() {
-  static const auto all = all_subjects();
-  return all;
+std::vector<subject> on(std::string_view database, std::vector<subject> of) {
+  return where(std::move(of), [&](const subject& each) { return each.name.starts_with(database); });
+}
+
+std::vector<subject> not_on(std::string_view database, std::vector<subject> of) {
+  return where(std::move(of), [&](const subject& each) { return !each.name.starts_with(database); });
+}
+
+std::vector<subject> leases(std::vector<subject> of) { return where(std::move(of), &subject::has_lease); }
+
+std::vector<subject> rows(std::vector<subject> of) {
+  return where(std::move(of), std::not_fn(&subject::holds_by_transaction));
+}
+
+std::vector<subject> transactions(std::vector<subject> of) {
+  return where(std::move(of), &subject::holds_by_transaction);
 }
 
 std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.name; }
@@ -41,9 +68,8 @@ client contract::connect(client_options options) {
 }
 
 client contract::connect_bare(client_options options) {
-  if (!options.observer) options.observer = silent();
   if (GetParam().holds_by_transaction) options.held_transactions = std::max<std::size_t>(options.held_transactions, 16);
-  return client::connect(db().url(), std::move(options));
+  return connect_patiently(db().url(), std::move(options));
 }
 
 lock_options contract::with(lock_options options) {
@@ -56,10 +82,5 @@ lock_options contract::with(lock_options options) {
 }
 
 bool contract::can_have(client& locks, const lock_name& name) { return locks.try_acquire(name, with()).has_value(); }
-
-void lease_contract::SetUp() {
-  contract::SetUp();
-  if (!GetParam().has_lease) GTEST_SKIP() << GetParam() << " holds a connection, not a lease";
-}
 
 }  // namespace rowlock::test

@@ -22,10 +22,7 @@ using testing::HasSubstr;
 
 class diagnosis : public on_each_database {
  protected:
-  client connect(client_options options = {}) const {
-    options.observer = silent();
-    return client::connect(db().url(), std::move(options));
-  }
+  client connect(client_options options = {}) const { return connect_patiently(db().url(), std::move(options)); }
   static finding about(std::string_view subject, const std::vector<finding>& in) {
     for (const auto& each : in)
       if (each.subject == subject) return each;

@@ -3,12 +3,12 @@
 namespace rowlock::test {
 namespace {
 
-class extend : public lease_contract {
+class extend : public contract {
  protected:
   std::int64_t end_of(std::string_view name) { return db().row(name).value().expires_at.value(); }
   std::int64_t in(duration from_now) { return db().now() + from_now.count(); }
 };
-ROWLOCK_CONTRACT_SUITE(extend);
+ROWLOCK_CONTRACT_SUITE(extend, leases(usual_pairs()));
 
 TEST_P(extend, makes_the_lease_end_later) {
   auto locks = connect();

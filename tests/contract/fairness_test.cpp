@@ -5,12 +5,13 @@
 
 #include "contract/queueing.hpp"
 #include "support/strategies.hpp"
+#include "support/tier.hpp"
 
 namespace rowlock::test {
 namespace {
 
 class fairly : public queueing {};
-ROWLOCK_CONTRACT_SUITE(fairly);
+ROWLOCK_CONTRACT_SUITE(fairly, usual_pairs());
 
 TEST_P(fairly, grants_follow_the_tickets_across_clients) {
   std::array all{connect(), connect(), connect()};
@@ -41,6 +42,18 @@ TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
   held.release();
   for (const auto& each : waiters) EXPECT_TRUE(each->get());
   EXPECT_EQ(granted.names(), expected);
+}
+
+// Its own ticket of before stands in nobody's way.
+TEST_P(fairly, a_try_after_an_own_wait_that_was_in_vain_is_not_refused) {
+  auto first = connect();
+  auto second = connect();
+  for (int i = 0; i < many(100, 20); ++i) {
+    auto held = first.acquire(name, with());
+    EXPECT_FALSE(second.try_acquire_for(name, 15ms, fair()).has_value());
+    held.release();
+    ASSERT_TRUE(second.try_acquire(name, fair()).has_value()) << i;
+  }
 }
 
 TEST_P(fairly, a_try_does_not_go_before_one_who_waits) {

@@ -16,7 +16,11 @@ class forcing : public contract {
     return GetParam().holds_by_transaction ? loss_reason::session_ended : loss_reason::forced;
   }
 };
-ROWLOCK_CONTRACT_SUITE(forcing);
+ROWLOCK_CONTRACT_SUITE(forcing, every_pair());
+class forcing_of_leases : public forcing {};
+ROWLOCK_CONTRACT_SUITE(forcing_of_leases, leases(every_pair()));
+class forcing_of_rows : public forcing {};
+ROWLOCK_CONTRACT_SUITE(forcing_of_rows, rows(every_pair()));
 
 TEST_P(forcing, takes_the_lock_from_a_holder_who_lives) {
   auto locks = connect(soon());
@@ -53,8 +57,7 @@ TEST_P(forcing, frees_nothing_where_nobody_has_it) {
   EXPECT_EQ(db().row("orders/42").value().version, token) << "and changes nothing";
 }
 
-TEST_P(forcing, frees_nothing_where_the_lease_has_ended) {
-  if (!GetParam().has_lease) GTEST_SKIP() << "nothing expires";
+TEST_P(forcing_of_leases, frees_nothing_where_the_lease_has_ended) {
   auto locks = connect();
   auto desk = connect();
   const auto held = locks.acquire("orders/42", with({.lease = 100ms, .renew = false}));
@@ -87,8 +90,7 @@ TEST_P(forcing, with_a_token_frees_that_one_alone) {
   EXPECT_FALSE(desk.find("orders/42").has_value());
 }
 
-TEST_P(forcing, with_the_token_of_one_who_has_gone_leaves_the_next_alone) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(forcing_of_rows, with_the_token_of_one_who_has_gone_leaves_the_next_alone) {
   auto locks = connect();
   auto desk = connect();
   auto held = locks.acquire("orders/42", with());
@@ -99,8 +101,7 @@ TEST_P(forcing, with_the_token_of_one_who_has_gone_leaves_the_next_alone) {
   EXPECT_EQ(desk.find("orders/42").value().token, next.token());
 }
 
-TEST_P(forcing, frees_what_only_lingers) {
-  if (!GetParam().has_lease) GTEST_SKIP() << "nothing lingers";
+TEST_P(forcing_of_leases, frees_what_only_lingers) {
   auto locks = connect();
   auto desk = connect();
   locks.acquire("orders/42", with({.lease = 1h, .at_least = 30min})).release();

@@ -10,7 +10,7 @@ namespace rowlock::test {
 namespace {
 
 class guards : public contract {};
-ROWLOCK_CONTRACT_SUITE(guards);
+ROWLOCK_CONTRACT_SUITE(guards, usual_pairs());
 
 TEST_P(guards, lock_guard) {
   auto locks = connect();

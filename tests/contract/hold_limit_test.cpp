@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto late_at_most = 100ms * slowness;
 
-class hold_limit : public lease_contract {
+class hold_limit : public contract {
  protected:
   using clock = std::chrono::steady_clock;
 
@@ -41,7 +41,7 @@ class hold_limit : public lease_contract {
   }
   std::int64_t end() { return db().row("orders/42").value().expires_at.value(); }
 };
-ROWLOCK_CONTRACT_SUITE(hold_limit);
+ROWLOCK_CONTRACT_SUITE(hold_limit, leases(usual_pairs()));
 
 TEST_P(hold_limit, fires_at_the_limit_with_its_reason) {
   const recorder told;

@@ -17,10 +17,15 @@ class inspection : public contract {
     return out;
   }
 };
-ROWLOCK_CONTRACT_SUITE(inspection);
+ROWLOCK_CONTRACT_SUITE(inspection, every_pair());
+class inspection_of_rows : public inspection {};
+ROWLOCK_CONTRACT_SUITE(inspection_of_rows, rows(every_pair()));
+class inspection_of_leases : public inspection {};
+ROWLOCK_CONTRACT_SUITE(inspection_of_leases, leases(every_pair()));
+class inspection_of_transactions : public inspection {};
+ROWLOCK_CONTRACT_SUITE(inspection_of_transactions, transactions(every_pair()));
 
-TEST_P(inspection, find_tells_who_holds_it) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(inspection_of_rows, find_tells_who_holds_it) {
   auto locks = connect({.application = "shop"});
   auto other = connect();
   const auto held = locks.acquire("orders/42", with({.as = holder::named("request-7"), .note = "nightly run"}));
@@ -66,8 +71,7 @@ TEST_P(inspection, find_finds_nothing_that_is_free) {
   EXPECT_FALSE(locks.find("orders/42").has_value()) << "vacant";
 }
 
-TEST_P(inspection, what_has_expired_is_not_shown) {
-  if (!GetParam().has_lease) GTEST_SKIP() << "nothing expires";
+TEST_P(inspection_of_leases, what_has_expired_is_not_shown) {
   auto locks = connect();
   const auto kept = locks.acquire("kept", with());
   const auto held = locks.acquire("orders/42", with({.lease = 100ms, .renew = false}));
@@ -158,8 +162,7 @@ TEST_P(inspection, the_locks_of_a_foreign_client_are_shown_too) {
   EXPECT_FALSE(can_have(locks, "orders/42"));
 }
 
-TEST_P(inspection, a_session_of_the_server_is_told_of_where_a_transaction_holds_it) {
-  if (!GetParam().holds_by_transaction) GTEST_SKIP() << "the row names its owner";
+TEST_P(inspection_of_transactions, a_session_of_the_server_is_told_of_where_a_transaction_holds_it) {
   auto locks = connect({.held_transactions = 2});
   auto other = connect();
   const auto session = [&](const char* name) {
@@ -186,8 +189,7 @@ TEST_P(inspection, check_is_content_where_all_is_well) {
   EXPECT_EQ(locks.list().size(), 1U) << "and leaves no lock of its own";
 }
 
-TEST_P(inspection, more_locks_than_any_page) {
-  if (GetParam().holds_by_transaction) GTEST_SKIP() << "nobody has so many connections";
+TEST_P(inspection_of_rows, more_locks_than_any_page) {
   auto locks = connect();
   std::vector<held_lock> all;
   for (int i = 0; i < 300; ++i) all.push_back(locks.acquire("job/" + std::to_string(1000 + i), with({.lease = 5min})));

@@ -7,18 +7,18 @@ namespace rowlock::test {
 namespace {
 
 /// A token is the database's clock at the grant, unless that is behind an earlier token.
-class lease : public lease_contract {
+class lease : public contract {
  protected:
   std::int64_t end_of(const lock_name& name) { return db().row(name.view()).value().expires_at.value(); }
   std::int64_t start_of(const lock_name& name) { return db().row(name.view()).value().acquired_at.value(); }
 };
-ROWLOCK_CONTRACT_SUITE(lease);
+ROWLOCK_CONTRACT_SUITE(lease, leases(every_pair()));
 
 TEST_P(lease, lasts_as_long_as_asked_by_the_clock_of_the_database) {
   auto locks = connect();
   for (const duration asked : {duration{100ms}, duration{30s}, duration{30 * 24h}}) {
     const auto before = db().now();
-    const auto held = locks.acquire("orders/42", with({.lease = asked}));
+    const auto held = locks.acquire("orders/42", with({.lease = asked, .renew = false}));
     const auto after = db().now();
     const auto row = db().row("orders/42").value();
     EXPECT_GE(row.expires_at.value() - before, asked.count());
@@ -81,7 +81,7 @@ TEST_P(lease, is_not_given_away_early_to_one_that_keeps_trying) {
 TEST_P(lease, a_timed_wait_takes_over_a_dead_lock) {
   auto first = connect();
   auto second = connect();
-  const auto held = first.acquire("orders/42", with({.lease = 300ms, .renew = false}));
+  const auto held = first.acquire("orders/42", with({.lease = 1s, .renew = false}));
   EXPECT_FALSE(second.try_acquire_for("orders/42", 1ms, with()).has_value());
   EXPECT_TRUE(second.try_acquire_for("orders/42", patience, with()).has_value());
 }
@@ -151,7 +151,7 @@ TEST_P(lease, of_an_expired_lock_can_be_had_again_by_the_same_client) {
 TEST_P(lease, a_mutex_is_reentrant_after_its_lease_ended) {
   auto locks = connect();
   auto other = connect();
-  mutex order{locks, "orders/42", with({.lease = 100ms, .renew = false})};
+  mutex order{locks, "orders/42", with({.lease = 1s, .renew = false})};
   order.lock();
   ASSERT_TRUE(eventually([&] { return order.held().lost().stop_requested(); }));
   const auto token = order.held().token();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/slowness.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -16,7 +17,7 @@ class lifetime : public contract {
     return std::make_unique<client>(connect(std::move(options)));
   }
 };
-ROWLOCK_CONTRACT_SUITE(lifetime);
+ROWLOCK_CONTRACT_SUITE(lifetime, usual_pairs());
 
 TEST_P(lifetime, closing_releases_what_is_held) {
   auto locks = connect();
@@ -95,7 +96,7 @@ TEST_P(lifetime, closing_ends_waits) {
   EXPECT_TRUE(throws(errc::client_closed, [&] { acquire.get(); }));
   EXPECT_TRUE(throws(errc::client_closed, [&] { timed.get(); }));
   EXPECT_TRUE(throws(errc::client_closed, [&] { lock.get(); }));
-  EXPECT_LT(watch.elapsed(), patience / 3);
+  EXPECT_LT(watch.elapsed(), slack);
 }
 
 TEST_P(lifetime, closing_ends_the_wait_for_another_thread_of_the_same_client) {

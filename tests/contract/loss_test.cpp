@@ -11,7 +11,7 @@ namespace {
 /// is when a loss is found, comes soon.
 constexpr auto short_lease = 3s;
 
-class loss : public lease_contract {
+class loss : public contract {
  protected:
   /// Takes a lock, lets somebody interfere, and waits until that is noticed.
   template <class Interfere>
@@ -38,7 +38,7 @@ class loss : public lease_contract {
     return reason;
   }
 };
-ROWLOCK_CONTRACT_SUITE(loss);
+ROWLOCK_CONTRACT_SUITE(loss, leases(every_pair()));
 
 TEST_P(loss, to_another_holder) {
   EXPECT_EQ(reason_after([&] { db().steal("orders/42"); }), loss_reason::forced) << "its lease had not run out";
@@ -109,7 +109,7 @@ TEST_P(loss, of_everything_by_release_all) {
 }
 
 class watching : public contract {};
-ROWLOCK_CONTRACT_SUITE(watching);
+ROWLOCK_CONTRACT_SUITE(watching, usual_pairs());
 
 TEST_P(watching, a_release_is_not_a_loss) {
   auto locks = connect();

@@ -17,7 +17,7 @@ class mutexes : public contract {
     return elsewhere.get();
   }
 };
-ROWLOCK_CONTRACT_SUITE(mutexes);
+ROWLOCK_CONTRACT_SUITE(mutexes, usual_pairs());
 
 TEST_P(mutexes, locks_and_unlocks) {
   auto locks = connect();

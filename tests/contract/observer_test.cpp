@@ -11,6 +11,7 @@
 
 #include "contract/contract.hpp"
 #include "support/happening.hpp"
+#include "support/slowness.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -19,7 +20,11 @@ class observer : public contract {
  protected:
   static bool has_renewals() { return GetParam().has_lease || GetParam().holds_by_transaction; }
 };
-ROWLOCK_CONTRACT_SUITE(observer);
+ROWLOCK_CONTRACT_SUITE(observer, usual_pairs());
+class observer_of_rows : public observer {};
+ROWLOCK_CONTRACT_SUITE(observer_of_rows, rows(usual_pairs()));
+class observer_of_leases : public observer {};
+ROWLOCK_CONTRACT_SUITE(observer_of_leases, leases(usual_pairs()));
 
 TEST_P(observer, is_told_of_a_loss_once_and_after_lost_has_fired) {
   const recorder told;
@@ -57,8 +62,7 @@ TEST_P(observer, is_told_of_nothing_when_nothing_happens) {
   EXPECT_TRUE(told.failures().empty());
 }
 
-TEST_P(observer, is_told_by_a_destructor_that_could_not_release) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(observer_of_rows, is_told_by_a_destructor_that_could_not_release) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   {
@@ -68,8 +72,7 @@ TEST_P(observer, is_told_by_a_destructor_that_could_not_release) {
   EXPECT_TRUE(eventually([&] { return told.failed("orders/42", errc::lock_lost); }));
 }
 
-TEST_P(observer, is_told_by_an_unlock_that_could_not_release) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(observer_of_rows, is_told_by_an_unlock_that_could_not_release) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   mutex order{locks, "orders/42", with()};
@@ -79,8 +82,7 @@ TEST_P(observer, is_told_by_an_unlock_that_could_not_release) {
   EXPECT_TRUE(eventually([&] { return told.failed("orders/42", errc::lock_lost); }));
 }
 
-TEST_P(observer, is_told_when_the_tables_are_gone) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(observer_of_rows, is_told_when_the_tables_are_gone) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   {
@@ -134,8 +136,7 @@ TEST_P(observer, may_call_the_client) {
   EXPECT_TRUE(eventually([&] { return called.load(); }));
 }
 
-TEST_P(observer, that_is_slow_does_not_delay_the_loss_of_another_lock) {
-  if (!GetParam().has_lease) GTEST_SKIP() << "nothing expires";
+TEST_P(observer_of_leases, that_is_slow_does_not_delay_the_loss_of_another_lock) {
   std::atomic<bool> let_go{false};
   std::atomic<bool> blocked{false};
   auto locks = connect({.observer = [&](const event&) {
@@ -154,7 +155,7 @@ TEST_P(observer, that_blocks_keeps_no_lock_from_being_renewed_released_or_lost) 
   auto gate = std::make_shared<happening>();
   auto locks = connect(
       {.call_timeout = 1s, .transaction_limit = 1s, .observer = [gate](const event&) { EXPECT_TRUE(gate->within()); }});
-  const auto is_kept = locks.acquire("kept", with({.lease = 300ms}));
+  const auto is_kept = locks.acquire("kept", with({.lease = brisk_lease}));
   locks.acquire("let go", with()).release();
   EXPECT_TRUE(can_have(locks, "let go"));
   if (has_renewals()) {
@@ -258,8 +259,7 @@ TEST_P(observer, is_told_once_of_what_a_holder_has_more_than_once) {
   EXPECT_EQ(told.all<events::released>().size(), 1U);
 }
 
-TEST_P(observer, is_told_of_renewals) {
-  if (!has_renewals()) GTEST_SKIP() << "nothing is renewed";
+TEST_P(observer_of_leases, is_told_of_renewals) {
   const recorder told;
   auto locks = connect({.transaction_limit = 1s, .observer = told.observer()});
   const auto held = locks.acquire("orders/42", with({.lease = 300ms}));
@@ -284,8 +284,7 @@ TEST_P(observer, is_told_how_long_a_lock_was_held_that_was_lost) {
   EXPECT_TRUE(told.all<events::released>().empty());
 }
 
-TEST_P(observer, is_told_of_what_failed) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(observer_of_rows, is_told_of_what_failed) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   db().drop_tables();
@@ -309,7 +308,10 @@ TEST_P(observer, is_told_of_sweeps_and_not_of_the_sweepers_own_lock) {
   EXPECT_EQ(swept[0].rows, 30U);
   EXPECT_EQ(swept[0].tickets, 0U);
   EXPECT_GT(swept[0].took, 0s);
-  EXPECT_EQ(told.told().size(), 1U);
+  for (const auto& each : told.told())
+    EXPECT_TRUE(std::holds_alternative<events::swept>(each.what) || std::holds_alternative<events::failed>(each.what) ||
+                std::holds_alternative<events::reconnected>(each.what))
+        << "a call may fail and be repeated, on a busy server; but of the lock nothing is told: " << each.what.index();
 }
 
 TEST_P(observer, may_try_to_lock_list_and_count) {

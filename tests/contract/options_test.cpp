@@ -7,10 +7,13 @@ namespace rowlock::test {
 namespace {
 
 class options : public contract {};
-ROWLOCK_CONTRACT_SUITE(options);
+ROWLOCK_CONTRACT_SUITE(options, usual_pairs());
+class options_of_rows : public options {};
+ROWLOCK_CONTRACT_SUITE(options_of_rows, rows(usual_pairs()));
+class options_of_leases : public options {};
+ROWLOCK_CONTRACT_SUITE(options_of_leases, leases(usual_pairs()));
 
-TEST_P(options, the_note_may_be_as_long_as_promised) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(options_of_rows, the_note_may_be_as_long_as_promised) {
   auto locks = connect();
   const std::string note(1000, 'n');
   const auto held = locks.acquire("orders/42", with({.note = note}));
@@ -31,16 +34,14 @@ TEST_P(options, the_holder_may_have_the_longest_name) {
   EXPECT_TRUE(locks.try_acquire("orders/42", with({.as = holder::named(task)})).has_value());
 }
 
-TEST_P(options, the_application_is_shown) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(options_of_rows, the_application_is_shown) {
   const std::string longest(60, '~');
   auto locks = connect({.application = longest});
   const auto held = locks.acquire("orders/42", with());
   EXPECT_EQ(locks.find("orders/42").value().owner.substr(0, 61), longest + ":");
 }
 
-TEST_P(options, two_clients_of_one_process_are_two_owners) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(options_of_rows, two_clients_of_one_process_are_two_owners) {
   auto first = connect();
   auto second = connect();
   const auto one = first.acquire("one", with());
@@ -62,8 +63,7 @@ TEST_P(options, one_connection_is_enough_for_many_threads) {
   for (auto& waiter : waiters) EXPECT_NO_THROW(waiter->get());
 }
 
-TEST_P(options, one_connection_renews_while_others_wait) {
-  if (!GetParam().has_lease) GTEST_SKIP() << "nothing is renewed";
+TEST_P(options_of_leases, one_connection_renews_while_others_wait) {
   auto locks = connect({.connections = 1});
   const auto held = locks.acquire("orders/42", with({.lease = 2s}));
   background waiter{[&](std::stop_token stop) { return locks.try_acquire_for("orders/42", 1h, with(), stop); }};

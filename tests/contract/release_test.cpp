@@ -8,7 +8,9 @@ namespace rowlock::test {
 namespace {
 
 class release : public contract {};
-ROWLOCK_CONTRACT_SUITE(release);
+ROWLOCK_CONTRACT_SUITE(release, every_pair());
+class release_of_rows : public release {};
+ROWLOCK_CONTRACT_SUITE(release_of_rows, rows(every_pair()));
 
 TEST_P(release, twice_says_not_held_and_harms_nobody) {
   auto first = connect();
@@ -32,8 +34,7 @@ TEST_P(release, empties_the_handle) {
   EXPECT_TRUE(throws(errc::not_held, [&] { static_cast<void>(held.token()); }));
 }
 
-TEST_P(release, of_a_lock_that_somebody_took_over_leaves_theirs) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(release_of_rows, of_a_lock_that_somebody_took_over_leaves_theirs) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", with());
   db().steal("orders/42");
@@ -45,8 +46,7 @@ TEST_P(release, of_a_lock_that_somebody_took_over_leaves_theirs) {
   EXPECT_EQ(row.expires_at, theirs.expires_at);
 }
 
-TEST_P(release, of_a_lock_that_the_same_client_took_over_leaves_it) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(release_of_rows, of_a_lock_that_the_same_client_took_over_leaves_it) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", with());
   db().vacate("orders/42");
@@ -56,8 +56,7 @@ TEST_P(release, of_a_lock_that_the_same_client_took_over_leaves_it) {
   EXPECT_FALSE(can_have(locks, "orders/42")) << "it is by acquisition, not by client";
 }
 
-TEST_P(release, of_a_row_that_is_vacant_or_gone_says_so) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(release_of_rows, of_a_row_that_is_vacant_or_gone_says_so) {
   auto locks = connect();
   auto vacated = locks.acquire("vacated", with());
   auto erased = locks.acquire("erased", with());
@@ -68,8 +67,7 @@ TEST_P(release, of_a_row_that_is_vacant_or_gone_says_so) {
   EXPECT_FALSE(db().row("erased").has_value());
 }
 
-TEST_P(release, vacates_the_row_and_keeps_it) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(release_of_rows, vacates_the_row_and_keeps_it) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", with({.note = "nightly run"}));
   const auto before = db().row("orders/42").value();
@@ -84,8 +82,7 @@ TEST_P(release, vacates_the_row_and_keeps_it) {
   EXPECT_GE(after->expires_at.value(), before.acquired_at.value());
 }
 
-TEST_P(release, each_attempt_has_an_id_of_its_own) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(release_of_rows, each_attempt_has_an_id_of_its_own) {
   auto locks = connect();
   std::vector<std::string> seen;
   for (int i = 0; i < 5; ++i) {
@@ -123,7 +120,11 @@ TEST_P(release, wakes_a_waiter_of_the_same_client_and_of_another) {
 }
 
 class tokens : public contract {};
-ROWLOCK_CONTRACT_SUITE(tokens);
+ROWLOCK_CONTRACT_SUITE(tokens, every_pair());
+class tokens_of_rows : public tokens {};
+ROWLOCK_CONTRACT_SUITE(tokens_of_rows, rows(every_pair()));
+class tokens_of_leases : public tokens {};
+ROWLOCK_CONTRACT_SUITE(tokens_of_leases, leases(every_pair()));
 
 TEST_P(tokens, grow_with_every_acquisition_by_whomever) {
   auto first = connect();
@@ -136,8 +137,7 @@ TEST_P(tokens, grow_with_every_acquisition_by_whomever) {
   }
 }
 
-TEST_P(tokens, are_what_the_row_shows) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(tokens_of_rows, are_what_the_row_shows) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", with());
   EXPECT_EQ(held.token().value(), db().row("orders/42").value().version);
@@ -164,8 +164,7 @@ TEST_P(tokens, grow_across_a_deleted_row) {
   }
 }
 
-TEST_P(tokens, grow_across_takeover) {
-  if (!GetParam().has_lease) GTEST_SKIP() << "nothing is taken over where nothing expires";
+TEST_P(tokens_of_leases, grow_across_takeover) {
   auto first = connect();
   auto second = connect();
   const auto held = first.acquire("orders/42", with({.lease = 100ms, .renew = false}));
@@ -186,8 +185,7 @@ TEST_P(tokens, grow_though_the_clock_is_behind_them) {
   EXPECT_GT(held.token(), last);
 }
 
-TEST_P(tokens, grow_across_an_operators_release) {
-  ROWLOCK_NEEDS_A_ROW_TO_REACH();
+TEST_P(tokens_of_rows, grow_across_an_operators_release) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", with());
   db().vacate("orders/42");

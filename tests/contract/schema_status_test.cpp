@@ -18,10 +18,7 @@ using state = migration_state;
 
 class status_of_schema : public on_each_database {
  protected:
-  client connect(client_options options = {}) const {
-    options.observer = silent();
-    return client::connect(db().url(), std::move(options));
-  }
+  client connect(client_options options = {}) const { return connect_patiently(db().url(), std::move(options)); }
   static std::vector<state> states(client& locks) {
     std::vector<state> out;
     for (const auto& each : locks.schema_status().migrations) out.push_back(each.state);

@@ -11,7 +11,9 @@ namespace rowlock::test {
 namespace {
 
 class tickets : public queueing {};
-ROWLOCK_CONTRACT_SUITE(tickets);
+ROWLOCK_CONTRACT_SUITE(tickets, usual_pairs());
+class tickets_of_transactions : public tickets {};
+ROWLOCK_CONTRACT_SUITE(tickets_of_transactions, transactions(usual_pairs()));
 
 // --- who waits -------------------------------------------------------------------------------------------------------
 
@@ -142,8 +144,7 @@ TEST_P(tickets, go_when_the_client_is_closed) {
   EXPECT_TRUE(are_waiting(0));
 }
 
-TEST_P(tickets, go_with_an_exception) {
-  if (!GetParam().holds_by_transaction) GTEST_SKIP() << "nothing makes a wait end that way and leaves a queue";
+TEST_P(tickets_of_transactions, go_with_an_exception) {
   connect().close();
   auto first = connect();
   auto second = client::connect(db().url(), {.held_transactions = 1, .call_timeout = 300ms, .observer = silent()});

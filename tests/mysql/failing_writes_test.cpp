@@ -9,9 +9,6 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto long_lease = 60s;
-constexpr auto soon = 10s;
-
 /// What InnoDB says to a write that it has undone.
 struct refusal {
   const char* name;

@@ -43,13 +43,16 @@ std::uint16_t free_port() {
 
 }  // namespace
 
-mariadb_server::mariadb_server(words options)
-    : private_server{"nobody", SIGTERM, SIGKILL},
+mariadb_server::mariadb_server(words options) : mariadb_server{nullptr, std::move(options)} {}
+
+mariadb_server::mariadb_server(const stepped_clock* clock, words options)
+    : private_server{"nobody", SIGTERM, SIGKILL, clock},
       options_{std::move(options)},
       password_{std::to_string(std::random_device{}())},
       port_{free_port()} {
-  run({"mariadb-install-db", "--no-defaults", "--datadir=" + (folder() / "data").string(),
-       "--tmpdir=" + folder().string(), "--auth-root-authentication-method=normal", "--skip-test-db"});
+  make_data("ROWLOCK_TEST_MARIADB_DATA",
+            {"mariadb-install-db", "--no-defaults", "--datadir=" + (folder() / "data").string(),
+             "--tmpdir=" + folder().string(), "--auth-root-authentication-method=normal", "--skip-test-db"});
   std::ofstream{folder() / "init"} << "CREATE USER IF NOT EXISTS rowlock IDENTIFIED BY '" << password_
                                    << "';\nGRANT ALL ON *.* TO rowlock WITH GRANT OPTION;\n";
   start();

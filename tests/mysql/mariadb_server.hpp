@@ -10,7 +10,8 @@ namespace rowlock::test {
 /// MariaDB, with options such as "--log-bin". It listens on a loopback port.
 class mariadb_server : public private_server {
  public:
-  explicit mariadb_server(words options = {});
+  explicit mariadb_server(words options);
+  explicit mariadb_server(const stepped_clock* clock, words options = {});
 
   server_address address() const override;
   std::unique_ptr<server_database> open() const override;

@@ -42,9 +42,10 @@ std::string programs_folder() {
 
 }  // namespace
 
-postgresql_server::postgresql_server() : private_server{"postgres", SIGINT, SIGQUIT} {
-  run({programs_folder() + "/initdb", "--pgdata=data", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8",
-       "--username=rowlock", "--auth=trust"});
+postgresql_server::postgresql_server(const stepped_clock* clock) : private_server{"postgres", SIGINT, SIGQUIT, clock} {
+  make_data("ROWLOCK_TEST_POSTGRESQL_DATA", {programs_folder() + "/initdb", "--pgdata=data", "--no-sync",
+                                             "--encoding=UTF8", "--locale=C.UTF-8", "--username=rowlock"});
+  std::ofstream{folder() / "data" / "pg_hba.conf"} << "local all all trust\n";
   // What was written is not lost with a process.
   std::ofstream{folder() / "data" / "postgresql.conf", std::ios::app}
       << "listen_addresses = ''\nunix_socket_directories = '" << folder().string()

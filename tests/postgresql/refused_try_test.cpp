@@ -7,8 +7,6 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto long_lease = 60s;
-
 /// A try that was refused, in a transaction that is still open.
 class refused_try : public only_on<postgresql_database> {
  protected:
@@ -54,6 +52,39 @@ TEST_F(refused_try, writes_nothing) {
         "SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND usename = '" + db().name() + "'";
     EXPECT_EQ(db().number(with_a_number), 0) << "a transaction that locks or changes a row has a number";
   });
+}
+
+// It found none, and then its INSERT waits for whoever has the new row in a transaction.
+TEST_F(refused_try, of_a_row_that_is_made_and_taken_meanwhile_is_no_failure) {
+  auto locks = connect();
+  for (const auto& how :
+       {lock_options{.strategy = strategy::unique_index},
+        lock_options{.strategy = strategy::unique_index, .fairness = fairness::fifo},
+        lock_options{.strategy = strategy::for_update}, lock_options{.strategy = strategy::version_cas}}) {
+    const std::string name{std::string{to_string(how.strategy)} + (how.fairness == fairness::fifo ? " in turn" : "")};
+    auto gate = db().gate();
+    background trying{[&](std::stop_token) { return locks.try_acquire(name, how); }};
+    ASSERT_TRUE(eventually([&] { return db().at_gate() == 1; }));
+    const std::string past_the_gate = "SET LOCAL session_replication_role = replica; ";
+    const auto quoted = db().quoted(name);
+    db().execute(past_the_gate + "INSERT INTO rowlock_lock (name, version, expires_at) VALUES (" + quoted +
+                 ", 1, clock_timestamp())");
+    const auto taken = db().transaction(past_the_gate + "UPDATE rowlock_lock SET version = 2 WHERE name = " + quoted);
+    gate.reset();
+    EXPECT_FALSE(trying.get().has_value());
+  }
+}
+
+// Whoever has the whole table locked is another matter.
+TEST_F(refused_try, of_which_the_table_is_locked_is_a_failure) {
+  auto locks = connect();
+  for (const auto by : {strategy::unique_index, strategy::for_update, strategy::version_cas}) {
+    const auto sealed = db().transaction("LOCK TABLE rowlock_lock IN SHARE MODE");
+    const auto e = error_of([&] { return locks.try_acquire("orders/42", {.strategy = by}); });
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
+    EXPECT_TRUE(e->is_retryable()) << e->what();
+  }
 }
 
 }  // namespace

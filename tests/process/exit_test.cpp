@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -16,6 +17,7 @@
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
+#include "support/happening.hpp"
 #include "support/recorder.hpp"
 
 namespace rowlock::test {
@@ -35,7 +37,7 @@ held_lock* handle_that_never_goes = nullptr;
 /// leaver URL WAY: takes "job" and leaves in that way without letting go.
 int leave(const std::vector<std::string>& arguments) {
   const auto& way = arguments.at(1);
-  locks_of_the_program = client::connect(arguments.at(0), {.observer = silent()});
+  locks_of_the_program = client::connect(arguments.at(0), {.call_timeout = 2s, .observer = silent()});
   auto& locks = *locks_of_the_program;
   const lock_options options{.lease = lease};
   if (way == "handle first") {
@@ -51,6 +53,16 @@ int leave(const std::vector<std::string>& arguments) {
     std::thread{[] { std::exit(0); }}.join();
   } else if (way == "leaked") {
     handle_that_never_goes = new held_lock{locks.acquire("job", options)};  // NOLINT(cppcoreguidelines-owning-memory)
+  } else if (way == "callback that never returns") {
+    static happening entered;
+    // Never destroyed: that would wait for it.
+    auto* const other = new held_lock{locks.acquire("other", {.lease = 1s, .renew = false})};  // NOLINT
+    new std::stop_callback{other->lost(), [] {                                                 // NOLINT
+                             entered.happens();
+                             for (;;) ::pause();
+                           }};
+    if (!entered.within()) return 1;
+    handle_that_goes_before_the_client = locks.acquire("job", options);
   } else if (way == "_exit") {
     handle_that_goes_before_the_client = locks.acquire("job", options);
     say("held");
@@ -82,6 +94,43 @@ TEST_P(leaving, frees_the_lock) {
   }
 }
 
+std::optional<client> first_of_the_program;
+std::optional<client> second_of_the_program;
+
+/// leaver_of_two URL URL: clients of both, in static objects, go after main.
+int leave_two(const std::vector<std::string>& arguments) {
+  first_of_the_program = client::connect(arguments.at(0), {.observer = silent()});
+  handle_that_goes_after_the_client = first_of_the_program->acquire("job", {.lease = lease});
+  second_of_the_program = client::connect(arguments.at(1), {.observer = silent()});
+  handle_that_goes_before_the_client = second_of_the_program->acquire("job", {.lease = lease});
+  say("held");
+  return 0;
+}
+
+const role_registration leaver_of_two_role{"leaver_of_two", leave_two};
+
+class leaving_two : public testing::TestWithParam<std::tuple<database_kind, database_kind>> {};
+
+// Each driver has static objects of its own, made when it is first used.
+TEST_P(leaving_two, frees_the_locks_of_both) {
+  const auto& [one, two] = GetParam();
+  const auto first = one.open();
+  const auto second = two.open();
+  for (const auto* each : {&first, &second}) client::connect((*each)->url(), {.observer = silent()}).migrate();
+  child_process leaver{"leaver_of_two", {first->url(), second->url()}};
+  leaver.expect("held");
+  EXPECT_EQ(leaver.wait(), 0) << "it ends, and without a crash";
+  for (const auto* each : {&first, &second}) EXPECT_FALSE((*each)->row("job").value().owner.has_value());
+}
+
+std::string name_of_two(const testing::TestParamInfo<leaving_two::ParamType>& info) {
+  const auto& [one, two] = info.param;
+  return std::string{one.name} + "_then_" + std::string{two.name};
+}
+
+INSTANTIATE_TEST_SUITE_P(kinds, leaving_two,
+                         testing::Combine(testing::ValuesIn(databases()), testing::ValuesIn(databases())), name_of_two);
+
 std::string way_name(const testing::TestParamInfo<leaving::ParamType>& info) {
   const auto& [kind, way] = info.param;
   auto name = std::string{kind.name} + "_" + way;
@@ -92,7 +141,8 @@ std::string way_name(const testing::TestParamInfo<leaving::ParamType>& info) {
 INSTANTIATE_TEST_SUITE_P(ways, leaving,
                          testing::Combine(testing::ValuesIn(databases()),
                                           testing::Values<std::string>("handle first", "client first", "mutex",
-                                                                       "exit on a thread", "leaked", "_exit")),
+                                                                       "exit on a thread", "leaked",
+                                                                       "callback that never returns", "_exit")),
                          way_name);
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_P(forked, the_child_holds_nothing_and_says_so) {
 }
 
 TEST_P(forked, a_sweeper_at_work_is_the_parents) {
-  db().add_unused(5'000);
+  db().add_unused(2'000);
   auto sweeps = std::make_unique<sweeper>(*locks_, sweeper_options{.every = 24h, .batch = 10});
   background at_work{[&](const std::stop_token& /*stop*/) { return sweeps->sweep_once(); }};
   ASSERT_TRUE(eventually([&] { return sweeps->statistics().rows > 0; }));
@@ -104,7 +104,7 @@ TEST_P(forked, a_sweeper_at_work_is_the_parents) {
               sweeps.reset();
             }),
             0);
-  EXPECT_EQ(at_work.get(), 5'000U);
+  EXPECT_EQ(at_work.get(), 2'000U);
 }
 
 TEST_P(forked, every_call_of_the_child_is_refused) {
@@ -161,11 +161,11 @@ TEST_P(forked, a_new_client_in_the_child_works_where_the_parent_had_none_open) {
   locks_.reset();
   EXPECT_EQ(in_child([&](findings& found) {
               auto mine = client::connect(db().url(), {.observer = silent()});
-              auto job = mine.try_acquire("job", {.lease = 1s});
+              auto job = mine.try_acquire("job", {.lease = 3s});
               found.check(1, job.has_value());
               const auto owner = mine.find("job").value().owner;
               found.check(2, owner.find(":" + std::to_string(::getpid()) + ":") != std::string::npos);
-              found.check(3, eventually([&] { return mine.find("job").value().held_for > 2s; }));
+              found.check(3, eventually([&] { return mine.find("job").value().held_for > 3s; }));
               found.check(4, !job->lost().stop_requested());
               job->release();
               mutex m{mine, "job"};

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto promptly = 3s;
+constexpr auto without_a_lease = 3s;
 
 class liveness : public testing::Test {
  protected:
@@ -134,7 +134,7 @@ TEST_F(liveness, that_has_ended_leaves_the_lock_to_every_strategy) {
     holder.kill();
     const stopwatch watch;
     const auto next = locks_.try_acquire("job", {.strategy = by});
-    EXPECT_LT(watch.elapsed(), promptly);
+    EXPECT_LT(watch.elapsed(), without_a_lease);
     ASSERT_TRUE(next.has_value()) << to_string(by);
     EXPECT_GT(next->token().value(), token);
     EXPECT_EQ(next->strategy(), by);
@@ -163,7 +163,7 @@ TEST_F(liveness, ends_with_its_process_and_not_with_a_child_of_a_fork) {
     holder.kill();
     const stopwatch watch;
     const auto next = locks_.acquire("job", {.strategy = by});
-    EXPECT_LT(watch.elapsed(), promptly) << to_string(by);
+    EXPECT_LT(watch.elapsed(), without_a_lease) << to_string(by);
     EXPECT_GT(next.token().value(), token);
   }
 }

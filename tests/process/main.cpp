@@ -1,4 +1,3 @@
-#include <gtest/gtest.h>
 #include <signal.h>
 
 #include <string>
@@ -6,6 +5,7 @@
 #include <vector>
 
 #include "process/roles.hpp"
+#include "support/test_main.hpp"
 
 // ThreadSanitizer ends a child that starts a thread after a fork of many, which is what is tested here.
 extern "C" const char* __tsan_default_options();                                // NOLINT
@@ -15,6 +15,5 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   if (argc >= 3 && std::string_view{argv[1]} == "--role")
     return rowlock::test::play(argv[2], std::vector<std::string>(argv + 3, argv + argc));
-  testing::InitGoogleTest(&argc, argv);
-  return RUN_ALL_TESTS();
+  return rowlock::test::run_all_tests(argc, argv);
 }

@@ -14,7 +14,7 @@
 #include "support/errors.hpp"
 #include "support/eventually.hpp"
 #include "support/recorder.hpp"
-#include "support/slowness.hpp"
+#include "support/tier.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -93,13 +93,16 @@ class busy_threads {
 };
 
 class a_large_table : public on_each_database {};
-ROWLOCK_SUITE_ON_EACH_DATABASE(a_large_table);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(a_large_table);
+// How fast others are meanwhile is found out where nothing else runs.
+INSTANTIATE_TEST_SUITE_P(on, a_large_table,
+                         testing::ValuesIn(is_full_tier() ? databases() : std::vector<database_kind>{}), database_name);
 
 TEST_P(a_large_table, is_swept_beside_busy_threads_without_their_noticing) {
   const recorder told;
   auto locks = client::connect(db().url(), {.observer = told.observer()});
   locks.migrate();
-  constexpr int rows = many(1'000'000, 50'000);
+  const int rows = many(1'000'000, 50'000);
   db().add_unused(rows);
   busy_threads busy{locks};
   const auto wait = [](clock::duration time) {

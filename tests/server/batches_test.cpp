@@ -21,7 +21,6 @@ constexpr std::size_t names_at_once = 64;
 constexpr std::size_t generations = 4;  // names that are not in use for a while, so that their rows are swept
 constexpr int largest_batch = 32;
 constexpr int threads = 8;
-constexpr duration long_lease = 60s;
 constexpr duration short_lease = 100ms;
 
 /// One thread's way through random batches, on a session of its own.

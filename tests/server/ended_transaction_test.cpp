@@ -223,18 +223,13 @@ TEST_P(disturbed_release, leaves_no_lock_behind) {
   EXPECT_TRUE(again.has_value()) << "the client goes on";
 }
 
-/// Its server outlives everything else in a test.
-struct with_private_server {
-  std::unique_ptr<private_server> server;
-};
-
 /// The server itself goes while a lock is held.
 class transaction_on_a_failing_server : protected with_private_server,
                                         public server_test,
                                         public testing::WithParamInterface<server_kind> {
  protected:
   static constexpr auto short_call = 500ms;
-  static constexpr auto soon = 15s;
+  static constexpr auto soon_after = 15s;
 
   transaction_on_a_failing_server() : with_private_server{GetParam().start_one()}, server_test{server->open()} {}
 
@@ -259,7 +254,7 @@ TEST_P(transaction_on_a_failing_server, is_lost_when_it_is_restarted_and_when_it
     EXPECT_TRUE(e->is_retryable()) << e->what();
     server->start();
     expect_lost_at_release(held);
-    auto next = locks.try_acquire_for("orders/42", soon, for_update());
+    auto next = locks.try_acquire_for("orders/42", soon_after, for_update());
     ASSERT_TRUE(next.has_value()) << "the same client goes on";
     EXPECT_GT(next->token(), token);
     held = std::move(*next);
@@ -281,7 +276,7 @@ TEST_P(transaction_on_a_failing_server, is_lost_in_time_when_it_freezes) {
   EXPECT_LT(closing.elapsed(), short_call + tolerance);
   in_the_way.reset();
   auto other = connect();
-  const auto next = other.try_acquire_for("orders/42", limit + soon);
+  const auto next = other.try_acquire_for("orders/42", limit + soon_after);
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), token);
 }

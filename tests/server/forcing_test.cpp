@@ -31,6 +31,7 @@ TEST_P(forcing_by_another_role, frees_its_leases) {
 }
 
 TEST_P(forcing_by_another_role, does_not_end_its_sessions_and_names_them) {
+  db().let_see_locks(db().guest());
   auto guest = connect_guest();
   auto locks = connect();
   const auto held = locks.acquire("orders/42", {.strategy = strategy::for_update});
@@ -50,8 +51,7 @@ TEST_P(forcing_by_another_role, does_not_end_its_sessions_and_names_them) {
 
 TEST_P(forcing_by_another_role, ends_its_sessions_where_that_was_granted) {
   auto locks = connect();
-  db().execute(is_on("postgresql") ? "GRANT pg_signal_backend TO " + db().guest()
-                                   : "GRANT CONNECTION ADMIN ON *.* TO " + db().guest());
+  db().let_end_sessions(db().guest());
   auto guest = connect_guest();
   const auto held = locks.acquire("orders/42", {.strategy = strategy::for_update});
   EXPECT_TRUE(guest.force_release("orders/42"));
@@ -61,11 +61,14 @@ TEST_P(forcing_by_another_role, ends_its_sessions_where_that_was_granted) {
 }
 
 class forcing_of_what_others_do : public on_each_server {};
-ROWLOCK_SUITE_ON_EACH_SERVER(forcing_of_what_others_do);
+class forcing_of_what_others_do_not_on_postgresql : public forcing_of_what_others_do {};
+ROWLOCK_SUITE_ON_SERVERS(forcing_of_what_others_do_not_on_postgresql, not_on("postgresql", servers()));
+class forcing_of_what_others_do_on_postgresql : public forcing_of_what_others_do {};
+ROWLOCK_SUITE_ON_SERVERS(forcing_of_what_others_do_on_postgresql, on("postgresql", servers()));
 
 // As a program of a version before this one writes it: the row says nothing of the session, or what another has left.
-TEST_P(forcing_of_what_others_do, in_a_transaction_that_does_not_say_which_session_it_has_ends_nobodys) {
-  if (is_on("postgresql")) GTEST_SKIP() << "the server tells";
+TEST_P(forcing_of_what_others_do_not_on_postgresql,
+       in_a_transaction_that_does_not_say_which_session_it_has_ends_nobodys) {
   auto locks = connect();
   auto desk = connect();
   const auto innocent = locks.acquire("orders/43", {.strategy = strategy::for_update});
@@ -83,8 +86,7 @@ TEST_P(forcing_of_what_others_do, in_a_transaction_that_does_not_say_which_sessi
   EXPECT_FALSE(innocent.lost().stop_requested());
 }
 
-TEST_P(forcing_of_what_others_do, in_transactions_of_an_administrators_that_pin_a_lease_is_refused) {
-  if (!is_on("postgresql")) GTEST_SKIP() << "nobody tells whose they are";
+TEST_P(forcing_of_what_others_do_on_postgresql, in_transactions_of_an_administrators_that_pin_a_lease_is_refused) {
   auto locks = connect();
   auto desk = connect();
   auto held = locks.acquire("orders/42", {.lease = 1h});
@@ -97,8 +99,7 @@ TEST_P(forcing_of_what_others_do, in_transactions_of_an_administrators_that_pin_
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
-TEST_P(forcing_of_what_others_do, for_a_moment_only_is_waited_for) {
-  if (is_on("postgresql")) GTEST_SKIP() << "the session is ended";
+TEST_P(forcing_of_what_others_do_not_on_postgresql, for_a_moment_only_is_waited_for) {
   auto locks = connect();
   auto desk = connect();
   const auto held = locks.acquire("orders/42", {.lease = 1h});

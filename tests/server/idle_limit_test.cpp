@@ -27,7 +27,7 @@ constexpr idle_limit idle_limits[] = {{"postgresql", "idle_in_transaction_sessio
 /// Those of the servers that are compiled in.
 std::vector<std::tuple<server_kind, idle_limit>> all_limits() {
   std::vector<std::tuple<server_kind, idle_limit>> out;
-  for (const auto& kind : servers())
+  for (const auto& kind : servers_for_defaults())
     for (const auto& one : idle_limits)
       if (std::string_view{kind.name} == one.server) out.emplace_back(kind, one);
   return out;
@@ -50,7 +50,7 @@ class with_idle_limit : public on_each_with<server_test, idle_limit> {
     const bool is_mariadb = db().text("SELECT VERSION()").find("MariaDB") != std::string::npos;
     return db().number(std::string{"SELECT count(*) FROM "} +
                        (is_mariadb ? "information_schema" : "performance_schema") +
-                       ".GLOBAL_VARIABLES WHERE VARIABLE_NAME = " + name) == 1;
+                       ".global_variables WHERE VARIABLE_NAME = " + name) == 1;
   }
 
   std::unique_ptr<obstacle> default_;

@@ -8,9 +8,6 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto long_lease = 60s;
-constexpr auto soon = 10s;
-
 /// The network keeps a request until its client has given up, and then delivers it.
 class late_statement : public on_each_server_by_proxy {
  protected:
@@ -160,7 +157,7 @@ TEST_P(late_statement, that_renews_does_not_touch_the_next_holder) {
 }
 
 TEST_P(late_statement, that_renews_does_not_make_a_released_lock_stay_longer) {
-  auto locks = connect_where_sessions_stay();
+  auto locks = connect_through_proxy({.connections = 2, .call_timeout = patience});
   auto held = locks.acquire("orders/42", {.lease = 6s, .at_least = 4s});
   const auto granted_at = db().row("orders/42").value().acquired_at.value();
   hold(about("orders/42"));

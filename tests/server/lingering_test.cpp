@@ -1,5 +1,6 @@
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,7 @@ namespace {
 
 using strategies::letting_go;
 
-constexpr auto long_lease = 60s;
 constexpr duration stay = 30min;
-constexpr auto soon = 10s;
 
 /// Locks that are let go of and stay for a while.
 class lingering : public on_each_server {
@@ -91,6 +90,28 @@ TEST_P(lingering, is_told_of_each_in_a_batch_and_alone) {
     EXPECT_EQ(expiry("expired"), over);
     EXPECT_NE(expiry("stolen"), end_of("stolen"));
     EXPECT_TRUE(is_vacant("vacated"));
+  }
+}
+
+// As one that was under way when the lock was let go of.
+TEST_P(lingering, is_not_shortened_by_a_renewal_that_comes_after_it) {
+  connect().close();
+  steps on{db().url()};
+  for (const bool alone : {false, true}) {
+    std::vector<strategies::attempt> attempts;
+    std::vector<strategies::held> batch;
+    for (const auto* name : {"one", "two"}) {
+      db().erase(name);
+      attempts.push_back(
+          {.name = name, .owner = "a:b:1:c", .thread = "t", .acquisition = name, .note = {}, .lease = long_lease});
+      batch.push_back({.name = name, .acquisition = name, .lease = stay});
+    }
+    for (const auto& answer : on.acquire(attempts)) ASSERT_EQ(answer.what, strategies::verdict::granted);
+    ASSERT_EQ(on.linger(batch), (std::vector{letting_go::released, letting_go::released}));
+    for (auto& each : batch) each.lease = long_lease;
+    const auto some = std::span{batch}.first(alone ? 1 : 2);
+    for (const auto& answer : on.renew(some)) EXPECT_EQ(answer.what, strategies::standing::kept);
+    for (const auto* name : {"one", "two"}) EXPECT_EQ(expiry(name), end_of(name)) << name;
   }
 }
 

@@ -10,8 +10,6 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto long_lease = 60s;
-constexpr auto soon = 10s;
 constexpr const char* no_weak_lock = "here no lock of a row lets others change what is no key";
 
 /// Somebody's transaction has a row locked: as a foreign key to it would, or for good.

@@ -39,8 +39,8 @@ class frozen : public obstacle {
 
 }  // namespace
 
-private_server::private_server(const char* user, int stop_signal, int crash_signal)
-    : user_{user}, stop_signal_{stop_signal}, crash_signal_{crash_signal} {
+private_server::private_server(const char* user, int stop_signal, int crash_signal, const stepped_clock* clock)
+    : user_{user}, stop_signal_{stop_signal}, crash_signal_{crash_signal}, clock_{clock} {
   if (::geteuid() != 0) return;
   const auto& entry = entry_of(user_);
   if (::chown(folder().c_str(), entry.pw_uid, entry.pw_gid) != 0)
@@ -48,7 +48,14 @@ private_server::private_server(const char* user, int stop_signal, int crash_sign
 }
 
 void private_server::start() {
-  pid_ = spawn(command());
+  words all;
+  if (clock_ != nullptr) {
+    all = clock_->environment();
+    all.insert(all.begin(), "env");
+  }
+  const auto server = command();
+  all.insert(all.end(), server.begin(), server.end());
+  pid_ = spawn(all);
   bool is_over = false;
   if (!eventually([&] { return (is_over = has_ended()) || answers(); }) || is_over)
     throw std::runtime_error{"the server does not start: " + contents_of(folder() / "log")};
@@ -60,6 +67,11 @@ std::unique_ptr<obstacle> private_server::freeze() {
   const auto all = processes();
   for (const auto pid : all) ::kill(pid, SIGSTOP);
   return std::make_unique<frozen>(all);
+}
+
+void private_server::make_data(const char* variable, const words& otherwise) const {
+  const char* fresh = std::getenv(variable);
+  run(fresh != nullptr ? words{"cp", "-a", fresh, "data"} : otherwise);
 }
 
 void private_server::run(const words& command) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "server/stepped_clock.hpp"
 #include "support/database.hpp"
 #include "support/server_database.hpp"
 #include "support/temp_folder.hpp"
@@ -39,13 +40,15 @@ class private_server {
   using words = std::vector<std::string>;
 
   /// Root must not run servers: for root that user does.
-  private_server(const char* user, int stop_signal, int crash_signal);
+  private_server(const char* user, int stop_signal, int crash_signal, const stepped_clock* clock);
 
   std::filesystem::path folder() const { return folder_.path(); }
-  /// Runs a program to its end, in the folder.
-  void run(const words& command) const;
+  /// Makes folder() / "data": a copy of the fresh data folder that the environment names, or else by a program.
+  void make_data(const char* variable, const words& otherwise) const;
 
  private:
+  /// Runs a program to its end, in the folder.
+  void run(const words& command) const;
   virtual words command() const = 0;
   virtual bool answers() const = 0;
 
@@ -58,7 +61,13 @@ class private_server {
   std::string user_;
   int stop_signal_;
   int crash_signal_;
+  const stepped_clock* clock_;
   pid_t pid_ = -1;
+};
+
+/// A base of a test whose server outlives everything else in it.
+struct with_private_server {
+  std::unique_ptr<private_server> server;
 };
 
 }  // namespace rowlock::test

@@ -9,13 +9,7 @@ namespace rowlock::test {
 namespace {
 
 constexpr auto short_call = 500ms;
-constexpr auto soon = 15s;
-constexpr auto long_lease = 60s;
-
-/// Its server outlives everything else in a test.
-struct with_private_server {
-  std::unique_ptr<private_server> server;
-};
+constexpr auto soon_after_a_restart = 15s;
 
 /// A server that goes and comes back.
 class restarted_server : protected with_private_server,
@@ -78,7 +72,7 @@ TEST_P(restarted_server, grants_larger_tokens_after_a_crash_that_forgot_a_releas
   held.release();
   server->crash();
   server->start();
-  const auto next = locks.try_acquire_for("orders/42", soon);
+  const auto next = locks.try_acquire_for("orders/42", soon_after_a_restart);
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), before);
 }
@@ -100,7 +94,7 @@ TEST_P(restarted_server, that_stays_away_loses_its_leases_in_time) {
   EXPECT_GT(failed[0].left, 0s);
   EXPECT_EQ(locks.stats().renewal_failures, failed.size());
   server->start();
-  const auto next = locks.try_acquire_for("orders/42", soon);
+  const auto next = locks.try_acquire_for("orders/42", soon_after_a_restart);
   ASSERT_TRUE(next.has_value()) << "the same client goes on";
   EXPECT_GT(next->token(), held.token());
   EXPECT_TRUE(is_held_by("orders/42", *next));
@@ -153,7 +147,7 @@ TEST_P(restarted_server, keeps_its_queue) {
       return true;
     });
     // A crash may forget tickets, and with them who came first.
-    EXPECT_TRUE(eventually(soon, [&] { return one.is_done_within(1ms) || two.is_done_within(1ms); }));
+    EXPECT_TRUE(eventually(soon_after_a_restart, [&] { return one.is_done_within(1ms) || two.is_done_within(1ms); }));
     auto& first = one.is_done_within(1ms) ? one : two;
     EXPECT_TRUE(crashes || &first == &one);
     first.get().release();
@@ -173,7 +167,7 @@ TEST_P(restarted_server, is_told_of_releases_that_it_missed) {
   ASSERT_TRUE(e.has_value());
   EXPECT_TRUE(e->is_retryable()) << e->what();
   server->start();
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+  EXPECT_TRUE(eventually(soon_after_a_restart, [&] { return is_vacant("orders/42"); }));
 }
 
 /// All its processes are stopped: connections are accepted, and nothing answers.
@@ -190,8 +184,9 @@ TEST_P(frozen_server, ends_calls_in_time_and_leaves_no_lock_behind) {
   EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
   EXPECT_TRUE(e->is_retryable());
   in_the_way.reset();
-  EXPECT_TRUE(eventually(soon, [&] { return locks.try_acquire_for("orders/42", soon).has_value(); }));
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+  EXPECT_TRUE(eventually(soon_after_a_restart,
+                         [&] { return locks.try_acquire_for("orders/42", soon_after_a_restart).has_value(); }));
+  EXPECT_TRUE(eventually(soon_after_a_restart, [&] { return is_vacant("orders/42"); }));
 }
 
 TEST_P(frozen_server, ends_new_connections_in_time) {
@@ -212,7 +207,7 @@ TEST_P(frozen_server, loses_leases_in_time) {
   EXPECT_LT(watch.elapsed(), 2s) << "before the lease ends";
   EXPECT_EQ(held.why_lost(), loss_reason::unreachable);
   in_the_way.reset();
-  const auto next = locks.try_acquire_for("orders/42", soon);
+  const auto next = locks.try_acquire_for("orders/42", soon_after_a_restart);
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), held.token());
   EXPECT_TRUE(is_held_by("orders/42", *next));

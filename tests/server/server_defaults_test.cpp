@@ -57,7 +57,7 @@ constexpr server_default server_defaults[] = {
 /// Those of the servers that are compiled in.
 std::vector<std::tuple<server_kind, server_default>> all_defaults() {
   std::vector<std::tuple<server_kind, server_default>> out;
-  for (const auto& kind : servers())
+  for (const auto& kind : servers_for_defaults())
     for (const auto& one : server_defaults)
       if (kind.name == one.server) out.emplace_back(kind, one);
   return out;

@@ -11,8 +11,7 @@ client server_test::connect(client_options options) {
 }
 
 client server_test::connect_to(const std::string& url, client_options options) {
-  if (!options.observer) options.observer = silent();
-  return client::connect(url, std::move(options));
+  return connect_patiently(url, std::move(options));
 }
 
 bool server_test::is_vacant(std::string_view name) {

@@ -22,6 +22,11 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
+/// A lease that no test outlasts: whatever is left behind has to be let go of.
+inline constexpr duration long_lease = 60s;
+/// Much less than that, also on the busiest machine.
+inline constexpr duration soon = 20s;
+
 /// What every test against a server has: a schema and a role of its own, and clients there.
 class server_test : public testing::Test {
  protected:

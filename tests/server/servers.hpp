@@ -17,9 +17,18 @@ namespace rowlock::test {
 /// A kind of server that is compiled in.
 struct server_kind {
   std::string_view name;
-  std::unique_ptr<server_database> (*open)();      // on the server that was started for the tests
-  std::unique_ptr<private_server> (*start_one)();  // for one test alone
+  std::unique_ptr<server_database> (*open)();                      // on the server that was started for the tests
+  std::unique_ptr<private_server> (*start)(const stepped_clock*);  // for one test alone; with that time of day
+
+  std::unique_ptr<private_server> start_one() const { return start(nullptr); }
 };
+
+/// The same, each where set_default() may be called: no other test uses it at the same time.
+std::vector<server_kind> servers_for_defaults();
+
+/// Those of them that are of that kind, and the others.
+std::vector<server_kind> on(std::string_view kind, std::vector<server_kind> of);
+std::vector<server_kind> not_on(std::string_view kind, std::vector<server_kind> of);
 
 std::ostream& operator<<(std::ostream& out, const server_kind& kind);
 
@@ -34,8 +43,10 @@ std::string server_name_and(const testing::TestParamInfo<std::tuple<server_kind,
   return std::string{std::get<server_kind>(info.param).name} + "_" + std::get<What>(info.param).name;
 }
 
-#define ROWLOCK_SUITE_ON_EACH_SERVER(suite) \
-  INSTANTIATE_TEST_SUITE_P(on, suite, testing::ValuesIn(servers()), server_name)
+#define ROWLOCK_SUITE_ON_EACH_SERVER(suite) ROWLOCK_SUITE_ON_SERVERS(suite, servers())
+#define ROWLOCK_SUITE_ON_SERVERS(suite, some)           \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
+  INSTANTIATE_TEST_SUITE_P(on, suite, testing::ValuesIn(some), server_name)
 #define ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(suite, values)                                                    \
   INSTANTIATE_TEST_SUITE_P(on, suite, testing::Combine(testing::ValuesIn(servers()), testing::ValuesIn(values)), \
                            server_name_and<std::remove_cvref_t<decltype((values)[0])>>)

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -84,6 +87,31 @@ TEST_P(small_pool, renews_while_many_wait) {
   waiters.clear();
   EXPECT_EQ(turns, threads);
   EXPECT_LE(db().connections(), connections_to_wait());
+}
+
+using small_pool_by_proxy = on_each_server_by_proxy;
+ROWLOCK_SUITE_ON_EACH_SERVER(small_pool_by_proxy);
+
+// As many calls hang as may have a connection.
+TEST_P(small_pool_by_proxy, renews_though_all_calls_hang) {
+  connect().close();
+  auto locks = connect_to(db().url_through(proxy().port()),
+                          {.application = "disturbed", .connections = 2, .call_timeout = 60s, .observer = silent()});
+  const auto held = locks.acquire("orders/42", {.lease = 2s});
+  const auto hang = [&](const std::string& name) {
+    proxy().on_request(acquiring(name), tcp_proxy::action::hold);
+    return std::make_unique<background<bool>>(
+        [&locks, name](const std::stop_token&) { return locks.try_acquire(name).has_value(); });
+  };
+  const auto one = hang("stuck/1");
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  const auto another = hang("stuck/2");
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_EQ(held.why_lost(), loss_reason::none);
+  proxy().on_request([](std::string_view) { return false; }, tcp_proxy::action::hold);
+  proxy().let_go();
+  EXPECT_TRUE(one->get());
+  EXPECT_TRUE(another->get());
 }
 
 }  // namespace

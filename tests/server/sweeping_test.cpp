@@ -13,8 +13,7 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto long_lease = 60s;
-constexpr auto at_once = 100ms * slowness;
+constexpr auto stopped_at_once = 100ms * slowness;
 // Its thread does not come to it while a test lasts.
 constexpr sweeper_options by_hand{.every = 24h};
 
@@ -211,7 +210,7 @@ TEST_P(cut_off_sweeper, stops_at_once_where_nothing_comes_back) {
     EXPECT_EQ(one.get(), 0U);
     return took;
   };
-  EXPECT_LE(shortest(at_once, measure), at_once);
+  EXPECT_LE(shortest(stopped_at_once, measure), stopped_at_once);
 }
 
 }  // namespace

@@ -6,9 +6,6 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto long_lease = 60s;
-constexpr auto soon = 10s;
-
 /// An administrator, or a failing server, ends the client's sessions: each row says in which state of a lock.
 class terminated_sessions : public on_each_server {
  protected:
@@ -77,7 +74,7 @@ TEST_P(terminated_sessions, while_a_lock_is_held_do_not_lose_it) {
 
 TEST_P(terminated_sessions, again_and_again_do_not_lose_a_lock) {
   auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 2s});
+  const auto held = locks.acquire("orders/42", {.lease = 4s});
   const stopwatch watch;
   ASSERT_TRUE(eventually([&] {
     let_pass(100ms);

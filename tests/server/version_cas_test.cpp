@@ -11,7 +11,6 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto long_lease = 60s;
 constexpr auto at_once = 1s;
 
 class version_cas : public on_each_server {

@@ -10,9 +10,8 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto long_lease = 60s;
-constexpr auto soon = 1500ms;
-constexpr auto at_once = slowness * 50ms;
+constexpr auto before_the_next_try = 1500ms;
+constexpr auto without_a_pause = slowness * 50ms;
 
 auto waiting(client& locks, const lock_options& options = {}) {
   return [&locks, options](std::stop_token stop) { return locks.acquire("orders/42", options, std::move(stop)); };
@@ -22,7 +21,7 @@ class waiter : public on_each_server {};
 ROWLOCK_SUITE_ON_EACH_SERVER(waiter);
 
 TEST_P(waiter, that_met_a_release_under_way_gets_the_lock_soon) {
-  auto first = connect();
+  auto first = connect({.call_timeout = patience});
   auto second = connect();
   second.acquire("others").release();
   auto held = first.acquire("orders/42", {.lease = long_lease});
@@ -37,7 +36,7 @@ TEST_P(waiter, that_met_a_release_under_way_gets_the_lock_soon) {
   const auto before = stalled.elapsed();
   const stopwatch watch;
   EXPECT_TRUE(is_held_by("orders/42", one.get()));
-  EXPECT_LT(watch.elapsed(), before + soon);
+  EXPECT_LT(watch.elapsed(), before + before_the_next_try);
   const auto e = release.get();
   EXPECT_FALSE(e.has_value()) << e->what();
 }
@@ -54,7 +53,7 @@ TEST_P(waiter, that_cannot_have_a_free_row_gets_it_soon_afterwards) {
     in_the_way.reset();
     const stopwatch watch;
     EXPECT_TRUE(is_held_by("orders/42", one.get()));
-    EXPECT_LT(watch.elapsed(), soon);
+    EXPECT_LT(watch.elapsed(), before_the_next_try);
   }
 }
 
@@ -73,7 +72,7 @@ TEST_P(waiter, that_leaves_a_free_name_does_not_keep_it_from_the_next) {
   in_the_way.reset();
   const stopwatch watch;
   EXPECT_TRUE(is_held_by("orders/42", two.get()));
-  EXPECT_LT(watch.elapsed(), soon);
+  EXPECT_LT(watch.elapsed(), before_the_next_try);
 }
 
 TEST_P(waiter, gets_a_lease_exactly_when_it_ends) {
@@ -87,7 +86,7 @@ TEST_P(waiter, gets_a_lease_exactly_when_it_ends) {
     EXPECT_GE(begin, end);
     return std::chrono::microseconds{begin - end};
   };
-  EXPECT_LE(shortest(at_once, too_late), at_once);
+  EXPECT_LE(shortest(without_a_pause, too_late), without_a_pause);
 }
 
 TEST_P(waiter, gets_a_lease_that_nobody_releases_by_a_place_in_the_queue) {
@@ -125,7 +124,7 @@ TEST_P(waiter, whose_ticket_is_locked_loses_it_as_soon_as_it_is_not) {
     }
     EXPECT_EQ(db().tickets("orders/42"), 1);
     in_the_way.reset();
-    EXPECT_TRUE(eventually(soon, [&] { return db().tickets("orders/42") == 0; }));
+    EXPECT_TRUE(eventually(before_the_next_try, [&] { return db().tickets("orders/42") == 0; }));
   }
 }
 
@@ -207,7 +206,7 @@ TEST_P(stopped_wait, ends_at_once_while_it_sleeps) {
     EXPECT_TRUE(is_waited_for("orders/42", 0));
     return time;
   };
-  EXPECT_LE(shortest(at_once, measure), at_once);
+  EXPECT_LE(shortest(without_a_pause, measure), without_a_pause);
 }
 
 TEST_P(stopped_wait, ends_at_once_inside_the_database) {
@@ -222,7 +221,7 @@ TEST_P(stopped_wait, ends_at_once_inside_the_database) {
     EXPECT_TRUE(eventually([&] { return is_vacant("orders/42") && db().at_gate() == 0; }));
     return time;
   };
-  EXPECT_LE(shortest(at_once, measure), at_once);
+  EXPECT_LE(shortest(without_a_pause, measure), without_a_pause);
 }
 
 TEST_P(stopped_wait, ends_at_once_where_nothing_comes_back) {
@@ -236,7 +235,7 @@ TEST_P(stopped_wait, ends_at_once_where_nothing_comes_back) {
     EXPECT_TRUE(eventually([&] { return is_vacant("orders/42"); }));
     return time;
   };
-  EXPECT_LE(shortest(at_once, measure), at_once);
+  EXPECT_LE(shortest(without_a_pause, measure), without_a_pause);
 }
 
 TEST_P(stopped_wait, ends_at_once_while_it_connects) {
@@ -250,7 +249,7 @@ TEST_P(stopped_wait, ends_at_once_while_it_connects) {
     proxy().black_hole(false);
     return time;
   };
-  EXPECT_LE(shortest(at_once, measure), at_once);
+  EXPECT_LE(shortest(without_a_pause, measure), without_a_pause);
 }
 
 TEST_P(stopped_wait, ends_at_once_in_the_queue_where_nothing_comes_back) {
@@ -267,7 +266,7 @@ TEST_P(stopped_wait, ends_at_once_in_the_queue_where_nothing_comes_back) {
     EXPECT_TRUE(is_waited_for("orders/42", 0));
     return time;
   };
-  EXPECT_LE(shortest(at_once, measure), at_once);
+  EXPECT_LE(shortest(without_a_pause, measure), without_a_pause);
 }
 
 TEST_P(stopped_wait, by_its_deadline_ends_half_a_second_later_at_most_where_nothing_comes_back) {

@@ -14,10 +14,13 @@ inline constexpr std::chrono::seconds patience{30};
 /// Whether the condition becomes true within that time. The only way for a test to let time pass.
 template <std::predicate Condition>
 bool eventually(std::chrono::steady_clock::duration within, Condition&& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + within;
-  while (std::chrono::steady_clock::now() < deadline) {
+  using std::chrono::milliseconds;
+  const auto start = std::chrono::steady_clock::now();
+  for (auto now = start; now < start + within; now = std::chrono::steady_clock::now()) {
     if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    // Asking has its price where many tests wait: the longer it takes, the less often.
+    std::this_thread::sleep_for(
+        std::clamp<std::chrono::steady_clock::duration>((now - start) / 16, milliseconds{2}, milliseconds{20}));
   }
   return condition();
 }

@@ -52,9 +52,10 @@ mysql_database::mysql_database() : mysql_database{address_in(server_variable)} {
 mysql_database::mysql_database(server_address server)
     : server_database{std::move(server), 3306}, connection_{[this] { return connect(); }} {
   name_database();
-  my_connection{administrator()}.run_script("CREATE DATABASE " + name() + "; CREATE USER " + name() +
-                                            " IDENTIFIED BY '" + name() + "'; GRANT ALL ON " + name() + ".* TO " +
-                                            name());
+  my_connection in{administrator()};
+  is_mariadb_ = in.run("SELECT VERSION()").text(0, 0).value().find("MariaDB") != std::string::npos;
+  in.run_script("CREATE DATABASE " + name() + "; CREATE USER " + name() + " IDENTIFIED BY '" + name() +
+                "'; GRANT ALL ON " + name() + ".* TO " + name() + "; " + right_to_see_locks(name()));
 }
 
 mysql_database::~mysql_database() {
@@ -67,8 +68,6 @@ mysql_database::~mysql_database() {
     std::cerr << "a database was left behind: " << e.what() << '\n';
   }
 }
-
-bool mysql_database::is_mariadb() { return text("SELECT VERSION()").find("MariaDB") != std::string::npos; }
 
 std::string mysql_database::shell() const { return shell_as(address()); }
 
@@ -95,6 +94,24 @@ std::string mysql_database::url_of_member() {
 }
 
 void mysql_database::make_guest() { execute("CREATE USER " + guest() + " IDENTIFIED BY '" + guest() + "'"); }
+
+void mysql_database::let_see_locks(const std::string& role) { execute(right_to_see_locks(role)); }
+
+std::string mysql_database::right_to_see_locks(const std::string& role) const {
+  return is_mariadb() ? "GRANT PROCESS ON *.* TO " + role
+                      : "GRANT SELECT ON performance_schema.data_locks TO " + role +
+                            "; GRANT SELECT ON performance_schema.threads TO " + role;
+}
+
+void mysql_database::forbid_seeing_locks() {
+  execute(is_mariadb() ? "REVOKE PROCESS ON *.* FROM " + name()
+                       : "REVOKE SELECT ON performance_schema.data_locks FROM " + name());
+}
+
+void mysql_database::let_end_sessions(const std::string& role) {
+  let_see_locks(role);
+  execute(std::string{"GRANT "} + (is_mariadb() ? "CONNECTION ADMIN" : "CONNECTION_ADMIN") + " ON *.* TO " + role);
+}
 
 void mysql_database::set_password(const std::string& word) {
   execute("ALTER USER " + name() + " IDENTIFIED BY " + quoted(word));
@@ -167,13 +184,18 @@ std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table) 
                                      "SELECT RELEASE_LOCK(" + word + ")");
 }
 
+// In the other one MySQL cannot compare what is said in characters of four bytes.
+std::string mysql_database::process_list() const {
+  return is_mariadb() ? "information_schema.PROCESSLIST" : "performance_schema.processlist";
+}
+
 // A trigger runs as the administrator.
 std::string mysql_database::stopped_at_gate() const {
   return "(STATE = 'User lock' AND INFO LIKE '%gate " + name() + "%')";
 }
 
 std::int64_t mysql_database::at_gate() {
-  return number("SELECT count(*) FROM information_schema.PROCESSLIST WHERE " + stopped_at_gate());
+  return number("SELECT count(*) FROM " + process_list() + " WHERE " + stopped_at_gate());
 }
 
 // By names that are locked already, or it would wait for others.
@@ -206,8 +228,8 @@ std::unique_ptr<obstacle> mysql_database::set_default(const std::string& variabl
 
 std::vector<std::int64_t> mysql_database::sessions() {
   return connection_.with([&](my_connection& c) {
-    const auto found = c.run("SELECT ID FROM information_schema.PROCESSLIST WHERE USER IN ('" + name() + "', '" +
-                             guest() + "') OR " + stopped_at_gate());
+    const auto found = c.run("SELECT ID FROM " + process_list() + " WHERE USER IN ('" + name() + "', '" + guest() +
+                             "') OR " + stopped_at_gate());
     std::vector<std::int64_t> out;
     for (std::uint64_t i = 0; i < found.rows(); ++i) out.push_back(found.number(i, 0).value());
     return out;

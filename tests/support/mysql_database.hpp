@@ -21,12 +21,15 @@ class mysql_database : public server_database {
   explicit mysql_database(server_address server);
   ~mysql_database() override;
 
-  bool is_mariadb();
+  bool is_mariadb() const noexcept { return is_mariadb_; }
 
   std::string shell() const override;
   std::string administrators_shell() const override;
   std::string url_of_guest(std::string_view privileges) override;
   std::string url_of_member() override;
+  void let_see_locks(const std::string& role) override;
+  void forbid_seeing_locks();
+  void let_end_sessions(const std::string& role) override;
   void set_password(const std::string& word) override;
   void forbid_making_tables() override;
   std::int64_t now() override;
@@ -49,7 +52,9 @@ class mysql_database : public server_database {
 
  private:
   [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table) override;
-  /// Which rows of the process list.
+  std::string process_list() const;
+  std::string right_to_see_locks(const std::string& role) const;
+  /// Which rows of it.
   std::string stopped_at_gate() const;
   void make_guest();
   std::string shell_as(const server_address& role) const;
@@ -60,6 +65,7 @@ class mysql_database : public server_database {
   std::unique_ptr<my_connection> connect() const;
 
   kept_connection<my_connection> connection_;
+  bool is_mariadb_ = false;
 };
 
 }  // namespace rowlock::test

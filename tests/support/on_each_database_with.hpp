@@ -23,10 +23,7 @@ class on_each_database_with : public testing::TestWithParam<std::tuple<database_
   bool is_on(std::string_view kind) const { return std::get<database_kind>(this->GetParam()).name == kind; }
   const What& what() const { return std::get<What>(this->GetParam()); }
 
-  client connect(client_options options = {}) const {
-    if (!options.observer) options.observer = silent();
-    return client::connect(db().url(), std::move(options));
-  }
+  client connect(client_options options = {}) const { return connect_patiently(db().url(), std::move(options)); }
 
  private:
   std::unique_ptr<database> database_ = std::get<database_kind>(this->GetParam()).open();

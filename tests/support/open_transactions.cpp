@@ -31,14 +31,28 @@ std::vector<std::int64_t> open_on_postgresql(server_database& in) {
               in.quoted(in.name())));
 }
 
-// The server shows this list as it was when it was last asked for, unless that is a tenth of a second ago.
-std::vector<std::int64_t> open_on_mysql(server_database& in) {
+// The sessions of the role that have something locked, or wait for it. MariaDB shows its list of transactions as it was
+// when it was last asked for, unless that is a tenth of a second ago; MySQL's fails where a session says something in
+// characters of four bytes.
+std::string of_mysql(server_database& in, const std::string& what, bool that_wait) {
   in.execute("DO SLEEP(0.15)");
-  return numbers_in(
-      in.text("SELECT coalesce(group_concat(p.ID SEPARATOR ' '), '') FROM information_schema.INNODB_TRX t "
-              "JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id "
-              "WHERE t.trx_rows_modified > 0 AND p.USER = " +
-              in.quoted(in.name())));
+  const bool is_mariadb = in.text("SELECT VERSION()").find("MariaDB") != std::string::npos;
+  const std::string role = in.quoted(in.name());
+  if (is_mariadb)
+    return in.text("SELECT " + what +
+                   " FROM (SELECT p.ID AS id FROM information_schema.INNODB_TRX t "
+                   "JOIN information_schema.PROCESSLIST p ON p.ID = t.trx_mysql_thread_id WHERE " +
+                   (that_wait ? "t.trx_state = 'LOCK WAIT'" : "t.trx_rows_modified > 0") + " AND p.USER = " + role +
+                   ") found");
+  return in.text("SELECT " + what +
+                 " FROM (SELECT DISTINCT t.processlist_id AS id FROM performance_schema.data_locks l "
+                 "JOIN performance_schema.threads t ON t.thread_id = l.thread_id WHERE l.lock_type = 'RECORD' AND " +
+                 "l.lock_status = " + (that_wait ? "'WAITING'" : "'GRANTED'") + " AND t.processlist_user = " + role +
+                 ") found");
+}
+
+std::vector<std::int64_t> open_on_mysql(server_database& in) {
+  return numbers_in(of_mysql(in, "coalesce(group_concat(id SEPARATOR ' '), '')", false));
 }
 
 }  // namespace
@@ -59,6 +73,16 @@ int end_open_transactions(database& in) {
   return static_cast<int>(open.size());
 }
 
+bool is_kept_waiting(database& in) {
+  auto* const server = dynamic_cast<server_database*>(&in);
+  if (server == nullptr) return false;
+  const auto role = server->quoted(server->name());
+  if (server->address().scheme.starts_with("postgres"))
+    return server->number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = " +
+                          role) > 0;
+  return of_mysql(*server, "count(*)", true) != "0";
+}
+
 }  // namespace rowlock::test
 
 #else
@@ -66,6 +90,8 @@ int end_open_transactions(database& in) {
 namespace rowlock::test {
 
 int end_open_transactions(database& /*in*/) { return 0; }
+
+bool is_kept_waiting(database& /*in*/) { return false; }
 
 }  // namespace rowlock::test
 

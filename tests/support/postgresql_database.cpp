@@ -1,6 +1,7 @@
 #include "support/postgresql_database.hpp"
 
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <utility>
 
@@ -202,6 +203,11 @@ std::vector<std::int64_t> postgresql_database::sessions() {
 
 void postgresql_database::terminate(std::int64_t session) {
   execute("SELECT pg_terminate_backend(" + std::to_string(session) + ")");
+}
+
+// On a server elsewhere there is none, or another's, for which nobody waits forever.
+bool postgresql_database::has_process(std::int64_t session) const {
+  return std::filesystem::exists("/proc/" + std::to_string(session));
 }
 
 bool postgresql_database::is_complete(std::string_view answer) const {

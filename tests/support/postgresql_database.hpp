@@ -28,6 +28,8 @@ class postgresql_database : public server_database {
   std::string administrators_shell() const override;
   std::string url_of_guest(std::string_view privileges) override;
   std::string url_of_member() override;
+  void let_see_locks(const std::string& /*role*/) override {}  // everybody may
+  void let_end_sessions(const std::string& role) override { execute("GRANT pg_signal_backend TO " + role); }
   void set_password(const std::string& word) override;
   void forbid_making_tables() override;
   std::int64_t now() override;
@@ -47,6 +49,7 @@ class postgresql_database : public server_database {
   [[nodiscard]] std::unique_ptr<obstacle> set_default(const std::string& variable, const std::string& value) override;
   std::vector<std::int64_t> sessions() override;
   bool is_complete(std::string_view answer) const override;
+  bool has_process(std::int64_t session) const override;
 
  private:
   [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table) override;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -96,6 +97,20 @@ bool program::says(std::string_view text) const {
 }
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
+// In memory, and open for reading only: what somebody may write to cannot be started.
+copy_for_everybody::copy_for_everybody(const std::string& program) {
+  const int written = ::memfd_create("program", MFD_CLOEXEC);
+  if (written < 0) throw std::system_error{errno, std::generic_category(), "memfd_create"};
+  const auto within = [](int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); };
+  std::ofstream{within(written), std::ios::binary} << std::ifstream{program, std::ios::binary}.rdbuf();
+  descriptor_ = ::open(within(written).c_str(), O_RDONLY);
+  ::close(written);
+  if (descriptor_ < 0) throw std::system_error{errno, std::generic_category(), "a copy of " + program};
+  path_ = within(descriptor_);
+}
+
+copy_for_everybody::~copy_for_everybody() { ::close(descriptor_); }
 
 std::string contents_of(const std::filesystem::path& file) {
   std::ifstream in{file, std::ios::binary};

@@ -52,6 +52,21 @@ void reset_signals();
 /// This very program, for `launch::words`.
 std::string own_path();
 
+/// A copy of a program that any user can start by this path, in a child, wherever the program itself lies.
+class copy_for_everybody {
+ public:
+  explicit copy_for_everybody(const std::string& program);
+  copy_for_everybody(const copy_for_everybody&) = delete;
+  copy_for_everybody& operator=(const copy_for_everybody&) = delete;
+  ~copy_for_everybody();
+
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  int descriptor_ = -1;
+  std::string path_;
+};
+
 std::string contents_of(const std::filesystem::path& file);
 int occurrences(std::string_view text, std::string_view what);
 

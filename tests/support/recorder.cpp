@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
+
+#include "support/eventually.hpp"
 
 namespace rowlock::test {
 
@@ -50,6 +53,15 @@ bool recorder::warned(std::string_view text) const {
 
 std::function<void(const event&)> silent() {
   return [](const event&) {};
+}
+
+client connect_patiently(const std::string& url, client_options options) {
+  constexpr duration ample = patience / 2;  // so that eventually() sees the end of such a call
+  const client_options usual;
+  if (options.connect_timeout == usual.connect_timeout) options.connect_timeout = ample;
+  if (options.call_timeout == usual.call_timeout) options.call_timeout = ample;
+  if (!options.observer) options.observer = silent();
+  return client::connect(url, std::move(options));
 }
 
 }  // namespace rowlock::test

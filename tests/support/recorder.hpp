@@ -1,9 +1,11 @@
 #pragma once
 
+#include <rowlock/client.hpp>
 #include <rowlock/events.hpp>
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -47,5 +49,8 @@ class recorder {
 
 /// An observer for tests that lose locks on purpose and look at something else.
 std::function<void(const event&)> silent();
+
+/// A client that says nothing and, where the test names no limit of time, gives a busy machine more than users do.
+client connect_patiently(const std::string& url, client_options options = {});
 
 }  // namespace rowlock::test

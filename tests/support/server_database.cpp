@@ -1,6 +1,7 @@
 #include "support/server_database.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -151,6 +152,8 @@ int server_database::terminate_sessions() {
                         [&](std::int64_t id) { return std::find(now.begin(), now.end(), id) != now.end(); });
   };
   if (!eventually(are_gone)) throw std::runtime_error{"a session of the server does not end"};
+  eventually(std::chrono::seconds{5},
+             [&] { return std::none_of(all.begin(), all.end(), [&](std::int64_t id) { return has_process(id); }); });
   return static_cast<int>(all.size());
 }
 

@@ -38,6 +38,10 @@ class server_database : public database {
   virtual std::string administrators_shell() const = 0;
   /// An administrator of the server.
   const server_address& administrator() const noexcept { return server_; }
+  /// That role may ask the server who keeps a row of others.
+  virtual void let_see_locks(const std::string& role) = 0;
+  /// And end sessions of others.
+  virtual void let_end_sessions(const std::string& role) = 0;
   virtual void set_password(const std::string& word) = 0;
   virtual void forbid_making_tables() = 0;
 
@@ -111,6 +115,8 @@ class server_database : public database {
 
   /// Whether an answer of the server is complete; what it did alone is then committed.
   virtual bool is_complete(std::string_view answer) const = 0;
+  /// Whether it ends still, though the server does not list it any more: its socket is open until then.
+  virtual bool has_process(std::int64_t /*session*/) const { return false; }
 
  protected:
   /// gate() of any table.

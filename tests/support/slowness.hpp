@@ -21,18 +21,11 @@ inline constexpr bool is_sanitized = false;
 /// By how much a limit of time that is promised is exceeded where sanitizers watch every step.
 inline constexpr int slowness = is_sanitized ? 10 : 1;
 
+/// What a busy machine may add to a limit of time that is promised. A test asserts the limit and this, and no more.
+inline constexpr std::chrono::milliseconds slack{2000 * slowness};
+
 /// Of a lease that is renewed while a test looks on, and that is not to be lost where the machine does something else
 /// for a while.
 inline constexpr std::chrono::milliseconds brisk_lease{is_sanitized ? 6000 : 1500};
-
-/// What fits the tests of a build: all of it, or as much as one can run that is slow.
-inline constexpr int many(int all, int where_slow) {
-#ifdef NDEBUG
-  return is_sanitized ? where_slow : all;
-#else
-  static_cast<void>(all);
-  return where_slow;
-#endif
-}
 
 }  // namespace rowlock::test

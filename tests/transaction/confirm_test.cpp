@@ -29,7 +29,13 @@ class confirm : public transaction_test {
     EXPECT_EQ(value(), 0);
   }
 };
-ROWLOCK_SUITE_IN_EACH_PLACE(confirm);
+ROWLOCK_SUITE_IN(confirm, each_place());
+class confirm_beside_others : public confirm {};
+ROWLOCK_SUITE_IN(confirm_beside_others, beside_others(each_place()));
+class confirm_beside_writers : public confirm {};
+ROWLOCK_SUITE_IN(confirm_beside_writers, beside_writers(each_place()));
+class confirm_beside_others_in_files : public confirm {};
+ROWLOCK_SUITE_IN(confirm_beside_others_in_files, in_files(beside_others(each_place())));
 
 TEST_P(confirm, passes_while_the_lock_is_held) {
   for (const auto by : lease_strategies) {
@@ -99,8 +105,7 @@ TEST_P(confirm, passes_for_a_mutex_that_the_thread_has_locked) {
   order.unlock();
 }
 
-TEST_P(confirm, passes_or_begins_again_where_the_lease_was_renewed_since) {
-  if (GetParam().locks_file) GTEST_SKIP() << "nothing is renewed beside it";
+TEST_P(confirm_beside_others, passes_or_begins_again_where_the_lease_was_renewed_since) {
   auto held = locks().acquire("orders/42", {.lease = brisk_lease});
   for (const bool reads : {false, true}) {
     tx().begin();
@@ -199,8 +204,7 @@ TEST_P(confirm, of_a_lock_by_for_update_is_refused_where_it_would_wait_for_itsel
   EXPECT_EQ(value(), 1) << "the transaction is of use";
 }
 
-TEST_P(confirm, in_a_transaction_older_than_the_lock_is_refused_where_it_keeps_its_snapshot) {
-  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can change what was read";
+TEST_P(confirm_beside_writers, in_a_transaction_older_than_the_lock_is_refused_where_it_keeps_its_snapshot) {
   make_rows({"orders/42"});
   for (const auto* name : {"orders/42", "orders/43"}) {  // one that was there before, and a new one
     tx().begin();
@@ -218,9 +222,7 @@ TEST_P(confirm, in_a_transaction_older_than_the_lock_is_refused_where_it_keeps_i
   }
 }
 
-TEST_P(confirm, after_a_foreign_write_begins_again_in_a_file) {
-  if (is_on_server()) GTEST_SKIP() << "there a write elsewhere is in nobody's way";
-  if (GetParam().locks_file) GTEST_SKIP() << "there is no foreign write";
+TEST_P(confirm_beside_others_in_files, after_a_foreign_write_begins_again_in_a_file) {
   const auto held = locks().acquire("orders/42");
   tx().begin();
   tx().statement(read_own);

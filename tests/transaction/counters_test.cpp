@@ -90,7 +90,7 @@ class counters : public transaction_test {
     }
   }
 };
-ROWLOCK_SUITE_IN_USUAL_PLACES(counters);
+ROWLOCK_SUITE_IN(counters, usual_places());
 
 TEST_P(counters, by_optimistically_are_exact) { count_by({way::optimism}); }
 

@@ -39,7 +39,11 @@ class forced : public transaction_test {
     EXPECT_EQ(value(), 1);
   }
 };
-ROWLOCK_SUITE_IN_EACH_PLACE(forced);
+ROWLOCK_SUITE_IN(forced, each_place());
+class forced_on_postgresql : public forced {};
+ROWLOCK_SUITE_IN(forced_on_postgresql, on("postgresql", each_place()));
+class forced_on_servers : public forced {};
+ROWLOCK_SUITE_IN(forced_on_servers, on_servers(each_place()));
 
 TEST_P(forced, lease_is_not_confirmed_any_more) {
   const auto held = locks().acquire("orders/42");
@@ -99,8 +103,7 @@ TEST_P(forced, transaction_that_has_pinned_a_lease_is_undone_where_the_server_te
   EXPECT_TRUE(can_have("orders/42"));
 }
 
-TEST_P(forced, pins_of_a_lease_are_found_where_there_are_several_and_it_was_renewed) {
-  if (!is_on("postgresql")) GTEST_SKIP() << "here nobody tells which transaction it is";
+TEST_P(forced_on_postgresql, pins_of_a_lease_are_found_where_there_are_several_and_it_was_renewed) {
   const auto held = locks().acquire("orders/42", {.lease = 3s});
   const auto other = open();
   for (auto* const each : {&tx(), other.get()}) {
@@ -116,8 +119,7 @@ TEST_P(forced, pins_of_a_lease_are_found_where_there_are_several_and_it_was_rene
   EXPECT_EQ(value(2), 0);
 }
 
-TEST_P(forced, lease_that_was_renewed_while_it_was_pinned_takes_its_transaction_along) {
-  if (!is_on("postgresql")) GTEST_SKIP() << "here nobody tells which transaction it is";
+TEST_P(forced_on_postgresql, lease_that_was_renewed_while_it_was_pinned_takes_its_transaction_along) {
   const auto held = locks().acquire("orders/42", {.lease = 3s});
   tx().begin();
   tx().statement(write_own);
@@ -128,9 +130,8 @@ TEST_P(forced, lease_that_was_renewed_while_it_was_pinned_takes_its_transaction_
   commit_fails();
 }
 
-TEST_P(forced, lease_that_has_run_out_while_it_was_pinned_is_free_with_the_end_of_its_transaction) {
-  if (!is_on("postgresql")) GTEST_SKIP() << "here nobody tells which transaction it is";
-  const auto held = locks().acquire("orders/42", {.lease = 150ms, .renew = false});
+TEST_P(forced_on_postgresql, lease_that_has_run_out_while_it_was_pinned_is_free_with_the_end_of_its_transaction) {
+  const auto held = locks().acquire("orders/42", {.lease = 1s, .renew = false});
   tx().begin();
   tx().statement(write_own);
   tx().confirm(held);
@@ -141,8 +142,46 @@ TEST_P(forced, lease_that_has_run_out_while_it_was_pinned_is_free_with_the_end_o
   commit_fails();
 }
 
-TEST_P(forced, name_with_a_token_that_is_not_the_transactions_is_left_alone_where_that_is_known) {
-  if (!is_on_server()) GTEST_SKIP() << "nothing is seen of it";
+TEST_P(forced_on_servers, name_with_the_token_of_a_lease_is_left_to_a_transaction_that_came_later) {
+  const auto released = others().acquire("orders/42").token();
+  const auto expired = others().acquire("orders/43", {.renew = false});
+  db().expire("orders/43");
+  for (const auto& [name, token] : {std::pair{"orders/42", released}, std::pair{"orders/43", expired.token()}}) {
+    auto held = locks().acquire(name, {.strategy = strategy::for_update});
+    EXPECT_FALSE(others().force_release(name, token)) << name;
+    EXPECT_NO_THROW(held.release()) << name;
+  }
+  tx().begin();
+  tx().lock_in(locks(), "orders/42");
+  tx().statement(write_own);
+  EXPECT_FALSE(others().force_release("orders/42", released));
+  tx().commit();
+  EXPECT_EQ(value(), 1);
+}
+
+TEST_P(forced_on_postgresql,
+       lease_with_its_token_takes_the_transaction_along_that_has_pinned_it_even_where_it_runs_out_meanwhile) {
+  const auto held = locks().acquire("orders/42", {.lease = 1h, .renew = false});
+  tx().begin();
+  tx().statement(write_own);
+  tx().confirm(held);
+  const auto calls = [&] {
+    std::uint64_t out = 0;
+    for (const auto& kind : others().stats().statements)
+      for (const auto each : kind.took.counts) out += each;
+    return out;
+  };
+  ASSERT_TRUE(others().find("orders/42").has_value()) << "it has looked at its tables";
+  const auto before = calls();
+  background force{[&](const std::stop_token& /*stop*/) { return others().force_release("orders/42", held.token()); }};
+  ASSERT_TRUE(eventually([&] { return calls() > before + 2; })) << "it has seen the pin";
+  db().expire("orders/42");
+  EXPECT_TRUE(force.get());
+  EXPECT_TRUE(can_have("orders/42"));
+  commit_fails();
+}
+
+TEST_P(forced_on_servers, name_with_a_token_that_is_not_the_transactions_is_left_alone_where_that_is_known) {
   tx().begin();
   const auto had = tx().lock_in(locks(), "orders/42");
   tx().statement(write_own);

@@ -13,7 +13,11 @@ namespace rowlock::test {
 namespace {
 
 class lock_in : public transaction_test {};
-ROWLOCK_SUITE_IN_EACH_PLACE(lock_in);
+ROWLOCK_SUITE_IN(lock_in, each_place());
+class lock_in_beside_others : public lock_in {};
+ROWLOCK_SUITE_IN(lock_in_beside_others, beside_others(each_place()));
+class lock_in_on_servers : public lock_in {};
+ROWLOCK_SUITE_IN(lock_in_on_servers, on_servers(each_place()));
 
 TEST_P(lock_in, keeps_the_name_from_every_strategy_until_the_commit) {
   for (const auto by : all_strategies) {
@@ -41,8 +45,7 @@ TEST_P(lock_in, is_kept_out_by_every_strategy) {
   }
 }
 
-TEST_P(lock_in, is_kept_out_by_another_transaction) {
-  if (GetParam().locks_file) GTEST_SKIP() << "the other transaction cannot even begin";
+TEST_P(lock_in_beside_others, is_kept_out_by_another_transaction) {
   const auto other = open();
   other->begin();
   other->lock_in(others(), "orders/42");
@@ -55,8 +58,7 @@ TEST_P(lock_in, is_kept_out_by_another_transaction) {
   tx().commit();
 }
 
-TEST_P(lock_in, leaves_other_names_alone) {
-  if (!is_on_server()) GTEST_SKIP() << "a file has one writer";
+TEST_P(lock_in_on_servers, leaves_other_names_alone) {
   tx().begin();
   tx().lock_in(locks(), "orders/42");
   EXPECT_TRUE(can_have("orders/43"));
@@ -194,7 +196,11 @@ TEST_P(lock_in, leaves_the_note_and_no_owner) {
 }
 
 class try_lock_in : public transaction_test {};
-ROWLOCK_SUITE_IN_EACH_PLACE(try_lock_in);
+ROWLOCK_SUITE_IN(try_lock_in, each_place());
+class try_lock_in_on_servers : public try_lock_in {};
+ROWLOCK_SUITE_IN(try_lock_in_on_servers, on_servers(each_place()));
+class try_lock_in_beside_others : public try_lock_in {};
+ROWLOCK_SUITE_IN(try_lock_in_beside_others, beside_others(each_place()));
 
 TEST_P(try_lock_in, that_found_a_lease_leaves_the_transaction_as_it_was) {
   auto held = others().acquire("orders/42");
@@ -209,8 +215,7 @@ TEST_P(try_lock_in, that_found_a_lease_leaves_the_transaction_as_it_was) {
   EXPECT_NO_THROW(held.release());
 }
 
-TEST_P(try_lock_in, that_found_a_transaction_leaves_its_own_as_it_was) {
-  if (!is_on_server()) GTEST_SKIP() << "a file has one writer";
+TEST_P(try_lock_in_on_servers, that_found_a_transaction_leaves_its_own_as_it_was) {
   const auto other = open();
   other->begin();
   other->lock_in(others(), "orders/42");
@@ -224,8 +229,7 @@ TEST_P(try_lock_in, that_found_a_transaction_leaves_its_own_as_it_was) {
 }
 
 // As after a sweep: who has looked for a row that is not there may keep everybody from making it.
-TEST_P(try_lock_in, does_not_wait_for_what_its_own_transaction_prevents) {
-  if (is_on("sqlite")) GTEST_SKIP() << "here it makes the row itself";
+TEST_P(try_lock_in_on_servers, does_not_wait_for_what_its_own_transaction_prevents) {
   tx().begin();
   tx().statement("SELECT version FROM rowlock_lock WHERE name = 'orders/42' FOR UPDATE");
   const stopwatch watch;
@@ -239,8 +243,7 @@ TEST_P(try_lock_in, does_not_wait_for_what_its_own_transaction_prevents) {
   tx().rollback();
 }
 
-TEST_P(try_lock_in, that_found_a_lease_does_not_stand_in_its_way) {
-  if (GetParam().locks_file) GTEST_SKIP() << "here a transaction is in the way from its beginning";
+TEST_P(try_lock_in_beside_others, that_found_a_lease_does_not_stand_in_its_way) {
   auto held = others().acquire("orders/42", {.lease = brisk_lease});
   tx().begin();
   EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());

@@ -27,10 +27,9 @@ class killed_session : public transaction_test {
     EXPECT_TRUE(e->connection_is_unusable()) << e->what();
   }
 };
-ROWLOCK_SUITE_IN_USUAL_PLACES(killed_session);
+ROWLOCK_SUITE_IN(killed_session, on_servers(usual_places()));
 
 TEST_P(killed_session, lets_go_and_says_so_at_the_next_lock) {
-  if (!is_on_server()) GTEST_SKIP() << "there are no sessions";
   tx().begin();
   tx().lock_in(locks(), "orders/42");
   tx().statement(write_own);
@@ -41,7 +40,6 @@ TEST_P(killed_session, lets_go_and_says_so_at_the_next_lock) {
 }
 
 TEST_P(killed_session, is_told_by_confirm) {
-  if (!is_on_server()) GTEST_SKIP() << "there are no sessions";
   const auto held = others().acquire("orders/42");
   tx().begin();
   tx().confirm(held);
@@ -54,7 +52,6 @@ TEST_P(killed_session, is_told_by_confirm) {
 }
 
 TEST_P(killed_session, is_told_by_optimistically) {
-  if (!is_on_server()) GTEST_SKIP() << "there are no sessions";
   int runs = 0;
   expect_lost(error_of([&] {
     tx().optimistically_without_result(locks(), "orders/42", [&] {
@@ -68,7 +65,6 @@ TEST_P(killed_session, is_told_by_optimistically) {
 }
 
 TEST_P(killed_session, is_told_by_optimistically_where_it_ends_before_the_commit) {
-  if (!is_on_server()) GTEST_SKIP() << "there are no sessions";
   auto& server = dynamic_cast<server_database&>(db());
   tcp_proxy proxy{server.host(), server.port()};
   const auto far = open_caller(server.url_through(proxy.port()), GetParam().isolation);

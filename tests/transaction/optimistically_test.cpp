@@ -34,7 +34,15 @@ class optimistically : public transaction_test {
   /// Somebody else has it for a moment.
   void disturb() { others().acquire("orders/42").release(); }
 };
-ROWLOCK_SUITE_IN_EACH_PLACE(optimistically);
+ROWLOCK_SUITE_IN(optimistically, each_place());
+class optimistically_on_postgresql : public optimistically {};
+ROWLOCK_SUITE_IN(optimistically_on_postgresql, on("postgresql", each_place()));
+class optimistically_on_servers : public optimistically {};
+ROWLOCK_SUITE_IN(optimistically_on_servers, on_servers(each_place()));
+class optimistically_not_on_postgresql : public optimistically {};
+ROWLOCK_SUITE_IN(optimistically_not_on_postgresql, not_on("postgresql", each_place()));
+class optimistically_on_mysql : public optimistically {};
+ROWLOCK_SUITE_IN(optimistically_on_mysql, on("mysql", each_place()));
 
 TEST_P(optimistically, commits_what_the_body_does_and_returns_what_it_returns) {
   const auto read = tx().optimistically(locks(), "orders/42", [&](attempt which) {
@@ -88,8 +96,7 @@ TEST_P(optimistically, lets_a_failed_statement_pass) {
   expect_nothing_open();
 }
 
-TEST_P(optimistically, runs_again_where_somebody_had_the_name_meanwhile) {
-  if (!is_on_server()) GTEST_SKIP() << "nobody else writes to the file meanwhile";
+TEST_P(optimistically_on_servers, runs_again_where_somebody_had_the_name_meanwhile) {
   for (const bool is_new : {true, false}) {
     const auto before = value();
     std::vector<int> attempts;
@@ -105,8 +112,7 @@ TEST_P(optimistically, runs_again_where_somebody_had_the_name_meanwhile) {
   expect_nothing_open();
 }
 
-TEST_P(optimistically, runs_again_whoever_had_the_name) {
-  if (!is_on_server()) GTEST_SKIP() << "nobody else writes to the file meanwhile";
+TEST_P(optimistically_on_servers, runs_again_whoever_had_the_name) {
   const auto other = open();
   const std::vector<std::function<void()>> ways{
       [&] { others().acquire("orders/42", {.strategy = strategy::for_update}).release(); },
@@ -140,8 +146,7 @@ TEST_P(optimistically, gives_up_where_the_name_is_held_throughout) {
   expect_nothing_open();
 }
 
-TEST_P(optimistically, gives_up_after_so_many_attempts) {
-  if (!is_on_server()) GTEST_SKIP() << "nobody else writes to the file meanwhile";
+TEST_P(optimistically_on_servers, gives_up_after_so_many_attempts) {
   int runs = 0;
   EXPECT_TRUE(throws(errc::contention, [&] {
     tx().optimistically_without_result(locks(), "orders/42",
@@ -154,6 +159,35 @@ TEST_P(optimistically, gives_up_after_so_many_attempts) {
   }));
   EXPECT_EQ(runs, 4);
   EXPECT_EQ(value(), 0);
+  expect_nothing_open();
+}
+
+// A body that locks the name in its own transaction has changed the version, as anybody else would have.
+TEST_P(optimistically, does_not_commit_where_the_body_itself_has_changed_the_version) {
+  make_rows({"orders/42"});
+  const auto before = db().row("orders/42")->version;
+  EXPECT_TRUE(throws(errc::contention, [&] {
+    tx().optimistically_without_result(
+        locks(), "orders/42",
+        [&] {
+          tx().statement(write_own);
+          tx().statement("UPDATE rowlock_lock SET version = version + 1 WHERE name = 'orders/42'");
+        },
+        {.attempts = 2});
+  }));
+  EXPECT_EQ(value(), 0);
+  EXPECT_EQ(db().row("orders/42")->version, before);
+  expect_nothing_open();
+}
+
+TEST_P(optimistically_on_postgresql, does_not_run_the_body_while_a_transaction_has_the_name) {
+  const auto other = open();
+  other->begin();
+  other->lock_in(others(), "orders/42");
+  EXPECT_TRUE(throws(errc::contention, [&] {
+    tx().optimistically_without_result(locks(), "orders/42", [] { ADD_FAILURE() << "it is run"; }, {.attempts = 2});
+  }));
+  other->rollback();
   expect_nothing_open();
 }
 
@@ -188,8 +222,7 @@ TEST_P(optimistically, refuses_less_than_one_attempt) {
   expect_nothing_open();
 }
 
-TEST_P(optimistically, runs_again_where_the_database_reports_a_conflict) {
-  if (!is_on_server()) GTEST_SKIP() << "it reports none to a writer";
+TEST_P(optimistically_on_servers, runs_again_where_the_database_reports_a_conflict) {
   std::vector<int> attempts;
   tx().optimistically(locks(), "orders/42", [&](attempt which) {
     attempts.push_back(which.number);
@@ -225,8 +258,7 @@ TEST_P(optimistically, would_wait_in_vain_for_the_thread_itself) {
   expect_nothing_open();
 }
 
-TEST_P(optimistically, needs_a_connection_without_a_transaction) {
-  if (is_on("postgresql")) GTEST_SKIP() << "libpqxx sees to that";
+TEST_P(optimistically_not_on_postgresql, needs_a_connection_without_a_transaction) {
   if (is_on("mysql") && tx().text("SELECT VERSION()").find("MariaDB") == std::string::npos)
     GTEST_SKIP() << "MySQL does not tell";
   tx().begin();
@@ -240,8 +272,7 @@ TEST_P(optimistically, needs_a_connection_without_a_transaction) {
   expect_nothing_open();
 }
 
-TEST_P(optimistically, leaves_autocommit_off_where_it_was_off) {
-  if (!is_on("mysql")) GTEST_SKIP() << "here it is no setting";
+TEST_P(optimistically_on_mysql, leaves_autocommit_off_where_it_was_off) {
   tx().begin();
   tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
   EXPECT_EQ(value(), 1);

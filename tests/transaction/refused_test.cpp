@@ -28,7 +28,11 @@ class refused_lock_in : public transaction_test {
     EXPECT_EQ(value(), 1) << "the transaction is of use";
   }
 };
-ROWLOCK_SUITE_IN_USUAL_PLACES(refused_lock_in);
+ROWLOCK_SUITE_IN(refused_lock_in, usual_places());
+class refused_lock_in_not_on_postgresql : public refused_lock_in {};
+ROWLOCK_SUITE_IN(refused_lock_in_not_on_postgresql, not_on("postgresql", usual_places()));
+class refused_lock_in_on_postgresql : public refused_lock_in {};
+ROWLOCK_SUITE_IN(refused_lock_in_on_postgresql, on("postgresql", usual_places()));
 
 TEST_P(refused_lock_in, by_a_bad_note) {
   tx().begin();
@@ -79,8 +83,7 @@ TEST_P(refused_lock_in, by_a_client_of_another_kind_of_database) {
   }
 }
 
-TEST_P(refused_lock_in, where_no_transaction_is_open) {
-  if (is_on("postgresql")) GTEST_SKIP() << "there the transaction is what it is called with";
+TEST_P(refused_lock_in_not_on_postgresql, where_no_transaction_is_open) {
   expect_refused(tx(), locks(), errc::wrong_transaction_state);
   const auto held = others().acquire("orders/43");
   EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().confirm(held); }));
@@ -90,8 +93,7 @@ TEST_P(refused_lock_in, where_no_transaction_is_open) {
   expect_of_use();
 }
 
-TEST_P(refused_lock_in, by_a_transaction_that_has_failed) {
-  if (!is_on("postgresql")) GTEST_SKIP() << "there a failed statement leaves the transaction as it was";
+TEST_P(refused_lock_in_on_postgresql, by_a_transaction_that_has_failed) {
   const auto held = others().acquire("orders/43");
   tx().begin();
   EXPECT_ANY_THROW(tx().statement("SELECT 1 / 0"));
@@ -103,8 +105,7 @@ TEST_P(refused_lock_in, by_a_transaction_that_has_failed) {
   expect_of_use();
 }
 
-TEST_P(refused_lock_in, by_a_transaction_that_only_reads) {
-  if (!is_on("postgresql")) GTEST_SKIP() << "PostgreSQL says so of itself";
+TEST_P(refused_lock_in_on_postgresql, by_a_transaction_that_only_reads) {
   tx().begin();
   tx().statement("SET TRANSACTION READ ONLY");
   expect_refused(tx(), locks(), errc::wrong_transaction_state);
@@ -144,7 +145,9 @@ class wrong_database : public transaction_test {
   std::unique_ptr<database> elsewhere_;
   client far_;
 };
-ROWLOCK_SUITE_IN_USUAL_PLACES(wrong_database);
+ROWLOCK_SUITE_IN(wrong_database, usual_places());
+class wrong_database_on_postgresql : public wrong_database {};
+ROWLOCK_SUITE_IN(wrong_database_on_postgresql, on("postgresql", usual_places()));
 
 TEST_P(wrong_database, with_tables_of_its_own_is_noticed) {
   make_rows({"orders/42"});
@@ -211,8 +214,7 @@ TEST_P(wrong_database, is_not_what_a_prefix_in_the_same_makes) {
   tx().commit();
 }
 
-TEST_P(wrong_database, found_by_the_search_path_is_noticed) {
-  if (!is_on("postgresql")) GTEST_SKIP() << "PostgreSQL has one";
+TEST_P(wrong_database_on_postgresql, found_by_the_search_path_is_noticed) {
   for (const auto* path : {"pg_catalog", "public"}) {
     tx().begin();
     tx().statement(std::string{"SET LOCAL search_path = "} + path);

@@ -12,7 +12,7 @@ class savepoint : public transaction_test {
  protected:
   bool lets_go() const { return is_on("postgresql"); }
 };
-ROWLOCK_SUITE_IN_EACH_PLACE(savepoint);
+ROWLOCK_SUITE_IN(savepoint, each_place());
 
 TEST_P(savepoint, before_the_lock_lets_go_where_row_locks_are_given_back) {
   make_rows({"orders/42"});

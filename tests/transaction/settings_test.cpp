@@ -38,7 +38,9 @@ class settings : public transaction_test {
            tx().text("PRAGMA foreign_keys") + "," + tx().text("PRAGMA database_list");
   }
 };
-ROWLOCK_SUITE_IN_USUAL_PLACES(settings);
+ROWLOCK_SUITE_IN(settings, usual_places());
+class settings_beside_others : public settings {};
+ROWLOCK_SUITE_IN(settings_beside_others, beside_others(usual_places()));
 
 TEST_P(settings, are_the_same_after_every_answer) {
   make_rows({"orders/42"});
@@ -62,9 +64,8 @@ TEST_P(settings, are_the_same_after_every_answer) {
   EXPECT_EQ(all(), before) << "after the commit";
 }
 
-TEST_P(settings, are_the_same_after_waiting_for_a_transaction) {
+TEST_P(settings_beside_others, are_the_same_after_waiting_for_a_transaction) {
   make_rows({"orders/42"});
-  if (GetParam().locks_file) GTEST_SKIP() << "the other transaction cannot even begin";
   set_odd_ones();
   const auto before = all();
   const auto other = open();

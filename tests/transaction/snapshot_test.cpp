@@ -52,7 +52,7 @@ class reading_under_the_lock : public transaction_test {
 
   static constexpr const char* read_locks = "SELECT count(*) FROM rowlock_lock";
 };
-ROWLOCK_SUITE_IN_EACH_PLACE(reading_under_the_lock);
+ROWLOCK_SUITE_IN(reading_under_the_lock, each_place());
 
 TEST_P(reading_under_the_lock, without_a_read_before_needs_no_second_beginning) {
   for (int i = 0; i < 3; ++i) {
@@ -109,29 +109,28 @@ class stale_reading : public reading_under_the_lock {
     EXPECT_EQ(value(), before + 2);
   }
 };
-ROWLOCK_SUITE_IN_EACH_PLACE(stale_reading);
+class stale_reading_beside_writers : public stale_reading {};
+ROWLOCK_SUITE_IN(stale_reading_beside_writers, beside_writers(each_place()));
+class stale_reading_beside_others : public stale_reading {};
+ROWLOCK_SUITE_IN(stale_reading_beside_others, beside_others(each_place()));
 
-TEST_P(stale_reading, of_its_own_table_is_refused) {
-  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can buy what was read";
+TEST_P(stale_reading_beside_writers, of_its_own_table_is_refused) {
   make_rows({"orders/42"});
   expect_fresh(read_own, [&] { buy_by_transaction(); });
   for (const auto by : all_strategies) expect_fresh(read_own, [&] { buy_by_lease(by); });
 }
 
-TEST_P(stale_reading, of_the_lock_table_is_refused) {
-  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can lock what was read";
+TEST_P(stale_reading_beside_writers, of_the_lock_table_is_refused) {
   make_rows({"orders/42"});
   expect_fresh(read_locks, [&] { buy_by_transaction(); });
   for (const auto by : all_strategies) expect_fresh(read_locks, [&] { buy_by_lease(by); });
 }
 
-TEST_P(stale_reading, of_a_name_that_was_not_there_is_refused) {
-  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can lock what was read";
+TEST_P(stale_reading_beside_writers, of_a_name_that_was_not_there_is_refused) {
   expect_fresh(read_own, [&] { buy_by_transaction(); });
 }
 
-TEST_P(stale_reading, of_a_name_that_was_held_is_refused) {
-  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can let go of what was read";
+TEST_P(stale_reading_beside_writers, of_a_name_that_was_held_is_refused) {
   for (const auto by : all_strategies) {
     auto held = others().acquire("orders/42", {.strategy = by});
     expect_fresh(read_own, [&] {
@@ -141,22 +140,19 @@ TEST_P(stale_reading, of_a_name_that_was_held_is_refused) {
   }
 }
 
-TEST_P(stale_reading, of_a_name_that_had_expired_is_refused) {
-  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can write what was read";
+TEST_P(stale_reading_beside_writers, of_a_name_that_had_expired_is_refused) {
   const auto held = others().acquire("orders/42", {.lease = 1h, .renew = false});
   db().expire("orders/42");
   expect_fresh(read_own, [&] { open()->statement(write_own); });
 }
 
 // The row is made over another connection, where a transaction with a snapshot cannot see it.
-TEST_P(stale_reading, before_the_row_was_made_ends_with_the_lock) {
-  if (GetParam().locks_file) GTEST_SKIP() << "there is nobody in between";
+TEST_P(stale_reading_beside_others, before_the_row_was_made_ends_with_the_lock) {
   EXPECT_EQ(increment_after(read_own), 0);
   EXPECT_EQ(value(), 1);
 }
 
-TEST_P(stale_reading, while_it_waits_is_refused) {
-  if (GetParam().locks_reads) GTEST_SKIP() << "nobody can buy what was read";
+TEST_P(stale_reading_beside_writers, while_it_waits_is_refused) {
   make_rows({"orders/42"});
   const auto other = open();
   if (is_on_server()) {

@@ -91,6 +91,25 @@ TEST_F(locks_in_a_file, that_is_attached_are_locked_with_the_transaction) {
   EXPECT_EQ(result, 1);
 }
 
+// Each file has a snapshot of its own, and nobody finds that of the other to be old.
+TEST_F(locks_in_a_file, that_is_attached_are_refused_to_a_transaction_that_has_read_the_other_file) {
+  const auto tx = open(folder_ / "shop.db");
+  tx->statement("PRAGMA journal_mode = WAL");
+  tx->statement("CREATE TABLE own (id INTEGER PRIMARY KEY, n BIGINT NOT NULL)");
+  tx->statement("ATTACH '" + here_.file().string() + "' AS held");
+  locks_.acquire("orders/42").release();
+  tx->begin();
+  tx->statement("SELECT count(*) FROM own");
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx->lock_in(locks_, "orders/42"); }));
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { static_cast<void>(tx->try_lock_in(locks_, "orders/42")); }));
+  tx->rollback();
+  tx->begin();
+  EXPECT_NO_THROW(tx->lock_in(locks_, "orders/42"));
+  tx->statement("SELECT count(*) FROM own");
+  EXPECT_NO_THROW(tx->lock_in(locks_, "orders/42")) << "what was read under the lock is young enough";
+  tx->rollback();
+}
+
 // A statement that names no file finds the tables of the main one first.
 TEST_F(locks_in_a_file, that_is_attached_are_never_mistaken_for_those_of_the_main_file) {
   locks_.acquire("orders/42").release();

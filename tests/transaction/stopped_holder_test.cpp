@@ -18,7 +18,7 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto lease = 400ms;
+constexpr auto lease = 1000ms;
 
 /// holder URL ISOLATION LEASE: does what it is told, and says what became of it.
 int hold(const std::vector<std::string>& arguments) {
@@ -93,7 +93,7 @@ class stopped_holder : public transaction_test {
   std::unique_ptr<caller> witness_ = open_witness();
   std::optional<child_process> holder_;
 };
-ROWLOCK_SUITE_IN_USUAL_PLACES(stopped_holder);
+ROWLOCK_SUITE_IN(stopped_holder, usual_places());
 
 TEST_P(stopped_holder, between_acquiring_and_confirm_cannot_commit) {
   for (int turn = 0; turn < 3; ++turn) {

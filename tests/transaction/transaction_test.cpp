@@ -1,8 +1,12 @@
 #include "transaction/transaction_test.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
+
+#include "support/tier.hpp"
+#include "support/where.hpp"
 
 namespace rowlock::test {
 
@@ -15,10 +19,10 @@ std::vector<place> places_of(const database_kind& kind) {
   if (kind.name == "postgresql")
     return {{.database = kind, .isolation = "read committed"},
             {.database = kind, .isolation = "repeatable read", .keeps_snapshot = true},
-            {.database = kind, .isolation = "serializable", .keeps_snapshot = true}};
+            {.database = kind, .isolation = "serializable", .keeps_snapshot = true, .is_like_another = true}};
   if (kind.name == "mysql")
     return {{.database = kind, .isolation = "repeatable read", .keeps_snapshot = true},
-            {.database = kind, .isolation = "read uncommitted"},
+            {.database = kind, .isolation = "read uncommitted", .is_like_another = true},
             {.database = kind, .isolation = "read committed"},
             {.database = kind, .isolation = "serializable", .locks_reads = true}};
   return {{.database = kind, .isolation = "deferred", .keeps_snapshot = true},
@@ -35,23 +39,37 @@ std::string place::name() const {
 
 std::ostream& operator<<(std::ostream& out, const place& p) { return out << p.name(); }
 
-const std::vector<place>& places() {
-  static const auto all = [] {
-    std::vector<place> out;
-    for (const auto& kind : databases()) std::ranges::move(places_of(kind), std::back_inserter(out));
-    return out;
-  }();
-  return all;
+std::vector<place> each_place() {
+  std::vector<place> out;
+  for (const auto& kind : databases()) std::ranges::move(places_of(kind), std::back_inserter(out));
+  return is_full_tier() ? out : where(std::move(out), std::not_fn(&place::is_like_another));
 }
 
-const std::vector<place>& usual_places() {
-  static const auto all = [] {
-    std::vector<place> out;
-    for (const auto& kind : databases()) out.push_back(places_of(kind).front());
-    return out;
-  }();
-  return all;
+std::vector<place> usual_places() {
+  std::vector<place> out;
+  for (const auto& kind : databases()) out.push_back(places_of(kind).front());
+  return out;
 }
+
+std::vector<place> beside_others(std::vector<place> of) {
+  return where(std::move(of), std::not_fn(&place::locks_file));
+}
+
+std::vector<place> beside_writers(std::vector<place> of) {
+  return where(std::move(of), std::not_fn(&place::locks_reads));
+}
+
+std::vector<place> on(std::string_view database, std::vector<place> of) {
+  return where(std::move(of), [&](const place& p) { return p.database.name == database; });
+}
+
+std::vector<place> not_on(std::string_view database, std::vector<place> of) {
+  return where(std::move(of), [&](const place& p) { return p.database.name != database; });
+}
+
+std::vector<place> on_servers(std::vector<place> of) { return not_on("sqlite", std::move(of)); }
+
+std::vector<place> in_files(std::vector<place> of) { return on("sqlite", std::move(of)); }
 
 std::string place_name(const testing::TestParamInfo<place>& info) { return info.param.name(); }
 
@@ -64,8 +82,7 @@ transaction_test::transaction_test()
 }
 
 client transaction_test::connect(client_options options) const {
-  if (!options.observer) options.observer = silent();
-  return client::connect(db().url(), std::move(options));
+  return connect_patiently(db().url(), std::move(options));
 }
 
 bool transaction_test::can_have(const lock_name& name, strategy by) try {

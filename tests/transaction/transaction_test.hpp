@@ -25,18 +25,29 @@ namespace rowlock::test {
 struct place {
   database_kind database;
   std::string_view isolation;
-  bool keeps_snapshot = false;  ///< what it has read once, it goes on to see
-  bool locks_reads = false;     ///< what it has read, nobody changes
-  bool locks_file = false;      ///< nobody else writes from the beginning on
+  bool keeps_snapshot = false;   ///< what it has read once, it goes on to see
+  bool locks_reads = false;      ///< what it has read, nobody changes
+  bool locks_file = false;       ///< nobody else writes from the beginning on
+  bool is_like_another = false;  ///< to rowlock, which asks only for what is said above: not in the quick tier
 
   std::string name() const;
 };
 
 std::ostream& operator<<(std::ostream& out, const place& p);
 
-/// Every database that is compiled in with every isolation level it has; and each with its usual one.
-const std::vector<place>& places();
-const std::vector<place>& usual_places();
+/// Every database that is compiled in with every isolation level that makes a difference there; in the full tier with
+/// all.
+std::vector<place> each_place();
+/// Each with its usual one.
+std::vector<place> usual_places();
+
+/// Those of them where others can write while such a transaction is open, and where they can write what it has read.
+std::vector<place> beside_others(std::vector<place> of);
+std::vector<place> beside_writers(std::vector<place> of);
+std::vector<place> on(std::string_view database, std::vector<place> of);
+std::vector<place> not_on(std::string_view database, std::vector<place> of);
+std::vector<place> on_servers(std::vector<place> of);
+std::vector<place> in_files(std::vector<place> of);
 
 /// What every test of the suite has: a place of its own with the tables, a client, another client, and a caller with a
 /// table of its own: own (id, n), in which n is 0 for each id from 1 to 3.
@@ -88,9 +99,10 @@ class transaction_test : public testing::TestWithParam<place> {
 
 std::string place_name(const testing::TestParamInfo<place>& info);
 
-#define ROWLOCK_SUITE_IN_EACH_PLACE(suite) INSTANTIATE_TEST_SUITE_P(in, suite, testing::ValuesIn(places()), place_name)
-#define ROWLOCK_SUITE_IN_USUAL_PLACES(suite) \
-  INSTANTIATE_TEST_SUITE_P(in, suite, testing::ValuesIn(usual_places()), place_name)
+/// A build with one backend may have none of these places.
+#define ROWLOCK_SUITE_IN(suite, places)                 \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
+  INSTANTIATE_TEST_SUITE_P(in, suite, testing::ValuesIn(places), place_name)
 
 /// Whether the call throws something after which the transaction is to be begun again.
 template <class Call>

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "support/open_transactions.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -19,7 +20,13 @@ class waiting_lock_in : public transaction_test {
     return [this, time](const std::stop_token& /*stop*/) { return tx().try_lock_in_for(locks(), "orders/42", time); };
   }
 };
-ROWLOCK_SUITE_IN_EACH_PLACE(waiting_lock_in);
+ROWLOCK_SUITE_IN(waiting_lock_in, each_place());
+class waiting_lock_in_on_servers : public waiting_lock_in {};
+ROWLOCK_SUITE_IN(waiting_lock_in_on_servers, on_servers(each_place()));
+class waiting_lock_in_beside_others : public waiting_lock_in {};
+ROWLOCK_SUITE_IN(waiting_lock_in_beside_others, beside_others(each_place()));
+class waiting_lock_in_in_files : public waiting_lock_in {};
+ROWLOCK_SUITE_IN(waiting_lock_in_in_files, in_files(each_place()));
 
 TEST_P(waiting_lock_in, ends_in_time_behind_a_lease) {
   const auto held = others().acquire("orders/42");
@@ -40,8 +47,7 @@ TEST_P(waiting_lock_in, ends_in_time_behind_a_lease) {
   tx().commit();
 }
 
-TEST_P(waiting_lock_in, ends_in_time_behind_a_transaction) {
-  if (GetParam().locks_file) GTEST_SKIP() << "the other transaction cannot even begin";
+TEST_P(waiting_lock_in_beside_others, ends_in_time_behind_a_transaction) {
   const auto other = open();
   other->begin();
   other->lock_in(others(), "orders/42");
@@ -70,8 +76,7 @@ TEST_P(waiting_lock_in, of_no_time_tries_once) {
   tx().commit();
 }
 
-TEST_P(waiting_lock_in, has_it_when_the_lease_is_released) {
-  if (GetParam().locks_file) GTEST_SKIP() << "nothing can be released beside it";
+TEST_P(waiting_lock_in_beside_others, has_it_when_the_lease_is_released) {
   auto held = others().acquire("orders/42");
   tx().begin();
   background waiter{wait_for(std::chrono::milliseconds::max())};
@@ -82,8 +87,7 @@ TEST_P(waiting_lock_in, has_it_when_the_lease_is_released) {
   tx().commit();
 }
 
-TEST_P(waiting_lock_in, has_it_when_the_lease_ends) {
-  if (GetParam().locks_file) GTEST_SKIP() << "it does not wait";
+TEST_P(waiting_lock_in_beside_others, has_it_when_the_lease_ends) {
   const auto held = others().acquire("orders/42", {.lease = 400ms, .renew = false});
   tx().begin();
   background waiter{wait_for(30s)};
@@ -94,8 +98,7 @@ TEST_P(waiting_lock_in, has_it_when_the_lease_ends) {
 }
 
 // Its first statement is lock_in, as above READ COMMITTED it must be.
-TEST_P(waiting_lock_in, has_it_when_a_name_that_was_let_go_of_early_need_not_stay_any_more) {
-  if (GetParam().locks_file) GTEST_SKIP() << "it does not wait";
+TEST_P(waiting_lock_in_beside_others, has_it_when_a_name_that_was_let_go_of_early_need_not_stay_any_more) {
   auto held = others().acquire("orders/42", {.lease = 1h, .at_least = 1s});
   const auto end = db().row("orders/42").value().acquired_at.value() + std::chrono::microseconds{1s}.count();
   held.release();
@@ -105,8 +108,7 @@ TEST_P(waiting_lock_in, has_it_when_a_name_that_was_let_go_of_early_need_not_sta
   tx().commit();
 }
 
-TEST_P(waiting_lock_in, has_it_when_the_other_transaction_ends) {
-  if (GetParam().locks_file) GTEST_SKIP() << "the other transaction cannot even begin";
+TEST_P(waiting_lock_in_beside_others, has_it_when_the_other_transaction_ends) {
   for (const bool commits : {true, false}) {
     const auto other = open();
     other->begin();
@@ -124,8 +126,25 @@ TEST_P(waiting_lock_in, has_it_when_the_other_transaction_ends) {
   }
 }
 
-TEST_P(waiting_lock_in, without_limit_has_it_in_the_end) {
-  if (GetParam().locks_file) GTEST_SKIP() << "it does not wait";
+// While it waits in the database, the other one locks the name once more, and is rolled back: of its last token only
+// the clock knows.
+TEST_P(waiting_lock_in_on_servers, has_a_greater_token_than_was_given_since_its_statement_began) {
+  if (is_on("postgresql") && GetParam().keeps_snapshot) GTEST_SKIP() << "it does not wait in the database at first";
+  const auto other = open();
+  other->begin();
+  other->lock_in(others(), "orders/42");
+  tx().begin();
+  background waiter{wait_for(30s)};
+  ASSERT_TRUE(eventually([&] { return is_kept_waiting(db()); }));
+  const auto last = other->lock_in(others(), "orders/42").token();
+  other->rollback();
+  const auto lock = waiter.get();
+  ASSERT_TRUE(lock.has_value());
+  EXPECT_GT(lock->token(), last);
+  tx().commit();
+}
+
+TEST_P(waiting_lock_in_beside_others, without_limit_has_it_in_the_end) {
   auto held = others().acquire("orders/42", {.strategy = strategy::for_update});
   tx().begin();
   background waiter{[&](const std::stop_token& /*stop*/) { return tx().lock_in(locks(), "orders/42").token(); }};
@@ -136,8 +155,7 @@ TEST_P(waiting_lock_in, without_limit_has_it_in_the_end) {
   tx().commit();
 }
 
-TEST_P(waiting_lock_in, does_not_wait_for_what_it_is_in_the_way_of) {
-  if (is_on_server()) GTEST_SKIP() << "of a file only";
+TEST_P(waiting_lock_in_in_files, does_not_wait_for_what_it_is_in_the_way_of) {
   auto held = others().acquire("orders/42");
   tx().begin();
   tx().statement(write_own);
@@ -149,11 +167,10 @@ TEST_P(waiting_lock_in, does_not_wait_for_what_it_is_in_the_way_of) {
 
 /// Two that want what the other one has.
 class crossed_transactions : public transaction_test {};
-ROWLOCK_SUITE_IN_EACH_PLACE(crossed_transactions);
+ROWLOCK_SUITE_IN(crossed_transactions, on_servers(each_place()));
 
 TEST_P(crossed_transactions, are_told_of_the_deadlock) {
   make_rows({"orders/42", "orders/43"});
-  if (!is_on_server()) GTEST_SKIP() << "a file has one writer";
   const auto other = open();
   tx().begin();
   other->begin();
@@ -181,7 +198,7 @@ TEST_P(crossed_transactions, are_told_of_the_deadlock) {
 
 /// The holder is the one who asks.
 class own_lock : public transaction_test {};
-ROWLOCK_SUITE_IN_USUAL_PLACES(own_lock);
+ROWLOCK_SUITE_IN(own_lock, usual_places());
 
 TEST_P(own_lock, of_the_thread_would_be_waited_for_in_vain) {
   mutex order{locks(), "orders/42"};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver/boot_clock.hpp"
+#include "runtime/batches.hpp"
 #include "runtime/keeper.hpp"
 #include "runtime/watchdog.hpp"
 #include "support/happening.hpp"
@@ -39,10 +40,13 @@ struct watchdog_test : testing::Test {
   runtime::holdings held;
   std::vector<std::pair<std::string, loss_reason>> lost;  // touched by the watchdog only, until it is stopped
   happening two_lost;
-  runtime::watchdog watchdog{held, [this](const acquisition_ptr& a) {
-                               lost.emplace_back(a->name.view(), a->why_lost());
-                               if (lost.size() == 2) two_lost.happens();
-                             }};
+  runtime::watchdog watchdog{held,
+                             {.telling = [](const auto&) { return std::function<void()>{}; },
+                              .lost =
+                                  [this](const acquisition_ptr& a) {
+                                    lost.emplace_back(a->name.view(), a->why_lost());
+                                    if (lost.size() == 2) two_lost.happens();
+                                  }}};
 };
 
 TEST_F(watchdog_test, fires_what_is_overdue_and_nothing_else) {
@@ -88,13 +92,40 @@ TEST_F(watchdog_test, a_deadline_that_comes_later_is_seen) {
 
 TEST_F(watchdog_test, one_that_was_let_go_is_not_fired) {
   const auto a = make("a", in(-1s), in(1h));
-  ASSERT_TRUE(a->let_go());
+  ASSERT_TRUE(a->let_go(in(-1h)));
   EXPECT_FALSE(a->lose(loss_reason::expired));
   ASSERT_TRUE(held.add(a, false));
   watchdog.start();
   watchdog.fire_and_wait({}, core::instant::max());
   watchdog.stop();
   EXPECT_FALSE(a->lost_token().stop_requested());
+}
+
+TEST_F(watchdog_test, fires_what_somebody_else_found_overdue_and_once) {
+  const auto a = make("a", in(50ms), in(1h));
+  const auto b = make("b", in(60ms), in(1h));
+  for (const auto& each : {a, b}) ASSERT_TRUE(held.add(each, false));
+  EXPECT_FALSE(a->is_held_at(in(1h)));
+  EXPECT_FALSE(b->is_held_at(in(1h)));
+  EXPECT_TRUE(b->take_unfired());
+  watchdog.start();
+  watchdog.fire({b});
+  ASSERT_TRUE(two_lost.within());
+  watchdog.stop();
+  EXPECT_EQ(lost.size(), 2U);
+  EXPECT_TRUE(a->lost_token().stop_requested());
+}
+
+TEST_F(watchdog_test, fires_what_was_posted_just_before_it_stopped) {
+  const auto a = make("a", in(1h), in(1h));
+  const auto b = make("b", in(1h), in(1h));
+  watchdog.start();
+  for (const auto& each : {a, b}) {
+    ASSERT_TRUE(each->lose(loss_reason::forced));
+    watchdog.fire({each});
+  }
+  watchdog.stop();
+  EXPECT_EQ(lost.size(), 2U);
 }
 
 struct keeper_test : testing::Test {
@@ -107,6 +138,7 @@ struct keeper_test : testing::Test {
   std::function<strategies::renewal(const strategies::held&)> answer = [](const strategies::held& h) {
     return strategies::renewal{.what = standing::kept, .left = h.lease};
   };
+  int told_renewed = 0;
   happening renewed;
   happening undone;
 
@@ -127,7 +159,8 @@ struct keeper_test : testing::Test {
             .undo = [this](const std::vector<runtime::undo_list::entry>&, const driver::limits&) { undone.happens(); },
             .lost = [this](const acquisition_ptr& a, loss_reason why) { lost.emplace_back(a->name.view(), why); },
             .next_errand = [] { return core::instant::max(); },
-            .errands = [](const driver::limits&) {}};
+            .errands = [](const driver::limits&) {},
+            .renewed = [this](const auto&) { ++told_renewed; }};
   }
   void run_until_renewed() {
     keeper.start();
@@ -155,6 +188,56 @@ TEST_F(keeper_test, a_renewal_may_not_outlast_the_lease_it_prolongs) {
   ASSERT_TRUE(held.add(a, false));
   run_until_renewed();
   EXPECT_LE(calls.at(0).until.deadline, in(2s));
+}
+
+TEST_F(keeper_test, what_is_overdue_is_not_renewed) {
+  const auto late = make("late", in(-1ms), in(-1ms));
+  const auto due = make("due", in(20s), in(-1ms));
+  for (const auto& a : {late, due}) ASSERT_TRUE(held.add(a, false));
+  run_until_renewed();
+  EXPECT_EQ(calls.at(0).names, std::vector<std::string>{"due"});
+  EXPECT_EQ(late->why_lost(), loss_reason::expired);
+  EXPECT_TRUE(late->claim()) << "it must have been given back";
+}
+
+// Found due together, but sent in two batches: the second after the first was answered.
+TEST_F(keeper_test, what_was_lost_since_it_was_found_due_is_not_renewed) {
+  std::vector<acquisition_ptr> all;
+  for (std::size_t i = 0; i < runtime::batch_size; ++i)
+    all.push_back(make("a/" + std::to_string(i), in(20s), in(-1ms)));
+  const auto kept = make("b/kept", in(20s), in(-1ms));
+  const auto gone = make("b/lost", in(20s), in(-1ms));
+  all.insert(all.end(), {kept, gone});
+  for (const auto& a : all) ASSERT_TRUE(held.add(a, false));
+  answer = [&](const strategies::held& h) {
+    gone->lose(loss_reason::forced);
+    return strategies::renewal{.what = standing::kept, .left = h.lease};
+  };
+  run_until_renewed();
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(calls[1].names, std::vector<std::string>{"b/kept"});
+}
+
+// As where it was lost, and taken again by the same client, before anybody had marked the first as lost.
+TEST_F(keeper_test, a_name_is_once_in_a_batch) {
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms)), false));
+  ASSERT_TRUE(held.add(make("b", in(20s), in(-1ms)), false));
+  run_until_renewed();
+  EXPECT_EQ(calls.at(0).names, (std::vector<std::string>{"a", "b"}));
+}
+
+// The deadline passes before the answer does, and nobody else has looked.
+TEST_F(keeper_test, an_answer_after_the_deadline_is_not_believed) {
+  const auto a = make("a", in(20s), in(-1ms));
+  answer = [&](const strategies::held& h) {
+    a->shorten_deadline(in(-1ms));
+    return strategies::renewal{.what = standing::kept, .left = h.lease};
+  };
+  ASSERT_TRUE(held.add(a, false));
+  run_until_renewed();
+  EXPECT_FALSE(a->is_held());
+  EXPECT_LT(a->deadline(), driver::now());
+  EXPECT_EQ(told_renewed, 0);
 }
 
 TEST_F(keeper_test, what_the_database_says_is_lost_is_lost) {
@@ -223,6 +306,58 @@ TEST(holdings, the_same_holder_gets_it_again_until_the_last_handle_goes) {
   EXPECT_EQ(held.again("a", a->by, driver::now()), nullptr);
 }
 
+TEST(acquisition, once_found_overdue_is_lost_for_good) {
+  const auto end = in(1h);
+  const auto a = make("a", end, in(1h));
+  EXPECT_TRUE(a->is_held_at(end - 1us));
+  EXPECT_FALSE(a->is_held_at(end));
+  EXPECT_EQ(a->why_lost(), loss_reason::expired);
+  EXPECT_FALSE(a->set_left(end, 1h, end));
+  EXPECT_EQ(a->deadline(), end);
+  EXPECT_FALSE(a->is_held_at(end - 1us));
+  EXPECT_FALSE(a->let_go(end - 1us));
+  EXPECT_FALSE(a->lose(loss_reason::forced)) << "somebody else has told of it";
+  EXPECT_TRUE(a->take_unfired());
+  EXPECT_FALSE(a->take_unfired()) << "it is fired once";
+}
+
+TEST(acquisition, is_not_prolonged_by_an_answer_after_its_deadline) {
+  const auto end = in(1h);
+  const auto a = make("a", end, in(1h));
+  EXPECT_TRUE(a->set_left(end - 1us, 30s, end - 1us));
+  EXPECT_EQ(a->deadline(), end - 1us + 27s);
+  EXPECT_FALSE(a->set_left(end, 1h, a->deadline()));
+  EXPECT_EQ(a->deadline(), end - 1us + 27s);
+  EXPECT_EQ(a->why_lost(), loss_reason::expired);
+}
+
+// Law 5: however long the answer was under way, the lease may have begun to run when the request was sent.
+TEST(acquisition, is_believed_in_from_when_the_request_was_sent) {
+  const auto sent = in(1h);
+  const auto a = make("a", in(2h), in(1h));
+  EXPECT_TRUE(a->set_left(sent, 30s, sent + 5s));
+  EXPECT_EQ(a->deadline(), sent + 27s);
+  EXPECT_EQ(a->over(), sent + 35s);
+  const auto b = make("b", in(2h), in(1h));
+  b->set_first_left(sent, 30s, sent + 5s);
+  EXPECT_EQ(b->deadline(), sent + 27s);
+}
+
+TEST(acquisition, that_is_overdue_cannot_be_let_go_of) {
+  const auto a = make("a", in(-1ms), in(1h));
+  EXPECT_FALSE(a->let_go(driver::now()));
+  EXPECT_EQ(a->why_lost(), loss_reason::expired);
+}
+
+TEST(acquisition, that_was_lost_otherwise_is_not_found_overdue) {
+  const auto end = in(1h);
+  const auto a = make("a", end, in(1h));
+  ASSERT_TRUE(a->lose(loss_reason::taken_over));
+  EXPECT_FALSE(a->is_held_at(end));
+  EXPECT_EQ(a->why_lost(), loss_reason::taken_over);
+  EXPECT_FALSE(a->take_unfired()) << "whoever lost it fires";
+}
+
 TEST(acquisition, that_somebody_else_has_before_its_lease_can_have_run_out_was_freed) {
   const auto end = in(1h);
   const auto a = make("a", end, in(1h));
@@ -242,10 +377,13 @@ TEST(holdings, what_is_overdue_or_lost_is_not_given_again) {
   runtime::holdings held;
   const auto a = make("a", in(-1ms), in(1h));
   ASSERT_TRUE(held.add(a, true));
-  EXPECT_EQ(held.again("a", a->by, driver::now()), nullptr);
-  a->set_deadline(in(1h));
-  a->lose(loss_reason::taken_over);
-  EXPECT_EQ(held.again("a", a->by, driver::now()), nullptr);
+  EXPECT_FALSE(held.has("a", a->by, driver::now()));
+  EXPECT_FALSE(a->is_held()) << "whoever is told so marks it";
+  EXPECT_EQ(held.again("a", a->by, in(-1h)), nullptr);
+  const auto b = make("b", in(1h), in(1h));
+  ASSERT_TRUE(held.add(b, true));
+  b->lose(loss_reason::taken_over);
+  EXPECT_EQ(held.again("b", b->by, driver::now()), nullptr);
 }
 
 TEST(holdings, a_lost_one_that_goes_does_not_take_its_successor_along) {

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -45,6 +47,29 @@ struct blocking {
     EXPECT_TRUE(may_end.within());
   }
 };
+
+/// What is written to std::clog while this object lives.
+class clog_of_a_test {
+ public:
+  clog_of_a_test() : before_{std::clog.rdbuf(out_.rdbuf())} {}
+  clog_of_a_test(const clog_of_a_test&) = delete;
+  clog_of_a_test& operator=(const clog_of_a_test&) = delete;
+  ~clog_of_a_test() { std::clog.rdbuf(before_); }
+
+  std::string text() const { return out_.str(); }
+
+ private:
+  std::ostringstream out_;
+  std::streambuf* before_;
+};
+
+TEST(reporter, writes_a_line_for_each_event_whatever_the_names_are) {
+  const clog_of_a_test written;
+  reporter tells{{}, 1h};
+  tells.add({events::lost{.name = "a\x1b[2J\nrowlock: all is well \u202e\xC2\x9B", .token = {}}});
+  tells.close(in_an_hour());
+  EXPECT_EQ(written.text(), "rowlock: lost the lock \"a\\x1b[2J\\nrowlock: all is well \\u202e\\u009b\" (none)\n");
+}
 
 TEST(reporter, tells_in_order_and_survives_an_observer_that_throws) {
   std::vector<std::string> seen;

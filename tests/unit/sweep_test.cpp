@@ -60,13 +60,13 @@ TEST(sweep_interval, is_about_what_was_asked_for_and_never_quite_the_same) {
   EXPECT_NE(core::first_sweep(30s, 0.1), core::first_sweep(30s, 0.9));
 }
 
-struct refused {
+struct refused_option {
   const char* option;
   sweeper_options options;
   client_options of{};
 };
 
-class sweeper_options_refused : public testing::TestWithParam<refused> {};
+class sweeper_options_refused : public testing::TestWithParam<refused_option> {};
 
 TEST_P(sweeper_options_refused, name_the_option_and_the_rule) {
   const auto e = test::error_of([] {
@@ -80,16 +80,17 @@ TEST_P(sweeper_options_refused, name_the_option_and_the_rule) {
 }
 
 INSTANTIATE_TEST_SUITE_P(each, sweeper_options_refused,
-                         testing::Values(refused{"retention", {.retention = 59s}},
-                                         refused{"retention", {.retention = 0s}},
-                                         refused{"retention", {.retention = -1h}},
-                                         refused{"retention", {.retention = duration::max()}},
-                                         refused{"retention", {.retention = 2min}, {.call_timeout = 2min}},
-                                         refused{"retention", {.retention = 2min}, {.transaction_limit = 5min}},
-                                         refused{"every", {.every = 999ms}}, refused{"every", {.every = -1s}},
-                                         refused{"every", {.every = 25h}}, refused{"batch", {.batch = 0}},
-                                         refused{"batch", {.batch = 10'001}},
-                                         refused{"batch", {.batch = std::numeric_limits<std::size_t>::max()}}));
+                         testing::Values(refused_option{"retention", {.retention = 59s}},
+                                         refused_option{"retention", {.retention = 0s}},
+                                         refused_option{"retention", {.retention = -1h}},
+                                         refused_option{"retention", {.retention = duration::max()}},
+                                         refused_option{"retention", {.retention = 2min}, {.call_timeout = 2min}},
+                                         refused_option{"retention", {.retention = 2min}, {.transaction_limit = 5min}},
+                                         refused_option{"every", {.every = 999ms}},
+                                         refused_option{"every", {.every = -1s}},
+                                         refused_option{"every", {.every = 25h}}, refused_option{"batch", {.batch = 0}},
+                                         refused_option{"batch", {.batch = 10'001}},
+                                         refused_option{"batch", {.batch = std::numeric_limits<std::size_t>::max()}}));
 
 TEST(sweeper_options, are_fine_as_they_are_and_at_their_limits) {
   EXPECT_NO_THROW(core::check(sweeper_options{}, {}));

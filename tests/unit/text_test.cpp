@@ -13,6 +13,25 @@ using rowlock::core::is_utf8;
 using rowlock::core::percent_decoded;
 using rowlock::core::prefix_end;
 
+TEST(printable, leaves_what_people_write) {
+  for (const auto text : {""sv, "orders/42"sv, "näher → 🔒 ☾"sv, "\\ \"quoted\""sv, "日本語"sv})
+    EXPECT_EQ(rowlock::core::printable(text), text);
+}
+
+TEST(printable, escapes_what_terminals_and_readers_obey) {
+  EXPECT_EQ(rowlock::core::printable("a\x1b[31m\n\t\r\x7f\0b"sv), R"(a\x1b[31m\n\t\x0d\x7f\x00b)");
+  EXPECT_EQ(rowlock::core::printable("\xC2\x9B\xC2\x85"sv), R"(\u009b\u0085)");
+  EXPECT_EQ(rowlock::core::printable("\u202egnp.exe\u2028\u200b\u2066\ufeff"sv),
+            R"(\u202egnp.exe\u2028\u200b\u2066\ufeff)");
+  EXPECT_EQ(rowlock::core::printable("\U000e0041"sv), R"(\U000e0041)");
+  EXPECT_EQ(rowlock::core::printable("a\xFF\xC3"sv), R"(a\xff\xc3)");
+}
+
+TEST(printable, escapes_in_json_as_json_does) {
+  EXPECT_EQ(rowlock::core::printable_json("{\n  \"\u202e\xC2\x9B\x7f\U000e0041☾\": 1\n}\n"sv),
+            "{\n  \"\\u202e\\u009b\\u007f\\udb40\\udc41☾\": 1\n}\n");
+}
+
 TEST(utf8, takes_what_unicode_calls_well_formed) {
   for (const auto text :
        {""sv, "a"sv, "\x7F"sv, "\xC2\x80"sv, "\xDF\xBF"sv, "\xE0\xA0\x80"sv, "\xED\x9F\xBF"sv, "\xEE\x80\x80"sv,

@@ -64,7 +64,8 @@ class ROWLOCK_EXPORT mysql_attempt {
 /// wrong_transaction_state (autocommit is on, or the transaction only reads), permission_denied, client_closed. Throws,
 /// and the transaction has to be rolled back: wrong_transaction_state (the connection is on another database than the
 /// client). Throws, and it has to be rolled back and begun again: stale_snapshot (what the transaction read before is
-/// older than the lock: at REPEATABLE READ, which is MySQL's default, let lock_in be its first statement),
+/// older than the lock: at REPEATABLE READ, which is MySQL's default, let lock_in be its first statement. Also where it
+/// had to wait for more than two seconds for another transaction that has confirmed a lock of the same client's),
 /// serialization_failure (above READ COMMITTED: somebody took a lease at that very moment, and InnoDB keeps the row
 /// locked; where leases and transactions contend for one name all the time this happens often, and READ COMMITTED is
 /// better), deadlock (each of two transactions waits for what the other has locked), connection_failed.

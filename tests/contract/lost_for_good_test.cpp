@@ -1,0 +1,138 @@
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "contract/contract.hpp"
+#include "support/happening.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// Something that waits until the test has seen enough.
+class gate {
+ public:
+  ~gate() { open(); }
+  void open() { opened_.happens(); }
+  void pass() {
+    entered_.happens();
+    EXPECT_TRUE(opened_.within());
+  }
+  testing::AssertionResult is_reached() { return entered_.within(); }
+
+ private:
+  happening entered_;
+  happening opened_;
+};
+
+/// A lock that was called lost stays lost: nobody may stop its work, and then find another at work under the same
+/// token.
+class lost_for_good : public contract {
+ protected:
+  client connect_with_short_calls(client_options options = {}) {
+    connect().close();
+    options.call_timeout = 150ms;
+    return connect_bare(std::move(options));
+  }
+
+  /// The answer to an extend does not come, and so the lock is believed in no longer than that; in the database it
+  /// lasts.
+  void lose_by_the_clock(held_lock& held) {
+    const auto in_the_way = db().stall();
+    EXPECT_TRUE(error_of([&] { held.extend(100ms); }).has_value());
+    EXPECT_TRUE(eventually([&] { return held.why_lost() != loss_reason::none; }));
+  }
+
+  /// Another lock of the client's is lost, and its callback does not return before the gate is open. It is freed after
+  /// the callback is registered: on one that is lost already, it would run here.
+  struct slow_loss {
+    slow_loss(client& locks, database& db, const lock_options& options)
+        : held{locks.acquire("other", options)}, callback{held.lost(), [this] { slow.pass(); }} {
+      db.vacate("other");
+    }
+    ~slow_loss() { slow.open(); }
+    held_lock held;
+    gate slow;
+    std::stop_callback<std::function<void()>> callback;
+  };
+
+  static std::uint64_t losses(const client& of) {
+    std::uint64_t all = 0;
+    for (const auto& each : of.stats().losses) all += each.lost;
+    return all;
+  }
+};
+ROWLOCK_CONTRACT_SUITE(lost_for_good, leases(every_pair()));
+
+// Meanwhile nothing is heard of the callback of another lock that was lost, whatever thread it runs on.
+TEST_P(lost_for_good, not_renewed) {
+  auto locks = connect_with_short_calls();
+  auto held = locks.acquire("orders/42", with({.lease = 3s}));
+  const auto lost = held.lost();
+  slow_loss other{locks, db(), with({.lease = 3s})};
+  ASSERT_TRUE(other.slow.is_reached());
+  lose_by_the_clock(held);
+  EXPECT_TRUE(connect().try_acquire_for("orders/42", patience, with()).has_value());
+  EXPECT_NE(held.why_lost(), loss_reason::none);
+  other.slow.open();
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+}
+
+TEST_P(lost_for_good, not_extended_and_told_of_once) {
+  const recorder told;
+  auto locks = connect_with_short_calls({.observer = told.observer()});
+  auto held = locks.acquire("orders/42", with({.lease = 3s}));
+  const auto lost = held.lost();
+  slow_loss other{locks, db(), with({.lease = 3s})};
+  ASSERT_TRUE(other.slow.is_reached());
+  lose_by_the_clock(held);
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.extend(1h); }));
+  EXPECT_NE(held.why_lost(), loss_reason::none);
+  EXPECT_EQ(held.expires_in(), duration::zero());
+  other.slow.open();
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
+  EXPECT_TRUE(eventually([&] { return told.losses().size() == 2; }));
+  locks.close();
+  EXPECT_EQ(told.losses().size(), 2U) << "each is told once";
+  EXPECT_EQ(losses(locks), 2U);
+}
+
+// Nobody else comes by before the handle goes.
+TEST_P(lost_for_good, told_of_though_its_handle_went_at_once) {
+  const recorder told;
+  auto locks = connect_with_short_calls({.observer = told.observer()});
+  auto held = std::optional{locks.acquire("orders/42", with({.lease = 3s}))};
+  const auto lost = held->lost();
+  lose_by_the_clock(*held);
+  held.reset();
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return told.lost("orders/42"); }));
+  EXPECT_EQ(losses(locks), 1U);
+}
+
+TEST_P(lost_for_good, not_brought_back_by_an_extend_after_its_lease_ended_early) {
+  auto locks = connect();
+  auto held = locks.acquire("orders/42", with({.lease = 1h}));
+  db().expire("orders/42");
+  const auto end = db().row("orders/42").value().expires_at;
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.extend(1h); }));
+  EXPECT_EQ(held.why_lost(), loss_reason::expired);
+  EXPECT_EQ(db().row("orders/42").value().expires_at, end);
+}
+
+// The next holder's lease is the shorter one.
+TEST_P(lost_for_good, a_renewal_leaves_the_next_holder_alone) {
+  auto locks = connect();
+  auto beside = connect();
+  const auto held = locks.acquire("orders/42", with({.lease = 3s}));
+  db().vacate("orders/42");
+  const auto next = beside.acquire("orders/42", with({.lease = 2s, .renew = false}));
+  const auto end = db().row("orders/42").value().expires_at;
+  ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_EQ(db().row("orders/42").value().expires_at, end);
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,114 @@
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "contract/contract.hpp"
+#include "support/happening.hpp"
+#include "support/slowness.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// A callback of lost() that lasts, or does what one should not do, is the trouble of its own lock and of no other.
+class slow_callback : public contract {
+ protected:
+  /// Registered on a token: it waits until it is let go on.
+  struct stuck {
+    explicit stuck(const held_lock& of)
+        : callback{of.lost(), [this] {
+                     entered.happens();
+                     EXPECT_TRUE(let_go.within());
+                   }} {}
+    happening entered;
+    happening let_go;
+    std::stop_callback<std::function<void()>> callback;
+  };
+};
+ROWLOCK_CONTRACT_SUITE(slow_callback, every_pair());
+class slow_callback_of_leases : public slow_callback {};
+ROWLOCK_CONTRACT_SUITE(slow_callback_of_leases, leases(every_pair()));
+
+TEST_P(slow_callback, holds_up_no_other_lock) {
+  const recorder told;
+  auto locks = connect({.observer = told.observer()});
+  const auto one = locks.acquire("one", with());
+  const auto two = locks.acquire("two", with());
+  const auto taken_earlier = two.lost();
+  stuck slow{one};
+  happening fired;
+  const std::stop_callback callback{taken_earlier, [&] { fired.happens(); }};
+  background freeing{[&](const std::stop_token&) {
+    locks.force_release("one");
+    return true;
+  }};
+  ASSERT_TRUE(slow.entered.within());
+  background freeing_another{[&](const std::stop_token&) {
+    locks.force_release("two");
+    return true;
+  }};
+  EXPECT_TRUE(fired.within());
+  EXPECT_TRUE(eventually([&] { return told.lost("one") && told.lost("two"); })) << "nor what is told of both";
+  slow.let_go.happens();
+  EXPECT_TRUE(freeing.get());
+  EXPECT_TRUE(freeing_another.get());
+  EXPECT_EQ(told.losses().size(), 2U);
+}
+
+TEST_P(slow_callback_of_leases, holds_up_no_deadline) {
+  auto locks = connect();
+  const auto one = locks.acquire("one", with({.lease = brisk_lease}));
+  const auto two = locks.acquire("two", with({.lease = brisk_lease, .renew = false}));
+  const auto taken_earlier = two.lost();
+  stuck slow{one};
+  db().vacate("one");
+  ASSERT_TRUE(slow.entered.within());
+  EXPECT_TRUE(eventually([&] { return taken_earlier.stop_requested(); }));
+  EXPECT_TRUE(can_have(locks, "other"));
+  slow.let_go.happens();
+}
+
+TEST_P(slow_callback, does_not_keep_a_client_from_closing) {
+  connect().close();
+  auto locks = std::make_unique<client>(connect_bare({.call_timeout = 200ms}));
+  const auto held = locks->acquire("orders/42", with());
+  stuck slow{held};
+  const stopwatch watch;
+  locks.reset();
+  EXPECT_LT(watch.elapsed(), patience / 3);
+  EXPECT_TRUE(slow.entered.within());
+  EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
+  slow.let_go.happens();
+}
+
+TEST_P(slow_callback, may_release_the_lock) {
+  auto locks = connect();
+  auto held = std::optional{locks.acquire("orders/42", with())};
+  happening is_over;
+  const std::stop_callback callback{held->lost(), [&] {
+                                      held.reset();
+                                      is_over.happens();
+                                    }};
+  locks.release_all();
+  EXPECT_TRUE(is_over.within());
+  EXPECT_TRUE(can_have(locks, "orders/42"));
+}
+
+TEST_P(slow_callback_of_leases, may_use_the_client_and_destroy_it) {
+  auto beside = connect();
+  auto locks = std::make_unique<client>(connect());
+  const auto other = locks->acquire("other", with());
+  const auto held = locks->acquire("orders/42", with({.lease = 100ms, .renew = false}));
+  happening is_over;
+  const std::stop_callback callback{held.lost(), [&] {
+                                      EXPECT_TRUE(can_have(*locks, "a third"));
+                                      locks.reset();
+                                      is_over.happens();
+                                    }};
+  ASSERT_TRUE(is_over.within());
+  EXPECT_EQ(other.why_lost(), loss_reason::client_closed);
+  EXPECT_TRUE(can_have(beside, "other"));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,53 @@
+#include <optional>
+#include <stop_token>
+
+#include "server/server_test.hpp"
+
+// What an administrator of MySQL or MariaDB has set for everybody.
+
+namespace rowlock::test {
+namespace {
+
+class global_option : public server_test {
+ protected:
+  global_option() : server_test{on("mysql", servers_for_defaults()).front().open()} {}
+};
+
+TEST_F(global_option, of_myisam_makes_no_table_that_locks_no_rows) {
+  const auto engine = db().set_default("default_storage_engine", "MyISAM");
+  connect().check();
+  EXPECT_EQ(db().number("SELECT count(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '" + db().name() +
+                        "' AND ENGINE = 'InnoDB'"),
+            3);
+}
+
+TEST_F(global_option, of_reading_only_is_told_and_ridden_out) {
+  auto locks = connect();
+  auto read_only = db().set_default("read_only", "1");
+  const auto is_told = [](const std::optional<error>& e) {
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
+    EXPECT_TRUE(e->is_retryable());
+    EXPECT_FALSE(e->outcome_is_unknown());
+    EXPECT_TRUE(mentions(e, "primary")) << e->what();
+  };
+  is_told(error_of([&] { return locks.try_acquire("orders/42").has_value(); }));
+  is_told(error_of([&] {
+    connect_to(db().url()).close();
+    return true;
+  }));
+  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  read_only.reset();
+  EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+}
+
+TEST_F(global_option, of_a_log_that_is_not_synced_is_warned_of) {
+  const recorder told;
+  const auto log = db().set_default("innodb_flush_log_at_trx_commit", "2");
+  connect_to(db().url(), {.observer = told.observer()}).close();
+  EXPECT_TRUE(told.warned("innodb_flush_log_at_trx_commit"));
+}
+
+}  // namespace
+}  // namespace rowlock::test

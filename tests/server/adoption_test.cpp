@@ -1,0 +1,54 @@
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "server/server_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// The way to the server is cut while it is in the middle of granting.
+class grant_under_way : public on_each_server_by_proxy {
+ protected:
+  /// From now on: which requests end a session (E), and which are about the name (N).
+  void watch_requests() {
+    on_request(
+        [this](std::string_view request) {
+          const auto says = [&](std::string_view what) { return request.find(what) != std::string_view::npos; };
+          const std::lock_guard lock{mutex_};
+          if (says("pg_terminate_backend") || says("IS_USED_LOCK") || says("KILL ")) seen_ += 'E';
+          if (says("orders/42")) seen_ += 'N';
+          return false;
+        },
+        tcp_proxy::action::cut_before);
+  }
+  std::string seen() {
+    const std::lock_guard lock{mutex_};
+    return seen_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string seen_;
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(grant_under_way);
+
+// What is read while it may still be committed says nothing.
+TEST_P(grant_under_way, is_ended_before_anybody_looks_what_became_of_it) {
+  connect().close();
+  // Longer than this test: nothing but the client ends it.
+  auto locks = connect_to(db().url_through(proxy().port()), {.call_timeout = patience});
+  auto gate = db().gate();
+  background one{[&](const std::stop_token&) { return error_of([&] { return locks.try_acquire("orders/42"); }); }};
+  ASSERT_TRUE(eventually([&] { return db().at_gate() == 1; }));
+  watch_requests();
+  proxy().cut();
+  const auto e = one.get();
+  ASSERT_TRUE(e.has_value());
+  EXPECT_TRUE(e->outcome_is_unknown()) << e->what();
+  EXPECT_EQ(seen().substr(0, 1), "E") << seen();
+  EXPECT_TRUE(eventually([&] { return db().at_gate() == 0; }));
+}
+
+}  // namespace
+}  // namespace rowlock::test

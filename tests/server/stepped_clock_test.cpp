@@ -1,0 +1,113 @@
+#include <memory>
+
+#include "server/server_test.hpp"
+#include "server/stepped_clock.hpp"
+
+// The clock that decides is set, forward and back, while locks are held and waited for.
+
+namespace rowlock::test {
+namespace {
+
+struct with_stepped_clock {
+  stepped_clock clock{};
+};
+
+class stepped : protected with_stepped_clock,
+                protected with_private_server,
+                public server_test,
+                public testing::WithParamInterface<server_kind> {
+ protected:
+  stepped() : with_private_server{GetParam().start(&clock)}, server_test{server->open()} {}
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(stepped);
+
+TEST_P(stepped, is_what_the_server_goes_by) {
+  const auto before = db().now();
+  clock.step(1h);
+  EXPECT_GE(db().now() - before, std::chrono::microseconds{1h}.count());
+  clock.step(-2h);
+  EXPECT_LT(db().now(), before);
+}
+
+// Law 2: the lease is over, by the only clock that counts. Its holder hears of it at its next renewal, and not even
+// before that can it commit.
+TEST_P(stepped, forward_ends_leases_and_their_holders_are_told) {
+  auto locks = connect();
+  auto other = connect();
+  const auto held = locks.acquire("orders/42", {.lease = 6s});
+  clock.step(1h);
+  const auto next = other.try_acquire("orders/42", {.lease = 6s});
+  ASSERT_TRUE(next.has_value());
+  EXPECT_GT(next->token(), held.token());
+  EXPECT_TRUE(eventually(6s, [&] { return held.lost().stop_requested(); })) << "a renewal comes every 2 s";
+  EXPECT_TRUE(is_held_by("orders/42", *next)) << "and was no harm to them";
+  EXPECT_FALSE(next->lost().stop_requested());
+}
+
+TEST_P(stepped, forward_leaves_a_lease_that_outlasts_it) {
+  auto locks = connect();
+  auto other = connect();
+  const auto held = locks.acquire("orders/42", {.lease = 2h});
+  clock.step(1h);
+  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(held.lost().stop_requested());
+}
+
+TEST_P(stepped, back_gives_no_name_to_two_and_lets_no_token_fall_behind) {
+  auto locks = connect();
+  auto other = connect();
+  auto held = locks.acquire("orders/42", {.lease = 3s});
+  const auto token = held.token();
+  clock.step(-1h);
+  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(eventually(4s, [&] { return held.lost().stop_requested(); })) << "it is renewed";
+  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  held.release();
+  const auto next = other.try_acquire("orders/42", {.lease = 3s});
+  ASSERT_TRUE(next.has_value());
+  EXPECT_GT(next->token(), token);
+}
+
+// A dead holder's lease ends later by as much as the clock was set back, and no sooner when it comes forward again.
+TEST_P(stepped, back_and_forth_ends_a_dead_holders_lease_when_it_said) {
+  auto locks = connect();
+  auto other = connect();
+  const auto dead = locks.acquire("orders/42", {.lease = 10min, .renew = false});
+  clock.step(-1h);
+  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  clock.step(1h + 9min);
+  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  clock.step(2min);
+  const auto next = other.try_acquire("orders/42");
+  ASSERT_TRUE(next.has_value());
+  EXPECT_GT(next->token(), dead.token());
+}
+
+TEST_P(stepped, tokens_grow_whichever_way_it_goes) {
+  auto locks = connect();
+  auto last = locks.acquire("orders/42").token();
+  for (const std::chrono::seconds by : {-3600s, 7200s, -1800s, -86400s, 86400s}) {
+    clock.step(by);
+    for (const auto how : {strategy::unique_index, strategy::version_cas, strategy::for_update}) {
+      const auto token = locks.acquire("orders/42", {.strategy = how}).token();
+      EXPECT_GT(token, last) << by.count() << ' ' << to_string(how);
+      last = token;
+    }
+  }
+}
+
+TEST_P(stepped, forward_lets_a_waiter_in_and_back_lets_it_wait) {
+  auto locks = connect();
+  auto other = connect();
+  auto held = locks.acquire("orders/42", {.lease = 1h, .renew = false});
+  background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", {}, stop).token(); }};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  clock.step(-10min);
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  const auto token = held.token();
+  clock.step(2h);
+  EXPECT_GT(waiter.get(), token);
+}
+
+}  // namespace
+}  // namespace rowlock::test

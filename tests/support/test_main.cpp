@@ -1,0 +1,171 @@
+#include "support/test_main.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/seed.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+std::string environment(const char* variable) {
+  const char* found = std::getenv(variable);
+  return found == nullptr ? "" : found;
+}
+
+std::string full_name(const testing::TestInfo& test) { return std::string{test.test_suite_name()} + "." + test.name(); }
+
+// --- which test was running ----------------------------------------------------------------------------------------
+
+char running[1024];  // for a signal's handler
+
+void write_all(std::string_view text) noexcept {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+void tell_which(std::string_view what_it_did) noexcept {
+  write_all(what_it_did);
+  write_all(running);
+  write_all("\n");
+}
+
+/// Of a thread that let an exception go, too.
+class last_words : public testing::EmptyTestEventListener {
+ public:
+  last_words() {
+    static std::terminate_handler before{};
+    before = std::set_terminate([] {
+      tell_which("[TERMINATED] ");
+      before();
+    });
+  }
+  void OnTestStart(const testing::TestInfo& test) override {
+    std::strncpy(running, full_name(test).c_str(), sizeof running - 1);
+  }
+};
+
+// --- the limit of time ---------------------------------------------------------------------------------------------
+
+extern "C" void end_late_test(int /*signal*/) {
+  tell_which("[ TIMED OUT] ");
+  std::abort();
+}
+
+/// An alarm instead of a thread, so that tests which fork have no thread that they did not start. It is not inherited.
+class limit : public testing::EmptyTestEventListener {
+ public:
+  explicit limit(unsigned seconds) : seconds_{seconds} { ::signal(SIGALRM, end_late_test); }
+  void OnTestStart(const testing::TestInfo& /*test*/) override { ::alarm(seconds_); }
+  void OnTestEnd(const testing::TestInfo& /*test*/) override { ::alarm(0); }
+
+ private:
+  unsigned seconds_;
+};
+
+// --- what is told of a test that fails -----------------------------------------------------------------------------
+
+/// A file that others append to.
+class log_file {
+ public:
+  explicit log_file(std::string path) : path_{std::move(path)} {}
+
+  void mark() { begin_ = size(); }
+  /// The end of what was written since mark(), in whole lines.
+  std::string news() const {
+    constexpr std::streamoff most = 2000;
+    std::ifstream in{path_};
+    const auto from = std::max(begin_, size() - most);
+    in.seekg(from);
+    std::string out;
+    if (from > begin_) std::getline(in, out);
+    std::ostringstream rest;
+    rest << in.rdbuf();
+    return rest.str();
+  }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::streamoff size() const {
+    std::ifstream in{path_, std::ios::ate};
+    return in ? static_cast<std::streamoff>(in.tellg()) : 0;
+  }
+
+  std::string path_;
+  std::streamoff begin_ = 0;
+};
+
+class explanation : public testing::EmptyTestEventListener {
+ public:
+  explanation() {
+    std::istringstream paths{environment("ROWLOCK_TEST_LOGS")};
+    for (std::string path; std::getline(paths, path, ':');) logs_.emplace_back(path);
+  }
+  void OnTestStart(const testing::TestInfo& /*test*/) override {
+    for (auto& each : logs_) each.mark();
+  }
+  void OnTestEnd(const testing::TestInfo& test) override {
+    if (test.result()->Passed() || test.result()->Skipped()) return;
+    for (const auto& each : logs_)
+      if (const auto news = each.news(); !news.empty()) std::cout << "In " << each.path() << ":\n" << news;
+    std::cout << "To run it alone: ";
+    if (is_seed_used()) std::cout << "ROWLOCK_TEST_SEED=" << seed() << ' ';
+    if (const auto tier = environment("ROWLOCK_TEST_TIER"); !tier.empty())
+      std::cout << "./test.sh --" << tier;
+    else
+      std::cout << "./test.sh";
+    std::cout << " '^" << full_name(test) << "$'" << std::endl;
+  }
+
+ private:
+  std::vector<log_file> logs_;
+};
+
+// --- which tests ---------------------------------------------------------------------------------------------------
+
+// Whatever GoogleTest's filter leaves out stays left out.
+void keep_matching(const std::regex& wanted) {
+  const auto before = GTEST_FLAG_GET(filter);
+  std::string names;
+  const auto& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const auto& suite = *all.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) {
+      const auto name = full_name(*suite.GetTestInfo(j));
+      if (std::regex_search(name, wanted)) names += name + ":";
+    }
+  }
+  const auto without = before.find('-');
+  GTEST_FLAG_SET(filter,
+                 (names.empty() ? "none." : names) + (without == std::string::npos ? "" : before.substr(without)));
+}
+
+}  // namespace
+
+int run_all_tests(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (const auto wanted = environment("ROWLOCK_TEST_REGEX"); !wanted.empty())
+    keep_matching(std::regex{wanted, std::regex::extended});
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  listeners.Append(new last_words);
+  listeners.Append(new explanation);
+  if (const auto seconds = environment("ROWLOCK_TEST_LIMIT"); !seconds.empty())
+    listeners.Append(new limit{static_cast<unsigned>(std::stoul(seconds))});
+  return RUN_ALL_TESTS();
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace rowlock::test {
+
+/// What main() of a test program does: runs its tests, each within a limit of time, and says of one that fails how it
+/// is run alone and what the servers wrote into their logs meanwhile. The environment:
+///
+/// - ROWLOCK_TEST_REGEX: only the tests in whose full name it is found. GoogleTest's own filter holds as well.
+/// - ROWLOCK_TEST_LIMIT: after so many seconds a test is named and the program aborted. No limit without it.
+/// - ROWLOCK_TEST_LOGS: the files that servers write to, separated by colons.
+int run_all_tests(int argc, char** argv);
+
+}  // namespace rowlock::test

@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+#include <rowlock/error.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "driver/boot_clock.hpp"
+#include "runtime/pool.hpp"
+#include "support/errors.hpp"
+#include "support/eventually.hpp"
+
+// Who gets a session next, where there are fewer than are wanted.
+
+namespace rowlock {
+namespace {
+
+using namespace std::chrono_literals;
+using runtime::pool;
+using runtime::purpose;
+using test::eventually;
+
+class fake_session : public driver::session {
+ public:
+  explicit fake_session(const bool& is_dead) : is_dead_{is_dead} {}
+  void exclusively(const std::function<void()>& body, const driver::limits& /*until*/) override { body(); }
+  bool looks_alive() noexcept override { return !is_dead_; }
+
+ private:
+  std::vector<driver::row> do_run(const dialect::step& /*what*/, std::span<const driver::request> /*batch*/,
+                                  const driver::limits& /*until*/) override {
+    return {};
+  }
+  void do_script(const std::string& /*sql*/) override {}
+  std::int64_t do_change_count(const driver::limits& /*until*/) override { return 0; }
+
+  const bool& is_dead_;
+};
+
+const driver::limits no_limit{.deadline = driver::now() + 1h};
+driver::limits until_now() { return {.deadline = driver::now()}; }
+
+struct pool_test : testing::Test {
+  bool all_are_dead = false;
+  int opened = 0;
+  std::unique_ptr<pool> all;
+
+  void make(std::size_t most, std::size_t kept = 0) {
+    all = std::make_unique<pool>(
+        [this](const driver::limits&) {
+          ++opened;
+          return std::make_unique<fake_session>(all_are_dead);
+        },
+        "connections", pool::size{.most = most, .kept = kept}, 1h);
+  }
+  std::optional<errc> refusal(purpose what_for) {
+    const auto e = test::error_of([&] { (void)all->borrow(until_now(), what_for); });
+    return e ? std::optional{static_cast<errc>(e->code().value())} : std::nullopt;
+  }
+
+  /// Threads that ask one after the other, and note who has got one.
+  std::vector<std::string> got;  // by who has the only session
+  std::vector<std::jthread> threads;
+  void ask(const std::string& name, purpose what_for) {
+    const auto before = all->used().waiting;
+    threads.emplace_back([this, name, what_for] {
+      const auto loan = all->borrow(no_limit, what_for);
+      got.push_back(name);
+    });
+    ASSERT_TRUE(eventually([&] { return all->used().waiting == before + 1; }));
+  }
+};
+
+TEST_F(pool_test, serves_those_who_wait_in_their_order) {
+  make(1);
+  std::vector<std::string> asked;
+  {
+    const auto only = all->borrow(no_limit);
+    for (int i = 0; i < 10; ++i) ask(asked.emplace_back(std::to_string(i)), purpose::usual);
+  }
+  threads.clear();
+  EXPECT_EQ(got, asked);
+  EXPECT_EQ(opened, 1);
+}
+
+TEST_F(pool_test, serves_what_keeps_and_ends_locks_first) {
+  make(1);
+  {
+    const auto only = all->borrow(no_limit);
+    ask("acquire", purpose::usual);
+    ask("release", purpose::letting_go);
+    ask("acquire another", purpose::usual);
+    ask("renew", purpose::keeping);
+    ask("release another", purpose::letting_go);
+  }
+  threads.clear();
+  EXPECT_EQ(got, (std::vector<std::string>{"renew", "release", "release another", "acquire", "acquire another"}));
+}
+
+TEST_F(pool_test, keeps_one_for_what_keeps_and_ends_locks) {
+  make(3, 1);
+  const auto one = all->borrow(no_limit);
+  const auto two = all->borrow(no_limit);
+  EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted);
+  {
+    const auto kept = all->borrow(until_now(), purpose::letting_go);
+    EXPECT_EQ(refusal(purpose::keeping), errc::pool_exhausted) << "there are no more than three";
+  }
+  EXPECT_EQ(refusal(purpose::keeping), std::nullopt);
+  EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted) << "though it is idle";
+  EXPECT_EQ(opened, 3);
+}
+
+TEST_F(pool_test, what_keeps_locks_may_have_all_of_them) {
+  make(2, 1);
+  {
+    const auto one = all->borrow(no_limit, purpose::letting_go);
+    const auto two = all->borrow(no_limit, purpose::letting_go);
+    EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted);
+  }
+  EXPECT_EQ(refusal(purpose::usual), std::nullopt);
+}
+
+// What is given back in between goes to nobody who has given up.
+TEST_F(pool_test, those_who_gave_up_are_passed_over) {
+  make(1);
+  {
+    const auto only = all->borrow(no_limit);
+    EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted);
+    std::stop_source stopped;
+    stopped.request_stop();
+    EXPECT_TRUE(test::throws(
+        errc::cancelled, [&] { (void)all->borrow({.deadline = driver::now() + 1h, .stop = stopped.get_token()}); }));
+    EXPECT_EQ(all->used().waiting, 0U);
+  }
+  EXPECT_EQ(refusal(purpose::usual), std::nullopt);
+}
+
+TEST_F(pool_test, the_dead_are_replaced_and_their_places_given_to_those_who_wait) {
+  make(2);
+  {
+    const auto one = all->borrow(no_limit);
+    const auto two = all->borrow(no_limit);
+  }
+  all_are_dead = true;
+  const auto one = all->borrow(no_limit);
+  EXPECT_EQ(opened, 3);
+  EXPECT_EQ(all->used().open, 1U) << "both were found dead, and one was opened";
+  const auto two = all->borrow(until_now());
+  EXPECT_EQ(all->used().open, 2U);
+}
+
+}  // namespace
+}  // namespace rowlock
