@@ -1,5 +1,15 @@
 #!/usr/bin/env bash
-# Builds everything, warnings as errors, and runs every test.
+# Builds everything, warnings as errors, starts throw-away servers and runs the tests. Without arguments the quick tier:
+# every law, strategy and database, in about ten minutes.
+#
+#   ./test.sh                 the quick tier
+#   ./test.sh --all           the full tier: every combination, a million rows, races at length, benchmarks
+#   ./test.sh [--all] REGEX   the tests in whose name it is found: 'contract/lease[.]' or '/mysql_'
+#   ./test.sh --help          this
+#
+# The gate of a change, with sanitizers and lint, is .ci/run. The servers are PostgreSQL and MariaDB as Debian has them, in
+# a temporary folder, unless ROWLOCK_TEST_POSTGRESQL_URL or ROWLOCK_TEST_MYSQL_URL name others, by roles that may do
+# everything. ROWLOCK_TEST_SEED repeats the random choices of a run that failed.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -8,10 +18,22 @@ source .ci/build.sh
 source .ci/servers.sh
 exec </dev/null
 
-need_packages "${build_packages[@]}" "${test_packages[@]}"
+tier=quick regex=
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        --quick) tier=quick ;;
+        --all) tier=all ;;
+        -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && exit ;;
+        -*) echo "There is no option $1; ./test.sh --help tells what there is." >&2 && exit 2 ;;
+        *) regex=$1 ;;
+    esac
+    shift
+done
 
-cmake --preset release -DROWLOCK_WERROR=ON -DROWLOCK_WITH_SQLITE=ON -DROWLOCK_WITH_POSTGRESQL=ON \
-    -DROWLOCK_WITH_MYSQL=ON
+need_packages "${build_packages[@]}" "${test_packages[@]}"
+use_memory
+
+cmake --preset release "${with_everything[@]}" -DROWLOCK_BUILD_BENCH="$([[ $tier == all ]] && echo ON || echo OFF)"
 cmake --build --preset release --parallel "$jobs"
 
-with_servers postgresql pgbouncer mariadb -- ctest --preset release
+with_servers postgresql pgbouncer mariadb mariadb_for_defaults -- .ci/tests release "$tier" "$regex"

@@ -17,3 +17,7 @@ build_quietly() {
         return 1
     fi
 }
+
+# For cmake: every backend, and warnings are errors. Compiled objects are kept for other checkouts where ccache is there.
+with_everything=(-DROWLOCK_WERROR=ON -DROWLOCK_WITH_SQLITE=ON -DROWLOCK_WITH_POSTGRESQL=ON -DROWLOCK_WITH_MYSQL=ON)
+[[ -z $(command -v ccache) ]] || with_everything+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)

@@ -1,5 +1,5 @@
 # To be sourced. with_servers <server>... -- <command>...: runs the command with throw-away servers (postgresql,
-# pgbouncer, mariadb) on free loopback ports, their files in one temporary folder. In the environment of the command are
+# pgbouncer, mariadb, mariadb_for_defaults) on free loopback ports, their files in one temporary folder. In the environment of the command are
 #
 #   ROWLOCK_TEST_POSTGRESQL_URL    a database, by a role that may do everything. Where this is set already, that database is
 #                                  used, no server is started, and none of the following is set.
@@ -8,6 +8,11 @@
 #                                  server may stand in the URL
 #   ROWLOCK_TEST_MYSQL_URL         a database of MariaDB, by a role that may do everything. Where this is set already, that
 #                                  database is used, of MariaDB or MySQL, and no such server is started.
+#   ROWLOCK_TEST_MYSQL_DEFAULTS_URL  mariadb_for_defaults: another such server, whose global settings tests may change
+#                                  while other tests use the first. Used if it is set already, too.
+#   ROWLOCK_TEST_POSTGRESQL_DATA, ROWLOCK_TEST_MARIADB_DATA
+#                                  fresh data folders for servers that a test has to itself, which may copy them
+#   ROWLOCK_TEST_LOGS              the logs of the servers that were started, separated by colons
 #
 # Servers and command end when this shell ends, in whatever way. The shell must not have traps of its own.
 
@@ -16,7 +21,7 @@ servers_variables=()
 postgresql_pid=
 postgresql_port=
 pgbouncer_pid=
-mariadb_pid=
+mariadb_pids=()
 command_pid=
 
 with_servers() {
@@ -140,6 +145,14 @@ export_for_command() {
     servers_variables+=("$1")
 }
 
+tell_of_log() { export_for_command ROWLOCK_TEST_LOGS "${ROWLOCK_TEST_LOGS:+$ROWLOCK_TEST_LOGS:}$1"; }
+
+# keep_fresh_data <variable>: a copy of the data folder before its server has started.
+keep_fresh_data() {
+    cp -a "$folder/data" "$folder/fresh"
+    export_for_command "$1" "$folder/fresh"
+}
+
 # could_start <pid> <log> <query>...: 0 as soon as that command, a query, succeeds; 1 when the server has ended or does
 # not answer.
 could_start() {
@@ -191,6 +204,7 @@ start_postgresql() {
     make_postgresql_cluster && start_on_free_port "$folder.log" run_postgresql || return 1
     export_for_command ROWLOCK_TEST_POSTGRESQL_URL "$(postgresql_url "$postgresql_port")"
     export_for_command ROWLOCK_TEST_POSTGRESQL_BIN "$postgresql_bin"
+    tell_of_log "$folder.log"
 }
 
 postgresql_url() { printf 'postgresql://rowlock:%s@127.0.0.1:%s/postgres' "$postgresql_password" "$1"; }
@@ -202,17 +216,20 @@ query_postgresql() {
 make_postgresql_cluster() {
     printf '%s\n' "$postgresql_password" >"$folder/password"
     if ! (cd "$folder" && exec setpriv "${become[@]}" "$postgresql_bin/initdb" --pgdata=data --no-sync --encoding=UTF8 \
-        --locale=C.UTF-8 --username=rowlock --pwfile=password --auth=scram-sha-256) \
+        --locale=C.UTF-8 --username=rowlock --pwfile=password --auth=md5) \
         >"$folder.log" 2>&1; then
         echo "PostgreSQL's initdb failed:" >&2
         cat "$folder.log" >&2
         return 1
     fi
-    # fsync stays on: rowlock warns where it is off.
+    keep_fresh_data ROWLOCK_TEST_POSTGRESQL_DATA
+    # fsync stays on: rowlock warns where it is off. Passwords are not SCRAM's, which each of thousands of connections
+    # would pay for.
     cat >>"$folder/data/postgresql.conf" <<'SETTINGS'
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
-max_connections = 200
+max_connections = 400
+password_encryption = md5
 SETTINGS
 }
 
@@ -251,7 +268,7 @@ unix_socket_dir =
 pool_mode = transaction
 max_client_conn = 500
 default_pool_size = 20
-auth_type = scram-sha-256
+auth_type = md5
 auth_file = users
 auth_user = rowlock
 SETTINGS
@@ -268,13 +285,18 @@ stop_pgbouncer() {
 
 # --- MariaDB ----------------------------------------------------------------------------------------------------------
 
-# As nobody, because the packages without the service make no user.
-start_mariadb() {
-    [[ -z ${ROWLOCK_TEST_MYSQL_URL-} ]] || return 0
+start_mariadb() { start_mariadb_as mariadb ROWLOCK_TEST_MYSQL_URL; }
+start_mariadb_for_defaults() { start_mariadb_as mariadb-for-defaults ROWLOCK_TEST_MYSQL_DEFAULTS_URL; }
+
+# start_mariadb_as <folder> <variable>: as nobody, because the packages without the service make no user.
+start_mariadb_as() {
+    local mariadb_variable=$2
+    [[ -z ${!mariadb_variable-} ]] || return 0
     local folder become
-    become_user nobody && make_server_folder mariadb nobody || return 1
+    become_user nobody && make_server_folder "$1" nobody || return 1
     mariadb_password=$(</proc/sys/kernel/random/uuid)
     make_mariadb_files && start_on_free_port "$folder.log" run_mariadb || return 1
+    tell_of_log "$folder.log"
 }
 
 make_mariadb_files() {
@@ -291,6 +313,7 @@ SETTINGS
         cat "$folder.log" >&2
         return 1
     fi
+    keep_fresh_data ROWLOCK_TEST_MARIADB_DATA
 }
 
 # run_mariadb <port>. The path of the socket counts from the data folder: the whole of it may be too long. Temporary files
@@ -298,10 +321,11 @@ SETTINGS
 run_mariadb() {
     PATH=$PATH:/usr/sbin start_server "$folder" "$folder.log" mariadbd --no-defaults --datadir="$folder/data" \
         --tmpdir="$folder" --init-file="$folder/init" --socket=socket --pid-file=pid --bind-address=127.0.0.1 --port="$1" \
-        --skip-name-resolve --max-connections=300
-    mariadb_pid=$!
-    could_start "$mariadb_pid" "$folder.log" query_mariadb "$1" || return 1
-    export_for_command ROWLOCK_TEST_MYSQL_URL "mysql://rowlock:$mariadb_password@127.0.0.1:$1/rowlock"
+        --skip-name-resolve --max-connections=400
+    local pid=$!
+    mariadb_pids+=("$pid")
+    could_start "$pid" "$folder.log" query_mariadb "$1" || return 1
+    export_for_command "$mariadb_variable" "mysql://rowlock:$mariadb_password@127.0.0.1:$1/rowlock"
 }
 
 query_mariadb() {
@@ -310,6 +334,21 @@ query_mariadb() {
 }
 
 stop_mariadb() {
-    [[ -z $mariadb_pid ]] || end_process "$mariadb_pid" TERM
-    mariadb_pid=
+    local pid
+    for pid in "${mariadb_pids[@]}"; do end_process "$pid" TERM; done
+    mariadb_pids=()
+}
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+# Tests make thousands of tables, and a slow disk would have them wait for it most of the time: temporary files in memory,
+# where that is large enough, programs may be started there, and nobody has said where they should be.
+use_memory() {
+    [[ -z ${TMPDIR-} ]] || return 0
+    local folder=/dev/shm free probe
+    free=$(df --output=avail --block-size=1G "$folder" 2>/dev/null | tail -n 1) && [[ $free -ge 6 ]] || return 0
+    probe=$(mktemp "$folder/rowlock.XXXXXX" 2>/dev/null) || return 0
+    printf '#!/bin/sh\n' >"$probe" && chmod +x "$probe"
+    if "$probe" 2>/dev/null; then export TMPDIR=$folder; fi
+    rm -f "$probe"
 }
