@@ -13,7 +13,7 @@ s/^#define ROWLOCK_.*//
 s/^```([a-z]+) .*$/```\1/
 
 # Files that are no part of the reference keep their names, and lose their links.
-s/\[([^]]*)\]\((\.\.\/)?(tests|schema|src|examples|bench|cmake|include)\/[^)]*\)/\1/g
+s/\[([^]]*)\]\((\.\.\/)?(tests|testkit|schema|src|demo|examples|bench|cmake|include)\/[^)]*\)/\1/g
 s/\[([^]]*)\]\(systemd\/[^)]*\)/\1/g
 
 # It knows pages, but not their headings as they are linked to elsewhere.

@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "support/child.hpp"
-#include "support/eventually.hpp"
 #include "support/program.hpp"
 #include "support/recorder.hpp"
 #include "support/sqlite_database.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/child.hpp"
+#include "testkit/eventually.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 

@@ -8,11 +8,12 @@
 #include "process/roles.hpp"
 #include "support/program.hpp"
 #include "support/test_main.hpp"
+#include "testkit/child_process.hpp"
 
 int main(int argc, char** argv) {
   const auto arguments = [&] { return std::vector<std::string>(argv + 3, argv + argc); };
   rowlock::test::reset_signals();  // a shell lets what is in its background ignore some
-  if (argc >= 3 && std::string_view{argv[1]} == "--role") return rowlock::test::play(argv[2], arguments());
+  if (const auto role = rowlock::test::role_of(argc, argv)) return rowlock::test::play(*role, arguments());
   if (argc >= 3 && std::string_view{argv[1]} == "--command")
     return rowlock::test::play_for_stranger(argv[2], arguments());
   ::signal(SIGPIPE, SIG_IGN);

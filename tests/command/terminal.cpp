@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "process/roles.hpp"
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "support/child_process.hpp"
 #include "support/program.hpp"
+#include "testkit/child_process.hpp"
 
 namespace rowlock::test {
 

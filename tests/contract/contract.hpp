@@ -12,8 +12,8 @@
 #include "support/background.hpp"
 #include "support/database.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

@@ -10,8 +10,8 @@
 #include "support/background.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
 #include "support/slowness.hpp"
 #include "support/sqlite_database.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/eventually.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 namespace {

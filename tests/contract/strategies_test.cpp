@@ -7,9 +7,9 @@
 
 #include "support/background.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/on_each_database_with.hpp"
 #include "support/sqlite_database.hpp"
+#include "testkit/eventually.hpp"
 
 // One name, whose users chose different strategies.
 

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "support/channel.hpp"
-#include "support/child.hpp"
 #include "support/errors.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/child.hpp"
+#include "testkit/temp_folder.hpp"
 
 // Liveness files: clients in this process, and in others that are killed.
 

@@ -24,7 +24,7 @@
 #include "driver/mysql_errors.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 // The session of MySQL and MariaDB, with steps of the test's own, against the server of ROWLOCK_TEST_MYSQL_URL.
 

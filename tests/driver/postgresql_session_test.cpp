@@ -34,8 +34,8 @@
 #include "driver/postgresql_values.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/tcp_proxy.hpp"
+#include "testkit/eventually.hpp"
 
 // The PostgreSQL session, with steps of the test's own, against the server of ROWLOCK_TEST_POSTGRESQL_URL.
 

@@ -14,7 +14,7 @@
 #include "runtime/schema.hpp"
 #include "strategy/unique_index.hpp"
 #include "support/errors.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/temp_folder.hpp"
 
 // The SQLite session and the SQL of its dialect, with a clock of the test's own where time matters.
 

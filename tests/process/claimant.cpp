@@ -7,8 +7,8 @@
 
 #include "process/roles.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

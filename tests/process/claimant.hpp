@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <string>
 
-#include "support/child_process.hpp"
 #include "support/strategies.hpp"
+#include "testkit/child_process.hpp"
 
 namespace rowlock::test {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "process/roles.hpp"
-#include "support/child_process.hpp"
 #include "support/databases.hpp"
 #include "support/recorder.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 namespace {

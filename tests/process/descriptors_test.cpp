@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "process/roles.hpp"
-#include "support/child_process.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
+#include "testkit/child_process.hpp"
 
 namespace rowlock::test {
 namespace {

@@ -6,8 +6,8 @@
 #include "process/claimant.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/on_each_database_with.hpp"
+#include "testkit/eventually.hpp"
 
 // What becomes of a lock by for_update when its holder is killed or stopped. What its server does to it: server/.
 

@@ -3,8 +3,8 @@
 
 #include "process/claimant.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/on_each_database_with.hpp"
+#include "testkit/eventually.hpp"
 
 // What an operator's force does to a holder that is a process of its own.
 

@@ -16,11 +16,11 @@
 #include "process/roles.hpp"
 #include "support/background.hpp"
 #include "support/channel.hpp"
-#include "support/child_process.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {

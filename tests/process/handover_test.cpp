@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "process/roles.hpp"
-#include "support/child_process.hpp"
 #include "support/databases.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {

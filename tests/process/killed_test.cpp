@@ -5,11 +5,11 @@
 #include <string>
 
 #include "process/roles.hpp"
-#include "support/child_process.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {

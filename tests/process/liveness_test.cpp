@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "process/claimant.hpp"
-#include "support/child_process.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
 #include "support/sqlite_database.hpp"
 #include "support/strategies.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/eventually.hpp"
 
 // In a file of SQLite a lock by for_update lasts for as long as the operating system keeps another file locked: each
 // client has one, in the folder beside the database, and the row names it.

@@ -1,11 +1,11 @@
 #include <signal.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "process/roles.hpp"
 #include "support/test_main.hpp"
+#include "testkit/child_process.hpp"
 
 // ThreadSanitizer ends a child that starts a thread after a fork of many, which is what is tested here.
 extern "C" const char* __tsan_default_options();                                // NOLINT
@@ -13,7 +13,7 @@ extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }  
 
 int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
-  if (argc >= 3 && std::string_view{argv[1]} == "--role")
-    return rowlock::test::play(argv[2], std::vector<std::string>(argv + 3, argv + argc));
+  if (const auto role = rowlock::test::role_of(argc, argv))
+    return rowlock::test::play(*role, std::vector<std::string>(argv + 3, argv + argc));
   return rowlock::test::run_all_tests(argc, argv);
 }

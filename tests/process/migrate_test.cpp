@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "process/roles.hpp"
-#include "support/child_process.hpp"
 #include "support/databases.hpp"
 #include "support/recorder.hpp"
+#include "testkit/child_process.hpp"
 
 namespace rowlock::test {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "process/roles.hpp"
-#include "support/child_process.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
 #include "support/sqlite_database.hpp"
+#include "testkit/child_process.hpp"
 
 namespace rowlock::test {
 namespace {

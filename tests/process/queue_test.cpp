@@ -16,14 +16,14 @@
 
 #include "process/roles.hpp"
 #include "support/background.hpp"
-#include "support/child_process.hpp"
 #include "support/databases.hpp"
-#include "support/eventually.hpp"
 #include "support/named_waiter.hpp"
 #include "support/recorder.hpp"
 #include "support/slowness.hpp"
 #include "support/strategies.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/eventually.hpp"
+#include "testkit/temp_folder.hpp"
 
 // Those who wait in several processes get the lock in the order of their tickets, whatever becomes of the others.
 

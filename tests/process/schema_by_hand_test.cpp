@@ -8,10 +8,10 @@
 
 #include "support/databases.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
 #include "support/strategies.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/eventually.hpp"
+#include "testkit/temp_folder.hpp"
 
 // The schema files as a database administrator runs them: by the shell of the database, without this library.
 

@@ -16,13 +16,13 @@
 #include "process/claimant.hpp"
 #include "process/roles.hpp"
 #include "process/visits.hpp"
-#include "support/child_process.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/on_each_database_with.hpp"
 #include "support/open_transactions.hpp"
 #include "support/recorder.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/eventually.hpp"
+#include "testkit/temp_folder.hpp"
 
 // The strategies contend for the same row: whichever of them the holders of a name chose, there is one holder at a
 // time, and the next has a larger token.

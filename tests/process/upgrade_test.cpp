@@ -14,11 +14,11 @@
 #include "process/roles.hpp"
 #include "process/visits.hpp"
 #include "server/steps.hpp"
-#include "support/child_process.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/on_each_database_with.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/eventually.hpp"
+#include "testkit/temp_folder.hpp"
 
 // A rolling deploy: programs of the first schema go on, while others migrate, and programs of this library join them.
 

@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "support/child.hpp"
-#include "support/eventually.hpp"
 #include "support/program.hpp"
+#include "testkit/child.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

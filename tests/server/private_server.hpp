@@ -10,7 +10,7 @@
 #include "server/stepped_clock.hpp"
 #include "support/database.hpp"
 #include "support/server_database.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 

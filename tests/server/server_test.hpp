@@ -13,10 +13,10 @@
 #include "server/servers.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
 #include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "support/temp_folder.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

@@ -6,7 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

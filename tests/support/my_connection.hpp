@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/server_address.hpp"
+#include "testkit/url.hpp"
 
 namespace rowlock::test {
 

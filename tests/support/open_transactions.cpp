@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "support/eventually.hpp"
 #include "support/server_database.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "support/child.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/child.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 

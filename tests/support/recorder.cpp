@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

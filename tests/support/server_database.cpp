@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "support/database.hpp"
-#include "support/server_address.hpp"
+#include "testkit/url.hpp"
 
 namespace rowlock::test {
 

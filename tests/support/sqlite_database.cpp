@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "testkit/url.hpp"
+
 namespace rowlock::test {
 
 namespace {
@@ -112,29 +114,13 @@ class endless_trigger : public obstacle {
   std::filesystem::path file_;
 };
 
-/// Percent-encodes what a URL gives another meaning.
-std::string encoded(const std::string& path) {
-  std::string out;
-  for (const char c : path) {
-    if (c == '?')
-      out += "%3F";
-    else if (c == '#')
-      out += "%23";
-    else if (c == '%')
-      out += "%25";
-    else
-      out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 sqlite_database::sqlite_database() : folder_{std::make_unique<temp_folder>()}, file_{*folder_ / "locks.db"} {}
 
 sqlite_database::sqlite_database(std::filesystem::path file) : file_{std::move(file)} {}
 
-std::string sqlite_database::url() const { return "sqlite:" + encoded(file_.string()); }
+std::string sqlite_database::url() const { return sqlite_url(file_.string()); }
 
 std::string sqlite_database::shell() const { return "sqlite3 -bail '" + file_.string() + "'"; }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "support/database.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 

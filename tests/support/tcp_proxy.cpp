@@ -24,6 +24,8 @@
 #include <utility>
 #include <vector>
 
+#include "testkit/file_descriptor.hpp"
+
 namespace rowlock::test {
 
 namespace {
@@ -32,31 +34,16 @@ using steady = std::chrono::steady_clock;
 
 [[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
 
-class descriptor {
+class descriptor : public file_descriptor {
  public:
-  descriptor() = default;
-  explicit descriptor(int number) : number_{number} {}
-  descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() { close(); }
+  using file_descriptor::file_descriptor;
 
-  int get() const noexcept { return number_; }
-  void close() noexcept {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
   /// The other side hears of a connection that is no more.
   void reset() noexcept {
     const linger at_once{.l_onoff = 1, .l_linger = 0};
-    if (number_ >= 0) ::setsockopt(number_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    if (get() >= 0) ::setsockopt(get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     close();
   }
-
- private:
-  int number_ = -1;
 };
 
 void send_at_once(int socket) {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/postgresql_database.hpp"
 #include "support/recorder.hpp"
+#include "testkit/eventually.hpp"
 
 // What others do at a certain moment of a call in the caller's transaction: just before one of its statements, or just
 // after it.

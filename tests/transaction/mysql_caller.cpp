@@ -8,7 +8,7 @@
 #include <mutex>
 #include <utility>
 
-#include "support/server_address.hpp"
+#include "testkit/url.hpp"
 #include "transaction/caller.hpp"
 
 namespace rowlock::test {

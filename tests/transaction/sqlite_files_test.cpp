@@ -8,7 +8,7 @@
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
 #include "support/sqlite_database.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/temp_folder.hpp"
 #include "transaction/caller.hpp"
 
 // SQLite: which file a transaction is on.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "process/roles.hpp"
-#include "support/child_process.hpp"
+#include "testkit/child_process.hpp"
 #include "transaction/transaction_test.hpp"
 
 // A holder in a process of its own that is stopped (SIGSTOP) at the worst moments.

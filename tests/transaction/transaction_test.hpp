@@ -14,9 +14,9 @@
 #include "support/database.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
 #include "support/recorder.hpp"
 #include "support/strategies.hpp"
+#include "testkit/eventually.hpp"
 #include "transaction/caller.hpp"
 
 namespace rowlock::test {

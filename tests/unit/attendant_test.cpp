@@ -11,7 +11,7 @@
 #include "driver/boot_clock.hpp"
 #include "runtime/attendant.hpp"
 #include "runtime/pool.hpp"
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 // When the transactions end that hold locks, with a session that is the test's own.
 

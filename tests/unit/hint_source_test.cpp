@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "support/eventually.hpp"
 #include "support/happening.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock {
 namespace {

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 // With a server that the test plays: no time needs to pass.
 

@@ -7,7 +7,7 @@
 
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 namespace {

@@ -14,7 +14,7 @@
 #include "driver/boot_clock.hpp"
 #include "runtime/pool.hpp"
 #include "support/errors.hpp"
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 // Who gets a session next, where there are fewer than are wanted.
 

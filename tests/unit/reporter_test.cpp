@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "driver/boot_clock.hpp"
-#include "support/eventually.hpp"
 #include "support/happening.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock {
 namespace {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/eventually.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {

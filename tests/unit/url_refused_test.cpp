@@ -6,7 +6,7 @@
 #include <string>
 
 #include "support/errors.hpp"
-#include "support/temp_folder.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 namespace {

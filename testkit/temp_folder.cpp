@@ -1,4 +1,4 @@
-#include "support/temp_folder.hpp"
+#include "testkit/temp_folder.hpp"
 
 #include <stdlib.h>
 

@@ -2,8 +2,11 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <ostream>
+
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 
@@ -30,7 +33,7 @@ class child {
   pid_t pid() const noexcept { return pid_; }
 
   void signal(int number);
-  /// SIGSTOP, and until it has stopped.
+  /// SIGSTOP, and until it has stopped. Throws std::runtime_error if it ended instead.
   void pause();
   void resume();
   /// SIGKILL, and until it is gone.
@@ -38,7 +41,7 @@ class child {
 
   bool has_ended();
   /// Waits for its end; nullopt where it does not come in time.
-  std::optional<ending> wait();
+  std::optional<ending> wait(std::chrono::steady_clock::duration within = patience);
 
  private:
   pid_t pid_;

@@ -1,4 +1,4 @@
-#include "support/child.hpp"
+#include "testkit/child.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -6,10 +6,9 @@
 #include <cerrno>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <system_error>
-
-#include "support/eventually.hpp"
 
 namespace rowlock::test {
 
@@ -49,7 +48,10 @@ void child::signal(int number) {
 void child::pause() {
   signal(SIGSTOP);
   int status = 0;
-  if (::waitpid(pid_, &status, WUNTRACED) != pid_ || !WIFSTOPPED(status)) fail("waitpid");
+  if (::waitpid(pid_, &status, WUNTRACED) != pid_) fail("waitpid");
+  if (WIFSTOPPED(status)) return;
+  ending_ = ending_of(status);
+  throw std::runtime_error{"a child process ended instead of stopping"};
 }
 
 void child::resume() { signal(SIGCONT); }
@@ -67,8 +69,8 @@ bool child::has_ended() {
   return ending_.has_value();
 }
 
-std::optional<ending> child::wait() {
-  static_cast<void>(eventually([&] { return has_ended(); }));
+std::optional<ending> child::wait(std::chrono::steady_clock::duration within) {
+  static_cast<void>(eventually(within, [&] { return has_ended(); }));
   return ending_;
 }
 
