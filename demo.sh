@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the flash sale (examples/) and runs it with the given arguments; --help tells them.
+# Builds the flash sale (demo/) and runs it with the given arguments; --help tells them.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

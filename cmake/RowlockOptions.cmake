@@ -10,7 +10,7 @@ set(ROWLOCK_SANITIZE "" CACHE STRING "Sanitizers to build with, separated by com
 
 option(ROWLOCK_BUILD_COMMAND "Build the command rowlock" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_BUILD_TESTS "Build the tests and the documentation's snippets" ${PROJECT_IS_TOP_LEVEL})
-option(ROWLOCK_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(ROWLOCK_BUILD_EXAMPLES "Build the examples and the demonstration" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_INSTALL "Have install rules and packages" ${PROJECT_IS_TOP_LEVEL})
 
