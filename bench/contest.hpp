@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "crew.hpp"
 #include "measure.hpp"
-#include "orders.hpp"
 #include "server.hpp"
 
 namespace bench {

@@ -1,5 +1,3 @@
-#include "contest_cases.hpp"
-
 #include <rowlock/rowlock.hpp>
 
 #include <fmt/format.h>
@@ -9,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "server_tables.hpp"
-#include "temporary_folder.hpp"
+#include "cases.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace bench {
 namespace {
@@ -56,7 +54,7 @@ class arena_in_file final : public arena {
   }
 
  private:
-  temporary_folder folder_;
+  test::temp_folder folder_;
 };
 
 /// What the contests of one database have in common.

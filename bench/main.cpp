@@ -15,15 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "contest_cases.hpp"
+#include "cases.hpp"
+#include "crew.hpp"
 #include "measure.hpp"
 #include "result.hpp"
-#include "server_cases.hpp"
-#include "server_kinds.hpp"
-#include "worker.hpp"
-#ifdef ROWLOCK_WITH_SQLITE
-#include "sqlite_cases.hpp"
-#endif
+#include "server.hpp"
 
 namespace {
 
@@ -128,7 +124,7 @@ void add_databases(CLI::App& app, std::vector<std::string>& to) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view{argv[1]} == bench::worker_argument) return bench::work();
+  if (rowlock::test::role_of(argc, argv) == bench::worker_role) return bench::work();
   options asked;
   CLI::App app{"Measures rowlock beside the bare statements, all subjects of a case interleaved in one run",
                "rowlock_bench"};

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "temporary_folder.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace bench {
 namespace {
@@ -95,7 +95,7 @@ class contender {
   measurement result() const { return joined(rates_, latencies_); }
 
  private:
-  temporary_folder folder_;
+  rowlock::test::temp_folder folder_;
   std::unique_ptr<subject> subject_;
   lanes lanes_;
   std::vector<tally> tallies_;
@@ -104,7 +104,7 @@ class contender {
 };
 
 census take_census(const bench_case& what, const named_subject& of, std::size_t cycles) {
-  const temporary_folder folder;
+  const rowlock::test::temp_folder folder;
   return what.count([&] { return of.make(folder.path()); }, what.threads,
                     std::max<std::size_t>(cycles / what.threads, 1));
 }

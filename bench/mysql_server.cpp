@@ -1,10 +1,8 @@
-#include "mysql_server.hpp"
-
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "mysql_connection.hpp"
+#include "server.hpp"
 
 namespace bench {
 namespace {
@@ -53,7 +51,7 @@ std::string text(const char* of) {
 /// By the server's own counters, which are those of all its databases.
 class counters final : public observer {
  public:
-  explicit counters(const std::string& url) : server_{connect_mysql(url)} {}
+  explicit counters(const std::string& url) : server_{test::connect_mysql(url)} {}
 
   /// Ids grow: those that an earlier subject has just closed are smaller.
   std::size_t connections() override {
@@ -63,16 +61,16 @@ class counters final : public observer {
   long long statements() override { return server_->execute("SHOW GLOBAL STATUS LIKE 'Questions'"); }
 
  private:
-  std::unique_ptr<connection> server_;
+  std::unique_ptr<test::connection> server_;
 };
 
 }  // namespace
 
 server mysql_server(const std::string& url) {
-  const bool is_mariadb = connect_mysql(url)->execute("SELECT VERSION() LIKE '%MariaDB%'") != 0;
+  const bool is_mariadb = test::connect_mysql(url)->execute("SELECT VERSION() LIKE '%MariaDB%'") != 0;
   return {.url = url,
           .database = is_mariadb ? "mariadb" : "mysql",
-          .connect = [url] { return connect_mysql(url); },
+          .connect = [url] { return test::connect_mysql(url); },
           .observe = [url] { return std::make_unique<counters>(url); },
           .upsert = text(upsert),
           .vacate = text(vacate),

@@ -1,5 +1,3 @@
-#include "postgresql_server.hpp"
-
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -8,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "postgresql_connection.hpp"
+#include "server.hpp"
 
 namespace bench {
 namespace {
@@ -53,6 +51,10 @@ std::string text(const char* of, const char* also = "") {
   return fmt::format(fmt::runtime(of), arg("prefix", "{prefix}"), arg("clock", clock), arg("relaxed", also));
 }
 
+std::unique_ptr<test::connection> connect(const std::string& url) {
+  return test::connect_postgresql(url, {.application = fmt::format("{} by hand:{}", application, ::getpid())});
+}
+
 /// By the server's statistics, which count transactions of a whole database: each of them is one statement here, but
 /// where a transaction is kept open it is all of them.
 class statistics final : public observer {
@@ -62,12 +64,12 @@ class statistics final : public observer {
   void watch(const std::vector<pid_t>& processes) override { ids_ = fmt::format("{}", fmt::join(processes, "|")); }
 
   std::size_t connections() override {
-    return static_cast<std::size_t>(connect_postgresql(url_)->execute("SELECT count(*) " + others()));
+    return static_cast<std::size_t>(connect(url_)->execute("SELECT count(*) " + others()));
   }
 
   /// A session that ends tells the statistics what it did before it vanishes from the list of sessions.
   long long statements() override {
-    const auto server = connect_postgresql(url_);
+    const auto server = connect(url_);
     server->execute(fmt::format(
         "DO $$BEGIN WHILE EXISTS (SELECT {}) LOOP PERFORM pg_sleep(0.002), pg_stat_clear_snapshot(); END LOOP; END$$",
         others()));
@@ -93,7 +95,7 @@ class statistics final : public observer {
 server postgresql_server(const std::string& url) {
   return {.url = url,
           .database = "postgresql",
-          .connect = [url] { return connect_postgresql(url); },
+          .connect = [url] { return connect(url); },
           .observe = [url] { return std::make_unique<statistics>(url); },
           .upsert = text(upsert),
           .vacate = text(vacate),

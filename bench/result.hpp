@@ -7,7 +7,6 @@
 
 #include "contest.hpp"
 #include "measure.hpp"
-#include "subject.hpp"
 
 namespace bench {
 

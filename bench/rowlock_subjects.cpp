@@ -1,13 +1,25 @@
-#include "rowlock_subjects.hpp"
-
 #include <rowlock/rowlock.hpp>
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <mutex>
+#include <span>
+#include <stdexcept>
 #include <utility>
+#include <vector>
+
+#include "core/url.hpp"
+#include "driver/backend.hpp"
+#include "driver/boot_clock.hpp"
+#include "strategy/unique_index.hpp"
+#include "subjects.hpp"
 
 namespace bench {
+
 namespace {
 
 rowlock::lock_name name_of_lane(std::size_t number) { return fmt::format("bench/{}", number); }
@@ -53,6 +65,77 @@ class rowlock_subject final : public subject {
   rowlock::strategy strategy_;
 };
 
+using namespace std::chrono_literals;
+namespace driver = rowlock::driver;
+namespace strategies = rowlock::strategies;
+
+constexpr std::size_t names = 32;
+
+driver::limits call_limits() { return {.deadline = rowlock::core::later(driver::now(), 5s)}; }
+
+class steps_lane final : public lane {
+ public:
+  steps_lane(driver::database& at, const rowlock::dialect::table& sql, std::size_t number, std::size_t at_once)
+      : session_{at.connect(call_limits())}, unique_index_{sql}, at_once_{at_once} {
+    for (std::size_t n = 0; n < names; ++n) names_.push_back(fmt::format("bench/{}/{}", number, n));
+    acquisitions_.resize(at_once);
+  }
+
+  std::size_t cycles_at_once() const override { return at_once_; }
+
+  void cycle() override {
+    std::vector<strategies::attempt> wanted;
+    std::vector<strategies::held> held;
+    for (std::string& acquisition : acquisitions_) {
+      const std::string& name = names_[next_++ % names];
+      acquisition = fmt::format("{:032x}", next_);
+      wanted.push_back(
+          {.name = name, .owner = owner_, .thread = "1", .acquisition = acquisition, .note = {}, .lease = 30s});
+      held.push_back({.name = name, .acquisition = acquisition, .lease = 30s});
+    }
+    acquire(wanted);
+    release(held);
+  }
+
+ private:
+  void acquire(std::span<const strategies::attempt> batch) {
+    for (const auto& answer : unique_index_.acquire(*session_, batch, call_limits()))
+      if (answer.what != strategies::verdict::granted) throw std::runtime_error{"a name of a batch was not granted"};
+  }
+  void release(std::span<const strategies::held> batch) {
+    for (const auto outcome : unique_index_.release(*session_, batch, call_limits()))
+      if (outcome != strategies::letting_go::released) throw std::runtime_error{"a name of a batch was not released"};
+  }
+
+  std::unique_ptr<driver::session> session_;
+  strategies::unique_index unique_index_;
+  std::size_t at_once_;
+  std::vector<std::string> names_;
+  std::vector<std::string> acquisitions_;
+  std::string owner_ = fmt::format("bench:localhost:{}:0123456789abcdef", ::getpid());
+  std::uint64_t next_ = 0;
+};
+
+class steps final : public subject {
+ public:
+  steps(const server& at, const std::string& prefix, std::size_t at_once)
+      : backend_{driver::backend_for(rowlock::core::cut_url(at.url).scheme)},
+        sql_{backend_.dialect(prefix, options_)},
+        database_{backend_.open(rowlock::core::cut_url(at.url), options_)},
+        at_once_{at_once} {}
+
+  std::unique_ptr<lane> open_lane(std::size_t number) override {
+    return std::make_unique<steps_lane>(*database_, sql_, number, at_once_);
+  }
+
+ private:
+  driver::open_options options_{.application_name = fmt::format("{} steps:{}", application, ::getpid())};
+  const driver::backend& backend_;
+  rowlock::dialect::table sql_;
+  std::unique_ptr<driver::database> database_;
+  std::size_t at_once_;
+};
+
 }  // namespace
 
 std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::strategy strategy,
@@ -63,6 +146,10 @@ std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::s
 std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::strategy strategy,
                                               rowlock::client_options options) {
   return std::make_unique<rowlock_subject<mutex_lane>>(url, strategy, std::move(options));
+}
+
+std::unique_ptr<subject> make_steps(const server& at, const std::string& prefix, std::size_t at_once) {
+  return std::make_unique<steps>(at, prefix, at_once);
 }
 
 }  // namespace bench

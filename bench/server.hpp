@@ -3,49 +3,20 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "open_transaction.hpp"
+#include "measure.hpp"
+#include "testkit/connection.hpp"
 
 namespace bench {
 
-/// Prepared on a connection, which it may not outlive.
-class statement {
- public:
-  statement() = default;
-  statement(const statement&) = delete;
-  statement& operator=(const statement&) = delete;
-  virtual ~statement() = default;
-
-  /// How many rows came back or, where none can, were changed. nullptr is NULL.
-  virtual std::size_t run(std::span<const char* const> values) = 0;
-  /// The first field of the first row; nullopt where no row came back.
-  virtual std::optional<std::string> read(std::span<const char* const> values) = 0;
-};
-
-/// A connection by the client library of a database as an application would use it: every statement is a transaction
-/// of its own, unless a `body` runs it.
-class connection {
- public:
-  connection() = default;
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
-  virtual ~connection() = default;
-
-  /// Not prepared; the number in the last field of the first row, 0 where there is none.
-  virtual long long execute(const std::string& sql) = 0;
-  virtual std::unique_ptr<statement> prepare(const std::string& sql) = 0;
-  /// Committed when the body returns. If it throws, the connection is of no further use.
-  virtual void in_transaction(const std::function<void(open_transaction&)>& body) = 0;
-  /// How many it was given since it was first asked: BEGIN and COMMIT where it sends them, and those of rowlock in its
-  /// transactions.
-  virtual long long statements() = 0;
-};
+namespace test = rowlock::test;
 
 /// Watches what this process, or others that are named, do on a server.
 class observer {
@@ -75,7 +46,7 @@ struct session_lock {
 struct server {
   std::string url;
   std::string database;  ///< what kind, as the report has it
-  std::function<std::unique_ptr<connection>()> connect;
+  std::function<std::unique_ptr<test::connection>()> connect;
   std::function<std::unique_ptr<observer>()> observe;
 
   std::string upsert;  ///< name, owner, thread, acquisition, lease in microseconds, note
@@ -93,5 +64,81 @@ struct server {
 
 /// As a server lists the sessions of this process, whoever opens them; see postgresql_server.cpp.
 inline constexpr const char* application = "rowlock_bench";
+
+#ifdef ROWLOCK_WITH_MYSQL
+/// Connects, to learn whether it is MySQL or MariaDB.
+server mysql_server(const std::string& url);
+#endif
+#ifdef ROWLOCK_WITH_POSTGRESQL
+server postgresql_server(const std::string& url);
+#endif
+#ifdef ROWLOCK_WITH_SQLITE
+/// A file of its own in the folder, with what the cases of a caller's transactions need.
+server sqlite_server(const std::filesystem::path& folder);
+
+/// Counts what this process does with SQLite from now on, on connections that it opens from now on. One at a time.
+class sqlite_watch {
+ public:
+  sqlite_watch();
+  sqlite_watch(const sqlite_watch&) = delete;
+  sqlite_watch& operator=(const sqlite_watch&) = delete;
+  ~sqlite_watch();
+
+  /// How many are open now.
+  std::size_t connections() const;
+  /// How many were started.
+  std::size_t statements() const;
+};
+
+/// Counts while `make` makes a subject and it runs: the connections it opens and the statements it starts, whoever in
+/// this process opens and starts them.
+census count_sqlite(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads, std::size_t cycles);
+#endif
+
+/// A kind of server that this build can measure.
+struct server_kind {
+  std::string_view name;  ///< for people
+  std::string_view scheme;
+  std::string_view other_scheme;
+  const char* variable;  ///< of the environment, with the URL where nobody gives one
+  server (*open)(const std::string& url);
+
+  bool is_for(std::string_view url) const;
+};
+
+std::span<const server_kind> server_kinds();
+
+/// Throws std::invalid_argument where the URL is of no kind.
+server open_server(const std::string& url);
+
+/// Of those URLs, or where there are none of the environment's. Tells on stderr of a kind that is left out. Throws
+/// std::invalid_argument where a URL is of no kind.
+std::vector<std::shared_ptr<const server>> open_servers(std::vector<std::string> urls);
+
+/// Fresh ones on a server, which they may not outlive.
+class tables {
+ public:
+  explicit tables(const server& at);
+  tables(const tables&) = delete;
+  tables& operator=(const tables&) = delete;
+  ~tables();
+
+  /// What their names begin with.
+  const std::string& prefix() const noexcept { return prefix_; }
+
+ private:
+  const server& server_;
+  std::string prefix_;
+};
+
+/// Makes a subject whose tables begin with the prefix that `make` is given. They are made here, fresh, and dropped when
+/// the subject is gone.
+std::unique_ptr<subject> in_own_tables(const server& at,
+                                       const std::function<std::unique_ptr<subject>(const std::string& prefix)>& make);
+
+/// Counts what the server itself counts: the connections a subject opens and the statements it runs. What others do
+/// there meanwhile is counted too.
+census count_on(const server& at, const std::function<std::unique_ptr<subject>()>& make, std::size_t threads,
+                std::size_t cycles);
 
 }  // namespace bench

@@ -1,5 +1,3 @@
-#include "server_cases.hpp"
-
 #include <rowlock/options.hpp>
 
 #include <fmt/format.h>
@@ -7,14 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "rowlock_subjects.hpp"
-#include "server_census.hpp"
-#include "server_raw.hpp"
-#include "server_session_locks.hpp"
-#include "server_steps.hpp"
-#include "server_tables.hpp"
-#include "sweeps.hpp"
-#include "transactions.hpp"
+#include "cases.hpp"
+#include "subjects.hpp"
 
 namespace bench {
 namespace {

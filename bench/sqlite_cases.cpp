@@ -1,5 +1,3 @@
-#include "sqlite_cases.hpp"
-
 #include <rowlock/options.hpp>
 
 #include <fmt/format.h>
@@ -7,13 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "rowlock_subjects.hpp"
-#include "sqlite_census.hpp"
-#include "sqlite_raw.hpp"
-#include "sqlite_server.hpp"
-#include "sweeps.hpp"
-#include "temporary_folder.hpp"
-#include "transactions.hpp"
+#include "cases.hpp"
+#include "subjects.hpp"
+#include "testkit/temp_folder.hpp"
 
 namespace bench {
 namespace {
@@ -88,7 +82,7 @@ bench_case confirm_cycle() {
 }
 
 ground fresh_file() {
-  auto place = std::make_shared<temporary_folder>();
+  auto place = std::make_shared<test::temp_folder>();
   auto at = sqlite_server(place->path());
   return {.place = std::move(place), .at = std::move(at), .prefix = "rowlock_"};
 }

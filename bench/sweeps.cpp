@@ -1,5 +1,3 @@
-#include "sweeps.hpp"
-
 #include <rowlock/rowlock.hpp>
 
 #include <fmt/format.h>
@@ -9,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "measure.hpp"
-#include "rowlock_subjects.hpp"
+#include "cases.hpp"
+#include "subjects.hpp"
 
 namespace bench {
 namespace {

@@ -1,5 +1,3 @@
-#include "transactions.hpp"
-
 #include <rowlock/rowlock.hpp>
 
 #include <fmt/format.h>
@@ -9,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "measure.hpp"
+#include "subjects.hpp"
 
 namespace bench {
 namespace {
@@ -56,7 +54,7 @@ class writing_lane : public lane {
   }
 
   void cycle() final {
-    connection_->in_transaction([this](open_transaction& tx) {
+    connection_->in_transaction([this](test::open_transaction& tx) {
       begin(tx);
       must_change(write_own_->run(std::array{number_.c_str()}));
     });
@@ -65,14 +63,14 @@ class writing_lane : public lane {
 
  protected:
   /// What comes first in the transaction.
-  virtual void begin(open_transaction& /*tx*/) {}
+  virtual void begin(test::open_transaction& /*tx*/) {}
 
-  connection& own() noexcept { return *connection_; }
+  test::connection& own() noexcept { return *connection_; }
   std::string name() const { return "bench/" + number_; }
 
  private:
-  std::unique_ptr<connection> connection_;
-  std::unique_ptr<statement> write_own_;
+  std::unique_ptr<test::connection> connection_;
+  std::unique_ptr<test::statement> write_own_;
   std::string number_;
 };
 
@@ -85,14 +83,14 @@ class locking_lane final : public writing_lane {
   }
 
  private:
-  void begin(open_transaction& /*tx*/) override {
+  void begin(test::open_transaction& /*tx*/) override {
     const std::array arguments{name_.c_str()};
     if (lock_row_) must_change(lock_row_->run(arguments));
     must_change(raise_version_->run(arguments));
   }
 
-  std::unique_ptr<statement> lock_row_;
-  std::unique_ptr<statement> raise_version_;
+  std::unique_ptr<test::statement> lock_row_;
+  std::unique_ptr<test::statement> raise_version_;
   std::string name_ = name();
 };
 
@@ -101,7 +99,7 @@ class lock_in_lane final : public writing_lane {
   lock_in_lane(ground& on, std::size_t number) : writing_lane{on, number}, locks_{on.locks()} {}
 
  private:
-  void begin(open_transaction& tx) override { tx.lock(locks_, name_); }
+  void begin(test::open_transaction& tx) override { tx.lock(locks_, name_); }
 
   rowlock::client& locks_;
   rowlock::lock_name name_{name()};
@@ -112,7 +110,7 @@ class confirm_lane final : public writing_lane {
   confirm_lane(ground& on, std::size_t number) : writing_lane{on, number}, held_{on.locks().acquire(name())} {}
 
  private:
-  void begin(open_transaction& tx) override { tx.prove(held_); }
+  void begin(test::open_transaction& tx) override { tx.prove(held_); }
 
   rowlock::held_lock held_;
 };

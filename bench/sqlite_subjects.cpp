@@ -1,9 +1,6 @@
-#include "sqlite_raw.hpp"
-
 #include <rowlock/rowlock.hpp>
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <unistd.h>
 
@@ -13,7 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "acquisition.hpp"
+#include "subjects.hpp"
+#include "testkit/sqlite.hpp"
 
 namespace bench {
 namespace {
@@ -41,57 +39,26 @@ std::int64_t now_us() {
   return std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1'000;
 }
 
-struct close {
-  void operator()(sqlite3* database) const noexcept { sqlite3_close(database); }
-  void operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
-};
-using connection = std::unique_ptr<sqlite3, close>;
-using statement = std::unique_ptr<sqlite3_stmt, close>;
-
-void check(sqlite3* database, int code) {
-  if (code != SQLITE_OK) throw std::runtime_error{fmt::format("SQLite: {}", sqlite3_errmsg(database))};
-}
-
-/// With the settings that rowlock gives its own connections.
-connection open(const std::string& path) {
-  sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-  connection owned{opened};
-  check(opened, code);
-  check(opened, sqlite3_busy_timeout(opened, 5'000));
-  check(opened,
-        sqlite3_exec(opened, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", nullptr, nullptr, nullptr));
-  return owned;
-}
-
-statement prepare(sqlite3* on, std::string_view sql) {
-  sqlite3_stmt* prepared = nullptr;
-  const int length = static_cast<int>(sql.size());
-  check(on, sqlite3_prepare_v3(on, sql.data(), length, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr));
-  return statement{prepared};
-}
+void check(sqlite3_stmt* of, int code) { test::check_sqlite(sqlite3_db_handle(of), code, "a raw cycle"); }
 
 void set(sqlite3_stmt* to, int at, std::string_view text) {
-  check(sqlite3_db_handle(to), sqlite3_bind_text(to, at, text.data(), static_cast<int>(text.size()), SQLITE_STATIC));
+  check(to, sqlite3_bind_text(to, at, text.data(), static_cast<int>(text.size()), SQLITE_STATIC));
 }
 
-void set(sqlite3_stmt* to, int at, std::int64_t number) {
-  check(sqlite3_db_handle(to), sqlite3_bind_int64(to, at, number));
-}
+void set(sqlite3_stmt* to, int at, std::int64_t number) { check(to, sqlite3_bind_int64(to, at, number)); }
 
 /// Runs it to the end; it must have changed one row.
 void change_one(sqlite3_stmt* what) {
-  auto* const on = sqlite3_db_handle(what);
   (void)sqlite3_step(what);
-  check(on, sqlite3_reset(what));
-  if (sqlite3_changes(on) != 1) throw std::runtime_error{"a raw cycle did not get the row, or did not have it"};
+  check(what, sqlite3_reset(what));
+  if (sqlite3_changes(sqlite3_db_handle(what)) != 1)
+    throw std::runtime_error{"a raw cycle did not get the row, or did not have it"};
 }
 
 std::int64_t number_from(sqlite3_stmt* query) {
-  auto* const on = sqlite3_db_handle(query);
   const bool has_row = sqlite3_step(query) == SQLITE_ROW;
   const std::int64_t number = has_row ? sqlite3_column_int64(query, 0) : 0;
-  check(on, sqlite3_reset(query));
+  check(query, sqlite3_reset(query));
   if (!has_row) throw std::runtime_error{"a raw cycle did not find the row"};
   return number;
 }
@@ -99,7 +66,9 @@ std::int64_t number_from(sqlite3_stmt* query) {
 class upsert_lane : public lane {
  public:
   upsert_lane(const std::string& path, std::size_t number)
-      : connection_{open(path)}, name_{fmt::format("bench/{}", number)}, thread_{fmt::format("{}", number)} {}
+      : connection_{test::open_sqlite(path)},
+        name_{fmt::format("bench/{}", number)},
+        thread_{fmt::format("{}", number)} {}
 
   void cycle() override { upsert_and_vacate(); }
 
@@ -120,7 +89,7 @@ class upsert_lane : public lane {
     set(by, 4, thread_);
     set(by, 5, acquisition_.text());
     set(by, 6, now + lease_us);
-    check(on(), sqlite3_bind_null(by, 7));
+    check(by, sqlite3_bind_null(by, 7));
     change_one(by);
   }
 
@@ -136,9 +105,9 @@ class upsert_lane : public lane {
   const std::string& name() const { return name_; }
 
  private:
-  connection connection_;
-  statement upsert_{prepare(connection_.get(), upsert)};
-  statement vacate_{prepare(connection_.get(), vacate)};
+  test::sqlite_handle connection_;
+  test::sqlite_prepared upsert_{test::prepare_sqlite(connection_.get(), upsert)};
+  test::sqlite_prepared vacate_{test::prepare_sqlite(connection_.get(), vacate)};
   std::string name_;
   std::string owner_ = fmt::format("bench:localhost:{}:0123456789abcdef", ::getpid());
   std::string thread_;
@@ -157,8 +126,8 @@ class compare_and_set_lane final : public upsert_lane {
   }
 
  private:
-  statement read_version_{prepare(on(), read_version)};
-  statement compare_and_set_{prepare(on(), compare_and_set)};
+  test::sqlite_prepared read_version_{test::prepare_sqlite(on(), read_version)};
+  test::sqlite_prepared compare_and_set_{test::prepare_sqlite(on(), compare_and_set)};
 };
 
 template <class Lane>

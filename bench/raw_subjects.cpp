@@ -1,17 +1,19 @@
-#include "server_raw.hpp"
-
 #include <fmt/format.h>
 
 #include <unistd.h>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <random>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
-#include "acquisition.hpp"
+#include "subjects.hpp"
 
 namespace bench {
+
 namespace {
 
 constexpr const char* lease_us = "30000000";
@@ -44,7 +46,7 @@ raw_texts texts_for(const server& at, const std::string& prefix, raw_release how
 
 class upsert_lane : public lane {
  public:
-  upsert_lane(std::unique_ptr<connection> on, const raw_texts& texts, std::size_t number)
+  upsert_lane(std::unique_ptr<test::connection> on, const raw_texts& texts, std::size_t number)
       : connection_{std::move(on)},
         upsert_{connection_->prepare(texts.upsert)},
         vacate_{connection_->prepare(texts.vacate)},
@@ -69,12 +71,12 @@ class upsert_lane : public lane {
   const char* name() const { return name_.c_str(); }
   const char* owner() const { return owner_.c_str(); }
   const char* thread() const { return thread_.c_str(); }
-  connection& on() const { return *connection_; }
+  test::connection& on() const { return *connection_; }
 
  private:
-  std::unique_ptr<connection> connection_;
-  std::unique_ptr<statement> upsert_;
-  std::unique_ptr<statement> vacate_;
+  std::unique_ptr<test::connection> connection_;
+  std::unique_ptr<test::statement> upsert_;
+  std::unique_ptr<test::statement> vacate_;
   std::string name_;
   std::string owner_ = fmt::format("bench:localhost:{}:0123456789abcdef", ::getpid());
   std::string thread_;
@@ -83,7 +85,7 @@ class upsert_lane : public lane {
 
 class transaction_lane final : public upsert_lane {
  public:
-  transaction_lane(std::unique_ptr<connection> to, const raw_texts& texts, std::size_t number)
+  transaction_lane(std::unique_ptr<test::connection> to, const raw_texts& texts, std::size_t number)
       : upsert_lane{std::move(to), texts, number},
         lock_row_{on().prepare(texts.lock_row)},
         raise_version_{on().prepare(texts.raise_version)} {
@@ -98,13 +100,13 @@ class transaction_lane final : public upsert_lane {
   }
 
  private:
-  std::unique_ptr<statement> lock_row_;
-  std::unique_ptr<statement> raise_version_;
+  std::unique_ptr<test::statement> lock_row_;
+  std::unique_ptr<test::statement> raise_version_;
 };
 
 class compare_and_set_lane final : public upsert_lane {
  public:
-  compare_and_set_lane(std::unique_ptr<connection> to, const raw_texts& texts, std::size_t number)
+  compare_and_set_lane(std::unique_ptr<test::connection> to, const raw_texts& texts, std::size_t number)
       : upsert_lane{std::move(to), texts, number},
         read_version_{on().prepare(texts.read_version)},
         compare_and_set_{on().prepare(texts.compare_and_set)} {
@@ -120,8 +122,8 @@ class compare_and_set_lane final : public upsert_lane {
   }
 
  private:
-  std::unique_ptr<statement> read_version_;
-  std::unique_ptr<statement> compare_and_set_;
+  std::unique_ptr<test::statement> read_version_;
+  std::unique_ptr<test::statement> compare_and_set_;
 };
 
 template <class Lane>
@@ -138,6 +140,44 @@ class raw final : public subject {
   raw_texts texts_;
 };
 
+class session_lock_lane final : public lane {
+ public:
+  session_lock_lane(std::unique_ptr<test::connection> on, const session_lock& texts, std::string key)
+      : connection_{std::move(on)},
+        lock_{connection_->prepare(texts.lock)},
+        unlock_{connection_->prepare(texts.unlock)},
+        key_{std::move(key)} {}
+
+  void cycle() override {
+    run(*lock_);
+    run(*unlock_);
+  }
+
+ private:
+  void run(test::statement& what) {
+    if (what.run(std::array{key_.c_str()}) == 0) throw std::runtime_error{"a session did not get its lock, or lost it"};
+  }
+
+  std::unique_ptr<test::connection> connection_;
+  std::unique_ptr<test::statement> lock_;
+  std::unique_ptr<test::statement> unlock_;
+  std::string key_;
+};
+
+class session_locks final : public subject {
+ public:
+  explicit session_locks(const server& at) : server_{at} {}
+
+  std::unique_ptr<lane> open_lane(std::size_t number) override {
+    auto key = fmt::format("{}", (std::uint64_t{space_} << 16U) + number);
+    return std::make_unique<session_lock_lane>(server_.connect(), server_.session_lock, std::move(key));
+  }
+
+ private:
+  const server& server_;
+  std::uint32_t space_ = std::random_device{}();  // so that two benchmarks on one server do not meet
+};
+
 }  // namespace
 
 std::unique_ptr<subject> make_raw(const server& at, const std::string& prefix, raw_release how) {
@@ -151,5 +191,7 @@ std::unique_ptr<subject> make_raw_transactions(const server& at, const std::stri
 std::unique_ptr<subject> make_raw_compare_and_set(const server& at, const std::string& prefix, raw_release how) {
   return std::make_unique<raw<compare_and_set_lane>>(at, prefix, how);
 }
+
+std::unique_ptr<subject> make_session_locks(const server& at) { return std::make_unique<session_locks>(at); }
 
 }  // namespace bench
