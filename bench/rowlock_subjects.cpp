@@ -12,9 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/boot_clock.hpp"
 #include "core/url.hpp"
 #include "driver/backend.hpp"
-#include "driver/boot_clock.hpp"
+#include "store/leases.hpp"
 #include "strategy/unique_index.hpp"
 #include "subjects.hpp"
 
@@ -67,16 +68,17 @@ class rowlock_subject final : public subject {
 
 using namespace std::chrono_literals;
 namespace driver = rowlock::driver;
+namespace store = rowlock::store;
 namespace strategies = rowlock::strategies;
 
 constexpr std::size_t names = 32;
 
-driver::limits call_limits() { return {.deadline = rowlock::core::later(driver::now(), 5s)}; }
+driver::limits call_limits() { return {.deadline = rowlock::base::later(rowlock::base::now(), 5s)}; }
 
 class steps_lane final : public lane {
  public:
   steps_lane(driver::database& at, const rowlock::dialect::table& sql, std::size_t number, std::size_t at_once)
-      : session_{at.connect(call_limits())}, unique_index_{sql}, at_once_{at_once} {
+      : session_{at.connect(call_limits())}, sql_{sql}, at_once_{at_once} {
     for (std::size_t n = 0; n < names; ++n) names_.push_back(fmt::format("bench/{}/{}", number, n));
     acquisitions_.resize(at_once);
   }
@@ -84,8 +86,8 @@ class steps_lane final : public lane {
   std::size_t cycles_at_once() const override { return at_once_; }
 
   void cycle() override {
-    std::vector<strategies::attempt> wanted;
-    std::vector<strategies::held> held;
+    std::vector<strategies::acquire_args> wanted;
+    std::vector<store::lease_ref> held;
     for (std::string& acquisition : acquisitions_) {
       const std::string& name = names_[next_++ % names];
       acquisition = fmt::format("{:032x}", next_);
@@ -98,16 +100,20 @@ class steps_lane final : public lane {
   }
 
  private:
-  void acquire(std::span<const strategies::attempt> batch) {
-    for (const auto& answer : unique_index_.acquire(*session_, batch, call_limits()))
+  store::access access(const driver::limits& until) { return {.sql = sql_, .session = *session_, .until = until}; }
+  void acquire(std::span<const strategies::acquire_args> batch) {
+    const auto until = call_limits();
+    for (const auto& answer : unique_index_.acquire(access(until), batch))
       if (answer.what != strategies::verdict::granted) throw std::runtime_error{"a name of a batch was not granted"};
   }
-  void release(std::span<const strategies::held> batch) {
-    for (const auto outcome : unique_index_.release(*session_, batch, call_limits()))
-      if (outcome != strategies::letting_go::released) throw std::runtime_error{"a name of a batch was not released"};
+  void release(std::span<const store::lease_ref> batch) {
+    const auto until = call_limits();
+    for (const auto outcome : store::release(access(until), batch))
+      if (outcome != store::release_outcome::released) throw std::runtime_error{"a name of a batch was not released"};
   }
 
   std::unique_ptr<driver::session> session_;
+  const rowlock::dialect::table& sql_;
   strategies::unique_index unique_index_;
   std::size_t at_once_;
   std::vector<std::string> names_;

@@ -71,7 +71,7 @@ class counted_transaction final : public detail::caller_transaction, public open
   }
 
   void lock(client& locks, const lock_name& name) override {
-    (void)detail::lock_in(*this, locks, name, std::nullopt, {});
+    (void)detail::lock_in(*this, locks, name, std::nullopt, {}, {});
   }
   void prove(const held_lock& held) override { detail::confirm(*this, held); }
 

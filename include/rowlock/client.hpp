@@ -138,10 +138,10 @@ class ROWLOCK_EXPORT client {
 
  private:
   friend struct detail::inside;
-  explicit client(std::shared_ptr<detail::client_impl> impl) noexcept;
+  explicit client(std::shared_ptr<engine::client_core> impl) noexcept;
   std::optional<held_lock> try_acquire_for_(const lock_name& name, duration wait, const lock_options& options,
                                             std::stop_token stop);
-  std::shared_ptr<detail::client_impl> impl_;
+  std::shared_ptr<engine::client_core> impl_;
 };
 
 }  // namespace rowlock::inline v1

@@ -15,10 +15,12 @@
 namespace rowlock::inline v1 {
 
 namespace detail {
-class acquisition;
-class client_impl;
 struct inside;
 }  // namespace detail
+namespace engine {
+class client_core;
+class lease_state;
+}  // namespace engine
 
 /// A lock that is held, by whoever has this object.
 ///
@@ -76,10 +78,12 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   void release();
 
  private:
-  friend class detail::client_impl;
   friend struct detail::inside;
-  explicit held_lock(std::shared_ptr<detail::acquisition> acquisition) noexcept;
-  std::shared_ptr<detail::acquisition> acquisition_;
+  held_lock(std::shared_ptr<engine::client_core> client, std::shared_ptr<engine::lease_state> lease) noexcept;
+  void release_quietly() noexcept;
+
+  std::shared_ptr<engine::client_core> client_;
+  std::shared_ptr<engine::lease_state> lease_;
 };
 
 static_assert(std::is_nothrow_move_constructible_v<held_lock> && std::is_nothrow_move_assignable_v<held_lock>);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -91,9 +92,10 @@ class ROWLOCK_EXPORT caller_transaction {
   virtual std::vector<row> execute(const std::string& sql, std::span<const value_in> arguments) = 0;
 };
 
-/// Without `wait`: as long as it takes. nullopt: busy.
+/// Without `wait`: as long as it takes; throws cancelled on `stop`. nullopt: busy, or stopped.
 ROWLOCK_EXPORT std::optional<transaction_lock> lock_in(caller_transaction& tx, client& locks, const lock_name& name,
-                                                       std::optional<duration> wait, const lock_in_options& options);
+                                                       std::optional<duration> wait, const lock_in_options& options,
+                                                       const std::stop_token& stop);
 ROWLOCK_EXPORT void confirm(caller_transaction& tx, const held_lock& held);
 
 /// What optimistically() does that is no driver's business.

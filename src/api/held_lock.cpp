@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "api/inside.hpp"
-#include "driver/boot_clock.hpp"
-#include "runtime/client_impl.hpp"
+#include "base/boot_clock.hpp"
 
 namespace rowlock::inline v1 {
 
@@ -22,67 +21,68 @@ std::stop_token stopped_token() {
   return the;
 }
 
-void release_quietly(const std::shared_ptr<detail::acquisition>& a) noexcept {
-  if (!a || a->is_foreign()) return;
-  const bool was_lost = a->why_lost() != loss_reason::none;
+}  // namespace
+
+held_lock::held_lock() noexcept = default;
+held_lock::held_lock(std::shared_ptr<engine::client_core> client, std::shared_ptr<engine::lease_state> lease) noexcept
+    : client_{std::move(client)}, lease_{std::move(lease)} {}
+held_lock::held_lock(held_lock&& other) noexcept = default;
+
+held_lock& held_lock::operator=(held_lock&& other) noexcept {
+  if (this == &other) return *this;
+  held_lock before{std::move(*this)};
+  client_ = std::move(other.client_);
+  lease_ = std::move(other.lease_);
+  return *this;
+}
+
+held_lock::~held_lock() { release_quietly(); }
+
+void held_lock::release_quietly() noexcept {
+  if (!lease_ || lease_->is_foreign()) return;
+  const bool was_lost = lease_->why_lost() != loss_reason::none;
   try {
-    a->client->release(a);
+    client_->locks.release(lease_);
   } catch (const error& e) {
-    if (!was_lost) a->client->report({events::release_failed{.name = a->name, .cause = e}});
+    if (!was_lost) client_->events.release_failed({.name = lease_->name, .cause = e});
   } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the lease will end
   }
 }
 
-}  // namespace
+held_lock::operator bool() const noexcept { return lease_ != nullptr; }
 
-held_lock::held_lock() noexcept = default;
-held_lock::held_lock(std::shared_ptr<detail::acquisition> acquisition) noexcept
-    : acquisition_{std::move(acquisition)} {}
-held_lock::held_lock(held_lock&& other) noexcept = default;
-
-held_lock& held_lock::operator=(held_lock&& other) noexcept {
-  if (this != &other) release_quietly(std::exchange(acquisition_, std::move(other.acquisition_)));
-  return *this;
-}
-
-held_lock::~held_lock() { release_quietly(acquisition_); }
-
-held_lock::operator bool() const noexcept { return acquisition_ != nullptr; }
-
-const lock_name& held_lock::name() const { return detail::inside::of(*this)->name; }
-fencing_token held_lock::token() const { return detail::inside::of(*this)->token; }
-rowlock::strategy held_lock::strategy() const { return detail::inside::of(*this)->strategy; }
+const lock_name& held_lock::name() const { return detail::inside::lease_of(*this)->name; }
+fencing_token held_lock::token() const { return detail::inside::lease_of(*this)->token; }
+rowlock::strategy held_lock::strategy() const { return detail::inside::lease_of(*this)->strategy; }
 
 std::optional<duration> held_lock::expires_in() const {
-  auto& a = *detail::inside::of(*this);
+  auto& a = *detail::inside::lease_of(*this);
   if (!a.has_lease) return std::nullopt;
-  const auto now = driver::now();
+  const auto now = base::now();
   return !a.is_foreign() && a.is_held_at(now) ? std::max(a.deadline() - now, duration::zero()) : duration::zero();
 }
 
 std::stop_token held_lock::lost() const noexcept {
-  if (!acquisition_ || acquisition_->is_foreign()) return stopped_token();
-  auto token = acquisition_->lost_token();
+  if (!lease_ || lease_->is_foreign()) return stopped_token();
+  auto token = lease_->lost_token();
   return why_lost() == loss_reason::none ? token : stopped_token();  // the watchdog may not have come to it yet
 }
 
 // A lock whose deadline has passed is lost even before the watchdog has come to it.
 loss_reason held_lock::why_lost() const noexcept {
-  if (!acquisition_) return loss_reason::none;
-  if (acquisition_->is_foreign()) return loss_reason::forked;
-  return acquisition_->is_held_at(driver::now()) ? loss_reason::none : acquisition_->why_lost();
+  if (!lease_) return loss_reason::none;
+  if (lease_->is_foreign()) return loss_reason::forked;
+  return lease_->is_held_at(base::now()) ? loss_reason::none : lease_->why_lost();
 }
 
 // NOLINTNEXTLINE(readability-make-member-function-const): it is the lock that changes
-void held_lock::extend(duration lease) {
-  const auto& a = detail::inside::of(*this);
-  a->client->extend(a, lease);
-}
+void held_lock::extend(duration lease) { detail::inside::client_of(*this).locks.extend(lease_, lease); }
 
 void held_lock::release() {
-  const auto a = detail::inside::of(*this);
-  acquisition_.reset();
-  a->client->release(a);
+  detail::inside::not_empty(*this);
+  const auto lease = std::exchange(lease_, nullptr);
+  const auto client = std::exchange(client_, nullptr);
+  client->locks.release(lease);
 }
 
 }  // namespace rowlock::inline v1

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/text.hpp"
-#include "runtime/fork_guard.hpp"
+#include "base/fork_guard.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::inline v1 {
 
@@ -25,9 +25,9 @@ std::string make_thread_text() {
 
 const std::string& thread_text() {
   thread_local std::string text = make_thread_text();
-  thread_local std::uint64_t made_in = runtime::process_generation();
-  if (made_in != runtime::process_generation()) {  // a child's main thread has its parent's copy
-    made_in = runtime::process_generation();
+  thread_local std::uint64_t made_in = base::process_generation();
+  if (made_in != base::process_generation()) {  // a child's main thread has its parent's copy
+    made_in = base::process_generation();
     text = make_thread_text();
   }
   return text;
@@ -45,7 +45,7 @@ holder holder::unique() {
 }
 
 holder holder::named(std::string_view task_id) {
-  if (task_id.empty() || task_id.size() > longest_task || !core::is_plain_text(task_id))
+  if (task_id.empty() || task_id.size() > longest_task || !base::is_plain_text(task_id))
     throw error{errc::invalid_option, "a holder's name is 1 to 200 bytes of UTF-8 without NUL; this one has " +
                                           std::to_string(task_id.size()) + " bytes"};
   return holder{"task " + std::string{task_id}};

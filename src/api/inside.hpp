@@ -5,26 +5,33 @@
 #include <rowlock/held_lock.hpp>
 
 #include <memory>
+#include <optional>
 #include <utility>
+
+#include "engine/client_core.hpp"
 
 namespace rowlock::inline v1::detail {
 
-/// What is behind the doors, for whoever stands between them. Throws where there is nothing.
+/// The engine behind the public objects. Throws for an empty one.
 struct inside {
   /// A copy: it lives until the call ends, even if the client is destroyed meanwhile.
-  static std::shared_ptr<client_impl> of(client& c) { return of(std::as_const(c)); }
-  /// The same for what only looks.
-  static std::shared_ptr<client_impl> of(const client& c) {
+  static std::shared_ptr<engine::client_core> of(client& c) { return of(std::as_const(c)); }
+  /// The same for calls that only look.
+  static std::shared_ptr<engine::client_core> of(const client& c) {
     if (!c.impl_) throw error{errc::client_closed, "this rowlock client was moved from"};
     return c.impl_;
   }
-  static const std::shared_ptr<acquisition>& of(const held_lock& held) {
-    if (!held.acquisition_)
+  static const held_lock& not_empty(const held_lock& held) {
+    if (!held.lease_)
       throw error{errc::not_held, "this held_lock is empty: it was released, moved from, or never had a lock"};
-    return held.acquisition_;
+    return held;
   }
-  /// What was held is the caller's to let go.
-  static std::shared_ptr<acquisition> take(held_lock&& held) { return std::exchange(held.acquisition_, nullptr); }
+  static engine::client_core& client_of(const held_lock& held) { return *not_empty(held).client_; }
+  static const engine::lease_ptr& lease_of(const held_lock& held) { return not_empty(held).lease_; }
+  static std::optional<held_lock> held(const std::shared_ptr<engine::client_core>& by, engine::lease_ptr lease) {
+    if (!lease) return std::nullopt;
+    return held_lock{by, std::move(lease)};
+  }
 };
 
 }  // namespace rowlock::inline v1::detail

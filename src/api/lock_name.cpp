@@ -2,7 +2,7 @@
 
 #include <rowlock/error.hpp>
 
-#include "core/text.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::inline v1 {
 
@@ -21,7 +21,7 @@ lock_name::lock_name(checked /*tag*/, std::string_view text) : text_{text} {
   require(text.size() <= longest_name, "the name has " + std::to_string(text.size()) +
                                            " bytes; at most 255 are allowed: " + text_.substr(0, 40) + "…");
   require(text.find('\0') == std::string_view::npos, "the name has a NUL at byte " + std::to_string(text.find('\0')));
-  require(core::is_utf8(text), "the name is not well-formed UTF-8");
+  require(base::is_utf8(text), "the name is not well-formed UTF-8");
 }
 
 }  // namespace rowlock::inline v1

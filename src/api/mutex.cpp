@@ -8,21 +8,20 @@
 #include <utility>
 
 #include "api/inside.hpp"
+#include "base/guarded.hpp"
 #include "core/checks.hpp"
-#include "runtime/client_impl.hpp"
-#include "runtime/guarded.hpp"
 
 namespace rowlock::inline v1 {
 
 struct mutex::state {
-  state(std::shared_ptr<detail::client_impl> of, lock_name what, lock_options how)
+  state(std::shared_ptr<engine::client_core> of, lock_name what, lock_options how)
       : client{std::move(of)}, name{std::move(what)}, options{std::move(how)} {}
 
-  const std::shared_ptr<detail::client_impl> client;
+  const std::shared_ptr<engine::client_core> client;
   const lock_name name;
   const lock_options options;
   // A handle for every lock(), by holder. More than one holder only after a loss: the late one still has to unlock.
-  runtime::guarded<std::map<holder, std::list<held_lock>>> held;
+  base::guarded<std::map<holder, std::list<held_lock>>> held;
 
   holder whose() const { return options.as ? *options.as : holder::this_thread(); }
   bool lock(duration wait, const std::stop_token& stop);
@@ -31,9 +30,9 @@ struct mutex::state {
 
 bool mutex::state::lock(duration wait, const std::stop_token& stop) {
   const holder by = whose();
-  auto got = client->acquire(name, options, by, wait, stop);
-  if (!got) return false;
-  (*held.lock())[by].push_back(std::move(*got));
+  auto acquired = detail::inside::held(client, client->acquiring.acquire(name, options, by, wait, stop));
+  if (!acquired) return false;
+  (*held.lock())[by].push_back(std::move(*acquired));
   return true;
 }
 
@@ -65,7 +64,7 @@ void mutex::unlock() noexcept {
   try {
     state_->take(state_->whose()).release();
   } catch (const error& e) {
-    state_->client->report({events::release_failed{.name = state_->name, .cause = e}});
+    state_->client->events.release_failed({.name = state_->name, .cause = e});
   } catch (...) {  // NOLINT(bugprone-empty-catch): out of memory; the lease will end
   }
 }

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <iostream>
 
-#include "core/text.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::command {
 
@@ -12,7 +12,7 @@ json seconds(const std::optional<duration>& d) { return d ? json(std::chrono::du
 json or_null(const std::string& text) { return text.empty() ? json{} : json(text); }
 
 std::string text_of(const json& what) {
-  return core::printable_json(what.dump(2, ' ', false, json::error_handler_t::replace)) + '\n';
+  return base::printable_json(what.dump(2, ' ', false, json::error_handler_t::replace)) + '\n';
 }
 
 void print(const json& what) { std::cout << text_of(what); }

@@ -1,9 +1,9 @@
 #include "command/printable.hpp"
 
-#include "core/text.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::command {
 
-std::string printable(std::string_view text) { return core::printable(text); }
+std::string printable(std::string_view text) { return base::printable(text); }
 
 }  // namespace rowlock::command

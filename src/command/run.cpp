@@ -26,12 +26,12 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 /// The client goes last.
-struct possession {
+struct lock_owner {
   client locks;
   std::optional<held_lock> held;
 };
 
-possession obtain(const options& given, const std::stop_token& stop) {
+lock_owner obtain(const options& given, const std::stop_token& stop) {
   auto locks = connect(given);
   const auto& [wait, lock] = std::pair{given.run.wait, given.run.lock};
   auto held = locks.try_acquire_for(given.name, wait.value_or(duration::max()), lock, stop);
@@ -50,7 +50,7 @@ struct end_of_attempt {
 
 /// On another thread, so that this one answers signals meanwhile. A signal that would have ended rowlock does so, once
 /// nothing is held any more.
-possession obtain_unless_signalled(const options& given, const signals& taken) {
+lock_owner obtain_unless_signalled(const options& given, const signals& taken) {
   const bell finished;
   std::atomic<bool> is_over{false};
   std::stop_source stop;

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "core/lease.hpp"
-#include "core/text.hpp"
 
 namespace rowlock::inline v1::core {
 
@@ -53,7 +53,7 @@ void check_how_long(const lock_options& options) {
 
 void check_note(const std::string& note) {
   require(note.size() <= 1000, "note has " + std::to_string(note.size()) + " bytes; at most 1000 are kept");
-  require(is_plain_text(note), "note must be UTF-8 without NUL");
+  require(base::is_plain_text(note), "note must be UTF-8 without NUL");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/time.hpp"
+#include "base/time.hpp"
 
 namespace rowlock::inline v1::core {
 
@@ -12,17 +12,17 @@ duration margin(duration lease) noexcept;
 
 /// When a client must stop believing in a lease: counted from before the request was sent, so that neither a slow reply
 /// nor a paused process makes it believe for too long.
-instant local_deadline(instant sent, duration left, duration lease) noexcept;
+base::instant local_deadline(base::instant sent, duration left, duration lease) noexcept;
 
 /// When to renew: every third of the lease, so that one failure leaves time for another try.
-instant renewal_due(instant sent, duration lease) noexcept;
+base::instant renewal_due(base::instant sent, duration lease) noexcept;
 
 /// Whether a lease is renewed now, together with others: it is due, or will be within a sixth of its length.
-bool joins_renewal(instant due, instant now, duration lease) noexcept;
+bool joins_renewal(base::instant due, base::instant now, duration lease) noexcept;
 
 /// When to try again after a renewal that failed or told nothing. `jitter` in [0, 1) keeps it out of step with what
 /// disturbs it at regular times.
-instant renewal_retry(instant now, duration lease, double jitter) noexcept;
+base::instant renewal_retry(base::instant now, duration lease, double jitter) noexcept;
 
 /// A failed release is repeated: soon at first, then slower.
 duration undo_pause(int attempt) noexcept;

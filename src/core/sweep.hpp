@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/time.hpp"
+#include "base/time.hpp"
 
 namespace rowlock::inline v1::core {
 

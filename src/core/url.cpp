@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/text.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::inline v1::core {
 
@@ -21,7 +21,7 @@ url cut_url(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos || !is_scheme(text.substr(0, colon)))
     throw error{errc::invalid_url, "a database URL begins with a scheme and a colon, as in sqlite:locks.db"};
-  if (!is_plain_text(text)) throw error{errc::invalid_url, "a database URL is UTF-8 without NUL"};
+  if (!base::is_plain_text(text)) throw error{errc::invalid_url, "a database URL is UTF-8 without NUL"};
   url out{.scheme = text.substr(0, colon), .body = text.substr(colon + 1), .options = {}};
   if (const auto question = out.body.find('?'); question != std::string_view::npos) {
     out.options = out.body.substr(question + 1);

@@ -45,8 +45,8 @@ duration ask_pause(duration waited, bool is_behind, double jitter) noexcept {
 }
 
 // Twice as late as it would be at most: to be woken in vain costs a try.
-bool oversleeps(instant until, instant now, std::optional<duration> lease_left) noexcept {
-  return lease_left && until > later(now, std::max(*lease_left, 0us) + 2 * late_at_most);
+bool oversleeps(base::instant until, base::instant now, std::optional<duration> lease_left) noexcept {
+  return lease_left && until > base::later(now, std::max(*lease_left, 0us) + 2 * late_at_most);
 }
 
 duration error_pause(int failures, double jitter) noexcept {

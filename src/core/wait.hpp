@@ -5,13 +5,13 @@
 #include <chrono>
 #include <optional>
 
-#include "core/time.hpp"
+#include "base/time.hpp"
 
 namespace rowlock::inline v1::core {
 
 /// For so long a ticket stands though nothing is heard of whoever has it, and so often something is heard.
 inline constexpr duration ticket_life = std::chrono::seconds{6};
-inline constexpr duration ticket_beat = std::chrono::seconds{2};
+inline constexpr duration ticket_refresh = std::chrono::seconds{2};
 /// How soon it is said again where it could not be.
 inline constexpr duration ticket_retry = std::chrono::milliseconds{500};
 
@@ -35,7 +35,7 @@ duration poll_pause(duration waited, std::optional<duration> lease_left, double 
 duration ask_pause(duration waited, bool is_behind, double jitter) noexcept;
 
 /// Whether whoever sleeps until then, as it was told of a lease, sleeps past its end: it was shortened since.
-bool oversleeps(instant until, instant now, std::optional<duration> lease_left) noexcept;
+bool oversleeps(base::instant until, base::instant now, std::optional<duration> lease_left) noexcept;
 
 /// How long to wait after the database could not be reached.
 duration error_pause(int failures, double jitter) noexcept;

@@ -1,78 +1,91 @@
 #include "dialect/dialect.hpp"
 
+#include "dialect/steps.hpp"
+
+#include <array>
+#include <cstddef>
+
 namespace rowlock::inline v1::dialect {
 
-table::table(std::span<const step> steps, std::string_view prefix) {
+namespace {
+
+constexpr const char* otherwise = "migrating";
+
+struct activity {
+  dialect::verb verb;
+  const char* words;
+};
+constexpr activity activities[] = {
+    {verb::acquire, "acquiring"},
+    {verb::compare_and_set, "acquiring"},
+    {verb::hold, "acquiring"},
+    {verb::hold_while_alive, "acquiring"},
+    {verb::make, "acquiring"},
+    {verb::vacate_expired, "acquiring"},
+    {verb::touch, "acquiring"},
+    {verb::pinned_by, "acquiring"},
+    {verb::acquire_in_turn, "acquiring"},
+    {verb::enqueue, "waiting in turn"},
+    {verb::refresh_ticket, "waiting in turn"},
+    {verb::leave, "waiting in turn"},
+    {verb::withdraw, "waiting in turn"},
+    {verb::turn, "waiting in turn"},
+    {verb::ring, "waiting in turn"},
+    {verb::tell_next, "telling who is next"},
+    {verb::notify_waiters, "telling who is next"},
+    {verb::find_unused, "sweeping"},
+    {verb::sweep, "sweeping"},
+    {verb::find_dead, "sweeping"},
+    {verb::purge_tickets, "sweeping"},
+    {verb::waiters, "listing those who wait"},
+    {verb::names_liveness, "tidying up after clients that are gone"},
+    {verb::vacate_dead, "tidying up after clients that are gone"},
+    {verb::renew, "renewing"},
+    {verb::extend, "extending"},
+    {verb::release, "releasing"},
+    {verb::defer_release, "releasing"},
+    {verb::free, "freeing"},
+    {verb::end_session, "ending another session"},
+    {verb::inspect, "listing locks"},
+    {verb::list, "listing locks"},
+    {verb::find_pinning, "listing locks"},
+    {verb::find_held, "listing locks"},
+    {verb::list_held, "listing locks"},
+    {verb::beat, "keeping the transaction open"},
+    {verb::installation, "reading which database this is"},
+    {verb::schema, "reading the schema's version"},
+    {verb::settings, "reading the settings"},
+    {verb::count, "counting"},
+    {verb::probe, "checking for permission to write"},
+};
+
+constexpr auto words_of_verbs = [] {
+  std::array<const char*, table::size> out{};
+  out.fill(otherwise);
+  for (const activity& each : activities) out[static_cast<std::size_t>(each.verb)] = each.words;
+  return out;
+}();
+
+bool is_there(const step& s) { return s.look || s.act || s.many; }
+
+}  // namespace
+
+table::table(std::span<const step> steps, std::string_view prefix, const capabilities& declared) : can_{declared} {
   for (const step& given : steps) {
     step& s = steps_[static_cast<std::size_t>(given.verb)] = given;
-    for (std::string* text : {&s.look, &s.act, &s.told, &s.many, &s.many_told}) *text = with_prefix(*text, prefix);
+    change_texts(s, [&](std::string& text) { text = with_prefix(text, prefix); });
   }
+  const auto has = [&](auto... verbs) { return (is_there((*this)[verbs]) && ...); };
+  can_.acquires_in_turn = has(verb::acquire_in_turn);
+  can_.notifies_waiters = has(verb::tell_next, verb::ring, verb::notify_waiters);
+  can_.finds_blockers = has(verb::find_pinning);
+  can_.lists_transactions = has(verb::find_held, verb::list_held);
+  can_.shows_locked_rows = has(verb::touch);
 }
 
 const char* doing(verb v) noexcept {
-  switch (v) {
-    case verb::acquire:
-    case verb::compare_and_set:
-    case verb::hold:
-    case verb::hold_while_alive:
-    case verb::make:
-    case verb::vacate_expired:
-    case verb::touch:
-    case verb::pinned_by:
-    case verb::acquire_in_turn:
-      return "acquiring";
-    case verb::enqueue:
-    case verb::stay:
-    case verb::leave:
-    case verb::withdraw:
-    case verb::turn:
-    case verb::ring:
-      return "waiting in turn";
-    case verb::tell_next:
-    case verb::announce:
-      return "telling who is next";
-    case verb::find_unused:
-    case verb::sweep:
-    case verb::find_dead:
-    case verb::bury:
-      return "sweeping";
-    case verb::waiters:
-      return "listing those who wait";
-    case verb::names_liveness:
-    case verb::vacate_dead:
-      return "tidying up after clients that are gone";
-    case verb::renew:
-      return "renewing";
-    case verb::extend:
-      return "extending";
-    case verb::release:
-    case verb::linger:
-      return "releasing";
-    case verb::free:
-      return "freeing";
-    case verb::end_session:
-      return "ending another session";
-    case verb::inspect:
-    case verb::list:
-    case verb::find_pinning:
-    case verb::find_held:
-    case verb::list_held:
-      return "listing locks";
-    case verb::beat:
-      return "keeping the transaction open";
-    case verb::home:
-      return "reading which database this is";
-    case verb::schema:
-      return "reading the schema's version";
-    case verb::settings:
-      return "reading the settings";
-    case verb::count:
-      return "counting";
-    case verb::probe:
-      return "checking for permission to write";
-    default:
-      return "migrating";
-  }
+  const auto at = static_cast<std::size_t>(v);
+  return at < words_of_verbs.size() ? words_of_verbs[at] : otherwise;
 }
 
 std::string replaced(std::string_view text, std::string_view what, std::string_view by) {

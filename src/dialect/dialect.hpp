@@ -1,8 +1,11 @@
 #pragma once
 
+#include <rowlock/export.hpp>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,95 +14,105 @@
 
 namespace rowlock::inline v1::dialect {
 
-/// What can be asked of a database. docs/protocol.md says for each what it sends, locks and promises.
-/// Behind each: the arguments (?1, ?2, …) -> the columns of a row.
+/// What can be asked of a database. docs/protocol.md says for each verb what it sends, locks and guarantees.
+/// After each verb: its arguments (?1, ?2, …) -> the columns of a row. A database may lack a verb only where this says
+/// who needs it.
 enum class verb : std::uint8_t {
   acquire,           // name, owner, thread, acquisition, lease, note -> acquisition, version (NULL: busy), left
   compare_and_set,   // as acquire, and the version that was seen -> as acquire, granted or nothing
-  hold,              // name -> name, version, or nothing; in a transaction. Needed where rows have locks, as is:
-  find_held,         // name -> as inspect, where some transaction has changed the row and is under way
+  hold,              // name -> name, version, or nothing; in a transaction. For databases with row locks, as are the
+                     // next two:
+  find_held,         // name -> as inspect, where an open transaction has changed the row
   list_held,         // prefix, end of prefix -> as inspect, of such rows
   beat,              // -> anything
-  hold_while_alive,  // as acquire, and the client's liveness -> as acquire. Needed where rows have no locks, as is:
-  names_liveness,    // liveness -> something where a row names it
-  vacate_dead,       // liveness -> something where there were rows that named it
-  make,              // name -> nothing; a vacant row where there is none
-  vacate_expired,    // name -> nothing; its row is vacant then, if its lease has ended and nobody has it locked. Needed
-                     // where rows have locks
+  hold_while_alive,  // as acquire, and the client's liveness -> as acquire. For databases without row locks, as are the
+                     // next two:
+  names_liveness,    // liveness -> something if a row names it
+  vacate_dead,       // liveness -> something if there were rows that named it
+  make,              // name -> nothing; makes a vacant row if there is none
+  vacate_expired,    // name -> nothing; vacates the row if its lease has ended and nobody has it locked. For databases
+                     // with row locks
   renew,             // name, acquisition, lease -> acquisition, left
   extend,            // as renew
   release,           // name, acquisition -> acquisition
-  linger,            // name, acquisition, for how long since the grant -> acquisition; its lease ends then, or has
-                     // ended
-  free,              // name, version -> name; vacates the row with that version, if it has an owner, whoever that is,
-                     // also for after a crash; nobody is taken for who lets go of it
-  find_pinning,      // name -> as inspect, of the transaction that keeps the row locked, whether or not it looks free.
-                     // Needed where the server can tell
-  end_session,       // name, number -> anything, if that session of the server kept the row locked, and is told to end.
+  defer_release,     // name, acquisition, time since the grant -> acquisition; the lease ends then, or has ended
+  free,              // name, version -> name; vacates the row with that version if it has an owner, whoever the owner
+                     // is. Also used after a crash, so it does not say who releases
+  find_pinning,      // name -> as inspect, of the transaction that keeps the row locked, whether or not the name looks
+                     // free. Where the server can tell
+  end_session,       // name, number -> anything if that session of the server kept the row locked and was told to end.
                      // As find_pinning
   inspect,           // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
   list,              // prefix, end of prefix -> as inspect
   acquire_in_turn,   // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
-                     // behind others, has its ticket, has left it, looks free. What stands behind the turn need not be
-                     // waited for; what is granted leaves the queue. Needed where it saves something
+                     // comes after others, has its ticket, has left it, looks free. Tickets after the turn are not
+                     // waited for; a granted ticket leaves the queue. Where it saves a statement
   enqueue,           // name, owner, thread, attempt, life -> attempt, ticket
-  stay,              // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
-                     // not asked); nothing where the ticket is gone
-  leave,             // name, attempt, ticket -> attempt, if the ticket is gone; also tells the next of other clients,
-                     // where it can and the name looks free
-  withdraw,          // name, attempt -> anything; leave, where the number of the ticket is not known
-  turn,              // name, turn -> name, behind others, has its ticket, looks free, left, version
+  refresh_ticket,    // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
+                     // not asked); nothing if the ticket is gone
+  leave,             // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
+                     // client, where the database can and the name looks free
+  withdraw,          // name, attempt -> anything; as leave, if the ticket's number is not known
+  turn,              // name, turn -> name, comes after others, has its ticket, looks free, left, version
   waiters,           // name -> ticket, owner, thread, age
-  tell_next,         // name, attempt -> anything; in a transaction that is to let go. Needed where others can be told,
-                     // as is:
-  ring,              // owner -> anything; tells the owner's client that somebody can
-  announce,          // name, number -> name, something if it looks free and the first in its queue was told: of as
-                     // many tickets, those that come next by name. Needed as tell_next is
-  find_unused,       // name, number, retention -> name, whether nobody has had it for so long: of as many names, those
-                     // that come next, all that may go, and the last
-  sweep,             // name, retention -> name, if its row is gone, because nobody has had it for so long
+  tell_next,         // name, attempt -> anything; in a transaction that is about to release. Where the database can
+                     // notify waiters, as are the next two:
+  ring,              // owner -> anything; an empty notification to the owner's client, which shows that it arrives
+  notify_waiters,    // name, number -> name, something if it looks free and the first in its queue was notified; of
+                     // that number of tickets, the next ones in the order of names
+  find_unused,       // name, number, retention -> name, whether nobody has had it for so long; of that number of names,
+                     // the next ones: all that may be deleted, and the last one
+  sweep,             // name, retention -> name if its row was deleted because nobody has had it for so long
   find_dead,         // ticket, number, retention -> ticket, name, attempt, whether its waiter has been dead for so
-                     // long: of as many tickets, those that come next, all that may go, and the last
-  bury,              // name, attempt, ticket, retention -> attempt, if the ticket is gone, because it was dead so long
-  touch,             // name -> as inspect, and whether it is vacant and nobody has it locked. Needed where a
-                     // transaction's snapshot may begin with a statement that locks
-  pinned_by,  // name, sign -> something, if the transaction that gives this sign keeps the row as it is, and nobody
-              // else does. PostgreSQL: the number of its session; MySQL: when the lease ends, as it sees that in
-              // the row that it has locked. Needed where rows have locks
-  home,       // -> a text that no other database has, and no other place in it
-  schema,     // -> version, serves_from, installation, applied_at, clock
-  probe,      // -> nothing; fails where locks could not be taken
-  settings,   // -> name, value: of what the server, and this session on it, are
-  count,      // -> rows of the lock table, those who wait and live, for how long the first of them has waited
-  applied,    // -> version, checksum, serves_from, applied_at
-  applying,   // version, checksum -> nothing
+                     // long; of that number of tickets, the next ones: all that may be deleted, and the last one
+  purge_tickets,  // name, attempt, ticket, retention -> attempt if the ticket was deleted because it was dead so long
+  touch,          // name -> as inspect, and whether it is vacant and nobody has it locked. Where a transaction's
+                  // snapshot may begin with a statement that locks
+  pinned_by,      // name, sign -> something if the transaction that gives this sign, and no other, keeps the row as
+                  // it is. PostgreSQL: the number of its session; MySQL: when the lease ends, as that transaction
+                  // sees it in the row that it has locked. For databases with row locks
+  installation,   // -> a text that identifies the database and the place of the tables in it
+  schema,         // -> version, serves_from, installation, applied_at, clock
+  probe,          // -> nothing; fails if locks could not be taken
+  settings,       // -> name, value: of the server's settings and of this session's
+  count,          // -> rows of the lock table, waiters that are alive, for how long the first of them has waited
+  applied,        // -> version, checksum, serves_from, applied_at
+  applying,       // version, checksum -> nothing
   count_of_verbs
 };
 
 /// What is being done then, for people: "acquiring".
 ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 
-/// A verb in one database's SQL. `look` answers what can be answered without a write; `act` is run for the requests
-/// that look did not answer. Either may be empty. `many` carries out a whole batch in one statement, by arguments that
-/// stand for all requests. What a write cannot answer itself is read afterwards, by `told` and `many_told`.
+/// A verb in one database's SQL. A text that the step does not need is absent, never empty. `look` answers requests
+/// that need no write; `act` is run for the requests that `look` did not answer. `many` carries out a whole batch in
+/// one statement, with arguments that stand for all requests. `told` and `many_told` read afterwards what a write
+/// cannot answer itself.
 struct step {
   dialect::verb verb{};
   std::size_t key = 0;  ///< the argument by which an answer names its request
-  std::string look{};
-  std::string act{};
-  std::string told{};
-  std::string many{};
-  std::string many_told{};
-  /// The number of rows changed tells, and many_told the requests that it leaves open.
+  std::optional<std::string> look{};
+  std::optional<std::string> act{};
+  std::optional<std::string> told{};
+  std::optional<std::string> many{};
+  std::optional<std::string> many_told{};
+  /// The number of changed rows tells how many requests were carried out; many_told answers which ones are still open.
   bool counts = false;
-  bool always_changes = false;       ///< no row was changed: nothing was carried out
-  bool locks_where_refused = false;  ///< for as long as it takes: after a refusal it is better to look first
-  /// To make a row, it waits for whoever has made it meanwhile and changed it in a transaction; not for long, and then
-  /// it fails.
+  bool always_changes = false;       ///< if no row was changed, nothing was carried out
+  bool locks_where_refused = false;  ///< locks rows until it ends even if it is refused: look first after a refusal
+  /// To make a row, it waits for a transaction that has made the same row meanwhile and changed it. The wait is short;
+  /// then the statement fails.
   bool waits_to_make = false;
-  /// The answer is what a transaction that is still open has changed in the rows of `look`. Their last column, left out
-  /// of the answer, changes with each transaction that says in `thread` which one it is.
-  bool uncommitted = false;
+};
+
+/// What not every database can do. True: the table has the verbs.
+struct capabilities {
+  bool acquires_in_turn = false;    ///< acquire_in_turn: acquires and looks at the queue in one statement
+  bool notifies_waiters = false;    ///< tell_next, ring, notify_waiters
+  bool finds_blockers = false;      ///< find_pinning
+  bool lists_transactions = false;  ///< find_held, list_held
+  bool shows_locked_rows = false;   ///< touch
+  bool reads_uncommitted = false;   ///< find_held and list_held answer what is read dirty; elsewhere, what is so
 };
 
 /// All SQL of one database, for one table prefix.
@@ -107,14 +120,16 @@ class ROWLOCK_EXPORT table {
  public:
   static constexpr std::size_t size = static_cast<std::size_t>(verb::count_of_verbs);
 
-  /// `steps` in any order; every verb is needed that its comment does not say is not. In their texts "rowlock_" stands
-  /// for the prefix.
-  table(std::span<const step> steps, std::string_view prefix);
+  /// `declared`: what the verbs that are there do not tell. `steps` in any order; a database may lack only those verbs
+  /// whose comment says so. In the texts "rowlock_" stands for the prefix.
+  table(std::span<const step> steps, std::string_view prefix, const capabilities& declared = {});
 
   const step& operator[](verb v) const noexcept { return steps_[static_cast<std::size_t>(v)]; }
+  const capabilities& can() const noexcept { return can_; }
 
  private:
   std::array<step, size> steps_{};
+  capabilities can_{};
 };
 
 /// The text with every `what` replaced.
@@ -133,32 +148,33 @@ struct choices {
 table postgresql(std::string_view prefix, const choices& with);
 table mysql(std::string_view prefix);
 
-/// What is sent in a transaction of the caller's, on a connection that somebody else has set up: nothing in it depends
-/// on settings. Behind each: arguments -> columns, for each database that has it. `home` is what the verb tells the
-/// client; "vacant" and "free" are about the row.
-struct guest_texts {
-  // PostgreSQL: name, home, note, released -> is at home, version if it was taken, vacant in the snapshot, isolation
+/// What is sent inside the caller's transaction, on a connection that the caller has set up: nothing in it depends on
+/// settings. After each text: arguments -> columns, for each database that has it. `installation` is what the verb of
+/// that name tells the client; "vacant" and "free" are about the row.
+struct enlisted_texts {
+  // PostgreSQL: name, installation, note, released -> is in the installation, version if it was taken, vacant in the
+  // snapshot, isolation
   // MySQL: name, released -> version, vacant or released, next version, autocommit, end of the lease, vacant; locks the
   // row
-  // SQLite: name, home -> version, vacant, expires_at, liveness; takes the write lock, makes the row
+  // SQLite: name, installation -> version, vacant, expires_at, liveness; takes the write lock, makes the row
   std::string take{};
-  std::string await{};   // servers: as take, but waits for whoever has the row locked
+  std::string await{};   // servers: as take, but waits for a transaction that has the row locked
   std::string change{};  // MySQL: name, version, note; SQLite: name, version, note, clock -> nothing
-  // PostgreSQL: name, acquisition, home -> is at home, unexpired (NULL: not seen), isolation
-  // MySQL: name, acquisition -> ours, unexpired, ours in the snapshot, home, autocommit, session; locks the row
-  // SQLite: name, acquisition, home -> expires_at; takes the write lock
+  // PostgreSQL: name, acquisition, installation -> is in the installation, unexpired (NULL: not seen), isolation
+  // MySQL: name, acquisition -> ours, unexpired, ours in the snapshot, installation, autocommit, session; locks the row
+  // SQLite: name, acquisition, installation -> expires_at; takes the write lock
   std::string pin{};
-  std::string isolation{};  // MySQL: -> isolation, session
-  std::string prolong{};    // MySQL: name, lease -> nothing
-  std::string see{};        // MySQL: name -> version, home, autocommit, end of the lease
-  std::string home{};       // PostgreSQL: home -> is at home; MySQL: -> home
-  // PostgreSQL: name, home, version -> is at home, version if it was changed
-  // MySQL: name, version -> next version, home, autocommit; locks the row
+  std::string isolation{};     // MySQL: -> isolation, session
+  std::string prolong{};       // MySQL: name, lease -> nothing
+  std::string see{};           // MySQL: name -> version, installation, autocommit, end of the lease
+  std::string installation{};  // PostgreSQL: installation -> is in the installation; MySQL: -> installation
+  // PostgreSQL: name, installation, version -> is in the installation, version if it was changed
+  // MySQL: name, version -> next version, installation, autocommit; locks the row
   std::string set{};
 };
-/// `file` is what the caller's connection calls it.
-guest_texts sqlite_guest(std::string_view prefix, std::string_view file);
-guest_texts postgresql_guest(std::string_view prefix);
-guest_texts mysql_guest(std::string_view prefix);
+/// `file` is the name of the client's file on the caller's connection.
+enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file);
+enlisted_texts postgresql_enlisted(std::string_view prefix);
+enlisted_texts mysql_enlisted(std::string_view prefix);
 
 }  // namespace rowlock::inline v1::dialect

@@ -27,10 +27,10 @@ const char* doing(chore c) noexcept {
 }
 
 void add(std::vector<statement_statistics>& to, std::string_view operation, const histogram& took) {
-  if (core::total(took) == 0) return;
+  if (base::total(took) == 0) return;
   auto found = std::find_if(to.begin(), to.end(), [&](const auto& each) { return each.operation == operation; });
   if (found == to.end()) found = to.insert(to.end(), {.operation = std::string{operation}});
-  core::add(found->took, took);
+  base::add(found->took, took);
 }
 
 }  // namespace

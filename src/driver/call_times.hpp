@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/histogram.hpp"
+#include "base/histogram.hpp"
 #include "dialect/dialect.hpp"
 
 namespace rowlock::inline v1::driver {
 
-/// What a call to a database does that is not a verb.
+/// What a call to a database does if it carries out no verb.
 enum class chore : std::uint8_t {
   connecting,
   beginning,
@@ -31,15 +31,15 @@ class ROWLOCK_EXPORT call_times {
  public:
   void add(dialect::verb v, std::chrono::nanoseconds took) noexcept;
   void add(chore c, std::chrono::nanoseconds took) noexcept;
-  /// By what was being done, in words; what has not occurred is left out.
+  /// By what was being done, in words, without what has not occurred.
   std::vector<statement_statistics> read() const;
 
  private:
-  std::array<core::growing_histogram, static_cast<std::size_t>(dialect::verb::count_of_verbs)> verbs_;
-  std::array<core::growing_histogram, static_cast<std::size_t>(chore::count_of_chores)> chores_;
+  std::array<base::growing_histogram, static_cast<std::size_t>(dialect::verb::count_of_verbs)> verbs_;
+  std::array<base::growing_histogram, static_cast<std::size_t>(chore::count_of_chores)> chores_;
 };
 
-/// Adds how long it lived. Nothing where there is nobody to add it to.
+/// Adds how long it lived to `to`, if that is not nullptr.
 template <class What>
 class timed {
  public:

@@ -7,7 +7,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// What a server's error means to whoever made the call.
+/// What a server's error means to the caller.
 struct meaning {
   errc code = errc::database_error;
   detail::error_access::answers says{};
@@ -16,8 +16,8 @@ struct meaning {
 
 inline meaning retryable(errc code) { return {.code = code, .says = {.retryable = true}}; }
 
-/// A server that ends a session in the middle of a statement has usually undone it. But between the commit and the
-/// answer lies an instant in which it has not, and nobody can tell from here.
+/// A server that ends a session in the middle of a statement has usually undone the statement. But if it ends the
+/// session between the commit and the answer, it has not, and the client cannot tell.
 inline meaning lost(bool writing) {
   return {.code = errc::connection_failed,
           .says = {.retryable = true, .connection_unusable = true, .outcome_unknown = writing}};

@@ -9,7 +9,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Sessions of the server that may be at something yet, by what tells one from all others. Thread-safe.
+/// Sessions of the server that may still be executing a statement, by ids that tell each from all others. Thread-safe.
 template <class Id>
 class lost_sessions {
  public:
@@ -18,9 +18,9 @@ class lost_sessions {
     all_.push_back(one);
   }
 
-  /// Calls `end(id)` for each. One that this role may not end, or that is gone, is left to the server's own limits; one
-  /// for which there was no time now is kept for the next call. Where the connection it was tried on is of no further
-  /// use, the rest is kept too, and it throws.
+  /// Calls `end(id)` for each session. A session that this role may not end, or that is gone, is left to the server's
+  /// own limits; a session for which there was no time is kept for the next call. If the connection cannot be used any
+  /// more, the remaining sessions are kept too, and it throws.
   template <class End>
   void end_all(End end) {
     const auto lost = take();

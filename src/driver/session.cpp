@@ -48,6 +48,11 @@ std::vector<row> session::run(const dialect::step& what, std::span<const request
   return do_run(what, batch, until);
 }
 
+std::vector<row> session::run_dirty(const dialect::step& what, const request& one, const limits& until) {
+  const timed scope{times_, what.verb};
+  return do_run_dirty(what, one, until);
+}
+
 void session::begin(const limits& until) {
   const timed scope{times_, chore::beginning};
   do_begin(until);
@@ -76,6 +81,10 @@ void session::script(const std::string& sql) {
 std::int64_t session::change_count(const limits& until) {
   const timed scope{times_, chore::looking_for_changes};
   return do_change_count(until);
+}
+
+std::vector<row> session::do_run_dirty(const dialect::step& /*what*/, const request& /*one*/, const limits& /*until*/) {
+  throw error{errc::unsupported, "this database shows only what is committed"};
 }
 
 void session::do_begin(const limits& /*until*/) { refuse_transactions(); }

@@ -14,17 +14,17 @@
 #include <variant>
 #include <vector>
 
-#include "core/time.hpp"
+#include "base/time.hpp"
 #include "dialect/dialect.hpp"
 #include "driver/call_times.hpp"
 
 namespace rowlock::inline v1::driver {
 
-/// What goes in: text is only looked at while the call lasts.
+/// An argument of a statement: a view of text need not outlive the call.
 using argument = std::variant<std::monostate, std::int64_t, std::string_view>;
 /// One request of a batch; a step takes as many of its arguments as its text names.
 using request = std::array<argument, 8>;
-/// What comes out.
+/// A value of an answer.
 using cell = std::variant<std::monostate, std::int64_t, std::string>;
 using row = std::vector<cell>;
 
@@ -34,12 +34,12 @@ ROWLOCK_EXPORT std::string text(const cell& c);  // NULL is empty
 
 /// How long a call may last, and what ends it earlier (errc::cancelled).
 struct limits {
-  core::instant deadline = core::instant::max();
+  base::instant deadline = base::instant::max();
   std::stop_token stop{};
 };
 
-/// One connection; used by one thread at a time. Everything throws `error`, which says whether the session is still of
-/// use and whether the outcome is known.
+/// One connection; used by one thread at a time. Everything throws `error`, which says whether the session can still be
+/// used and whether the outcome is known.
 class ROWLOCK_EXPORT session {
  public:
   session() = default;
@@ -50,28 +50,30 @@ class ROWLOCK_EXPORT session {
   /// From now on every call adds how long it took. It must outlive the session.
   void time_by(call_times* times) noexcept { times_ = times; }
 
-  /// Carries out the step for every request, in one transaction, and gives the rows in no promised order.
-  /// Throws: none of it has happened, unless outcome_is_unknown().
+  /// Carries out the step for every request, in one transaction, and answers the rows in no guaranteed order. If it
+  /// throws, nothing has happened, unless outcome_is_unknown().
   std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until);
+  /// The same for one request that reads what other transactions have changed and not committed, too.
+  std::vector<row> run_dirty(const dialect::step& what, const request& one, const limits& until);
 
-  /// Runs `body` alone in the whole database; where the database can, all or nothing.
+  /// Runs `body` while no other client runs exclusively() in this database; all or nothing, if the database can.
   virtual void exclusively(const std::function<void()>& body, const limits& until) = 0;
 
-  /// A transaction that stays open from one call to the next, for strategies that hold by it. What run() does until
-  /// its end is a part of it. After any failure in between the session is of no further use.
+  /// A transaction that stays open from one call to the next, for strategies that hold a lock by it. What run() does
+  /// before it ends is a part of it. After any failure in it the session cannot be used any more.
   void begin(const limits& until);
   void commit(const limits& until);
-  /// Runs the step first, which only reads, where that costs no round trip of its own.
+  /// Runs the step first, which only reads, if that costs no round trip of its own.
   void commit_behind(const dialect::step& last, const request& of, const limits& until);
   void rollback(const limits& until);
 
   /// Runs statements that answer nothing.
   void script(const std::string& sql);
 
-  /// false: the other side has ended it while nobody used it. Sends nothing.
+  /// false: the other side has ended the connection while it was idle. Sends nothing.
   virtual bool looks_alive() noexcept { return true; }
 
-  /// For poll(2): hangs up when the other side ends the session. -1: there is nothing to watch.
+  /// For poll(2): hangs up when the other side ends the connection. -1: there is nothing to watch.
   virtual int descriptor() const noexcept { return -1; }
 
   /// A number that changes when another connection has committed.
@@ -82,6 +84,7 @@ class ROWLOCK_EXPORT session {
 
  private:
   virtual std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) = 0;
+  virtual std::vector<row> do_run_dirty(const dialect::step& what, const request& one, const limits& until);
   virtual void do_begin(const limits& until);
   virtual void do_commit(const limits& until);
   virtual void do_commit_behind(const dialect::step& last, const request& of, const limits& until);

@@ -8,7 +8,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Every session of a client finds the same fault of the server. Thread-safe.
+/// Passes on the first warning only: every session of a client finds the same fault of the server. Thread-safe.
 class warn_once {
  public:
   explicit warn_once(warn to) : to_{std::move(to)} {}

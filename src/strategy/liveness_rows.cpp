@@ -1,12 +1,11 @@
 #include "strategy/liveness_rows.hpp"
 
-#include "strategy/trying.hpp"
+#include "strategy/acquire_step.hpp"
 
 namespace rowlock::inline v1::strategies {
 
-std::vector<answer> liveness_rows::acquire(driver::session& on, std::span<const attempt> batch,
-                                           const driver::limits& until) const {
-  return try_all(sql(), dialect::verb::hold_while_alive, on, batch, until);
+std::vector<answer> liveness_rows::acquire(const store::access& db, std::span<const acquire_args> batch) const {
+  return try_all(db, dialect::verb::hold_while_alive, batch);
 }
 
 }  // namespace rowlock::inline v1::strategies

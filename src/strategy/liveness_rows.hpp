@@ -1,16 +1,14 @@
 #pragma once
 
-#include "strategy/lease_rows.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::strategies {
 
-/// for_update where rows have no locks: the row is held without a lease, and names what tells others that the client
-/// lives. Renewing it asks whether it is still held.
-class liveness_rows final : public lease_rows {
+/// for_update for databases without row locks: the row is held without a lease and names a file that tells others that
+/// the client lives. Renewing it asks whether it is still held.
+class liveness_rows final : public algorithm {
  public:
-  using lease_rows::lease_rows;
-  std::vector<answer> acquire(driver::session& on, std::span<const attempt> batch,
-                              const driver::limits& until) const override;
+  std::vector<answer> acquire(const store::access& db, std::span<const acquire_args> batch) const override;
 };
 
 }  // namespace rowlock::inline v1::strategies

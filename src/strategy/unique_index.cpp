@@ -2,30 +2,16 @@
 
 #include <algorithm>
 
-#include "strategy/trying.hpp"
+#include "strategy/acquire_step.hpp"
 
 namespace rowlock::inline v1::strategies {
 
-// Where a refused try keeps the row locked for as long as it takes, a name is tried blindly only by who was not refused
-// it lately: so no crowd that tries again and again can lock out the holder's renewals.
-std::vector<answer> unique_index::acquire(driver::session& on, std::span<const attempt> batch,
-                                          const driver::limits& until) const {
-  if (batch.size() == 1 && batch[0].queued) return try_all(sql(), dialect::verb::acquire_in_turn, on, batch, until);
-  constexpr auto how = dialect::verb::acquire;
-  if (!sql()[how].locks_where_refused) return try_all(sql(), how, on, batch, until);
-  const bool was_refused =
-      std::any_of(batch.begin(), batch.end(), [&](const attempt& a) { return refused_.may_contain(a.name); });
-  auto answers = was_refused ? look_first(on, batch, until) : try_all(sql(), how, on, batch, until);
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    answers[i].what == verdict::granted ? refused_.remove(batch[i].name) : refused_.add(batch[i].name);
-  return answers;
-}
+namespace {
 
-std::vector<answer> unique_index::look_first(driver::session& on, std::span<const attempt> batch,
-                                             const driver::limits& until) const {
+std::vector<answer> look_first(const store::access& db, std::span<const acquire_args> batch) {
   std::vector<answer> answers(batch.size());
-  const auto rows = look_at_all(sql(), on, batch, until);
-  std::vector<attempt> rest;
+  const auto rows = look_at_all(db, batch);
+  std::vector<acquire_args> rest;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (rows[i] && !rows[i]->is_free()) {
@@ -36,8 +22,24 @@ std::vector<answer> unique_index::look_first(driver::session& on, std::span<cons
     }
   }
   if (rest.empty()) return answers;
-  const auto tried = try_all(sql(), dialect::verb::acquire, on, rest, until);
+  const auto tried = try_all(db, dialect::verb::acquire, rest);
   for (std::size_t i = 0; i < rest.size(); ++i) answers[places[i]] = tried[i];
+  return answers;
+}
+
+}  // namespace
+
+// Where a refused try keeps the row locked for as long as it takes, a name is tried without a look only if it was not
+// refused lately: so a crowd that tries again and again cannot lock out the holder's renewals.
+std::vector<answer> unique_index::acquire(const store::access& db, std::span<const acquire_args> batch) const {
+  if (batch.size() == 1 && batch[0].queued) return try_all(db, dialect::verb::acquire_in_turn, batch);
+  constexpr auto how = dialect::verb::acquire;
+  if (!db.sql[how].locks_where_refused) return try_all(db, how, batch);
+  const bool was_refused =
+      std::any_of(batch.begin(), batch.end(), [&](const auto& a) { return refused_.may_contain(a.name); });
+  auto answers = was_refused ? look_first(db, batch) : try_all(db, how, batch);
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    answers[i].what == verdict::granted ? refused_.remove(batch[i].name) : refused_.add(batch[i].name);
   return answers;
 }
 

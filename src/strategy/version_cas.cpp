@@ -2,24 +2,31 @@
 
 #include <algorithm>
 
-#include "strategy/trying.hpp"
+#include "strategy/acquire_step.hpp"
 
 namespace rowlock::inline v1::strategies {
 
-// The compare-and-set asks again whether the row is free: a lease that had expired when it was read, and was renewed
-// since by nobody but its holder, has the same version.
-std::vector<answer> version_cas::acquire(driver::session& on, std::span<const attempt> batch,
-                                         const driver::limits& until) const {
-  auto rows = look_at_all(sql(), on, batch, until);
-  if (std::any_of(rows.begin(), rows.end(), [](const auto& r) { return !r; })) {
-    std::vector<attempt> missing;
-    for (std::size_t i = 0; i < batch.size(); ++i)
-      if (!rows[i]) missing.push_back(batch[i]);
-    make_rows(sql(), on, missing, until);
-    rows = look_at_all(sql(), on, batch, until);
-  }
+namespace {
+
+std::vector<std::optional<store::row_state>> look_or_make(const store::access& db,
+                                                          std::span<const acquire_args> batch) {
+  auto rows = look_at_all(db, batch);
+  std::vector<acquire_args> missing;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (!rows[i]) missing.push_back(batch[i]);
+  if (missing.empty()) return rows;
+  make_rows(db, missing);
+  return look_at_all(db, batch);
+}
+
+}  // namespace
+
+// The compare-and-set asks again whether the row is free: a lease that had expired when it was read, and that nobody
+// but its holder has renewed since, has the same version.
+std::vector<answer> version_cas::acquire(const store::access& db, std::span<const acquire_args> batch) const {
+  const auto rows = look_or_make(db, batch);
   std::vector<answer> answers(batch.size());
-  std::vector<attempt> free;
+  std::vector<acquire_args> free;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (!rows[i]) continue;
@@ -32,7 +39,7 @@ std::vector<answer> version_cas::acquire(driver::session& on, std::span<const at
     places.push_back(i);
   }
   if (free.empty()) return answers;
-  const auto tried = try_all(sql(), dialect::verb::compare_and_set, on, free, until);
+  const auto tried = try_all(db, dialect::verb::compare_and_set, free);
   // "Busy" with nothing left of a lease is a row that has another version by now.
   for (std::size_t i = 0; i < free.size(); ++i)
     if (tried[i].what == verdict::granted || tried[i].left > duration::zero()) answers[places[i]] = tried[i];

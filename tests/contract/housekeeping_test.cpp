@@ -1,14 +1,14 @@
-#include "strategy/housekeeping.hpp"
+#include "store/housekeeping.hpp"
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/boot_clock.hpp"
 #include "contract/contract.hpp"
 #include "core/url.hpp"
 #include "driver/backend.hpp"
-#include "driver/boot_clock.hpp"
-#include "strategy/trying.hpp"
+#include "strategy/acquire_step.hpp"
 #include "support/databases.hpp"
 
 // What the statements themselves ask for again, with no client around them: between what they have seen and what they
@@ -29,10 +29,9 @@ class seen_before : public on_each_database {
     session_ = place_->connect(limits());
   }
 
-  static driver::limits limits() { return {.deadline = driver::now() + patience}; }
+  static driver::limits limits() { return {.deadline = base::now() + patience}; }
   client& locks() { return *client_; }
-  const dialect::table& sql() const { return *sql_; }
-  driver::session& session() { return *session_; }
+  store::access access(const driver::limits& until) { return {.sql = *sql_, .session = *session_, .until = until}; }
 
  private:
   std::unique_ptr<client> client_;
@@ -44,10 +43,10 @@ ROWLOCK_SUITE_ON_EACH_DATABASE(seen_before);
 
 TEST_P(seen_before, unused_names_that_were_used_since_are_not_deleted) {
   db().add_unused(2);
-  const auto found = strategies::find_unused(sql(), session(), {}, 100, 1h, limits());
+  const auto found = store::find_unused(access(limits()), {}, 100, 1h);
   ASSERT_EQ(found.names, (std::vector<std::string>{"unused/0", "unused/1"}));
   const auto token = locks().acquire("unused/0").token();
-  EXPECT_EQ(strategies::sweep(sql(), session(), found.names, 1h, limits()), 1U);
+  EXPECT_EQ(store::sweep(access(limits()), found.names, 1h), 1U);
   ASSERT_TRUE(db().row("unused/0").has_value());
   EXPECT_GE(db().row("unused/0").value().version, token.value());
   EXPECT_FALSE(db().row("unused/1").has_value());
@@ -56,14 +55,14 @@ TEST_P(seen_before, unused_names_that_were_used_since_are_not_deleted) {
 TEST_P(seen_before, an_expired_lease_that_was_renewed_since_is_not_granted) {
   const auto held = locks().acquire("orders/42", {.lease = 1h});
   // As it was read before its renewal came: with the version that it has still.
-  strategies::attempt late{.name = "orders/42",
-                           .owner = "late:host:1:0123456789abcdef",
-                           .thread = "late",
-                           .acquisition = "late",
-                           .note = {},
-                           .lease = 1h};
+  strategies::acquire_args late{.name = "orders/42",
+                                .owner = "late:host:1:0123456789abcdef",
+                                .thread = "late",
+                                .acquisition = "late",
+                                .note = {},
+                                .lease = 1h};
   late.seen = held.token();
-  const auto tried = strategies::try_all(sql(), dialect::verb::compare_and_set, session(), {&late, 1}, limits()).at(0);
+  const auto tried = strategies::try_all(access(limits()), dialect::verb::compare_and_set, {&late, 1}).at(0);
   EXPECT_NE(tried.what, strategies::verdict::granted);
   EXPECT_NE(db().row("orders/42").value().acquisition, "late");
   EXPECT_NO_THROW(locks().check());

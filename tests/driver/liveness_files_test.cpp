@@ -1,4 +1,4 @@
-#include "driver/liveness_files.hpp"
+#include "driver/sqlite/liveness_files.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

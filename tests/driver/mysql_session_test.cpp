@@ -1,4 +1,4 @@
-#include "driver/mysql_session.hpp"
+#include "driver/mysql/session.hpp"
 
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
@@ -20,8 +20,8 @@
 #include <thread>
 #include <vector>
 
-#include "driver/boot_clock.hpp"
-#include "driver/mysql_errors.hpp"
+#include "base/boot_clock.hpp"
+#include "driver/mysql/errors.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "testkit/eventually.hpp"
@@ -38,7 +38,7 @@ using test::error_of;
 using test::mentions;
 using test::throws;
 
-driver::limits within(duration d) { return {.deadline = driver::now() + d}; }
+driver::limits within(duration d) { return {.deadline = base::now() + d}; }
 
 mysql_address address_in(std::string_view url) { return driver::read_mysql_url(core::cut_url(url)); }
 
@@ -157,19 +157,18 @@ class mysql_session_test : public testing::Test {
  protected:
   using session = std::unique_ptr<mysql_session>;
 
-  session open() { return open_on(connecting_); }
-  session open_on(driver::mysql_connecting& to, const driver::limits& until = within(10s)) {
+  session open() { return open_on(server()); }
+  session open_on(const mysql_address& to, const driver::limits& until = within(10s)) {
     return std::make_unique<mysql_session>(to,
                                            driver::mysql_options{.lost =
                                                                      [this](const std::string& mark) {
                                                                        const std::lock_guard lock{mutex_};
                                                                        lost_.push_back(mark);
                                                                      }},
-                                           cutter_, until);
+                                           watchdog_, until);
   }
-  std::optional<error> failure_to_open(mysql_address to, const driver::limits& until = within(10s)) {
-    driver::mysql_connecting connecting{std::move(to), 5s};
-    return error_of([&] { return open_on(connecting, until); });
+  std::optional<error> failure_to_open(const mysql_address& to, const driver::limits& until = within(10s)) {
+    return error_of([&] { return open_on(to, until); });
   }
 
   static std::vector<driver::row> ask(mysql_session& on, const std::string& sql, const driver::request& with = {},
@@ -191,8 +190,7 @@ class mysql_session_test : public testing::Test {
     return lost_;
   }
 
-  driver::line_cutter cutter_;
-  driver::mysql_connecting connecting_{server(), 5s};
+  driver::call_watchdog watchdog_;
   std::mutex mutex_;
   std::vector<std::string> lost_;
 };
@@ -315,7 +313,7 @@ TEST_F(mysql_session_test, a_call_ends_soon_after_a_stop) {
   std::stop_source stop;
   test::background<std::optional<error>> call{[&](const std::stop_token&) {
     return error_of(
-        [&] { return act(*on, "DO SLEEP(30)", {.deadline = driver::now() + 60s, .stop = stop.get_token()}); });
+        [&] { return act(*on, "DO SLEEP(30)", {.deadline = base::now() + 60s, .stop = stop.get_token()}); });
   }};
   const auto other = open();
   ASSERT_TRUE(test::eventually([&] {
@@ -385,8 +383,7 @@ TEST_F(mysql_session_test, is_encrypted_if_that_was_asked_for_or_not_opened_at_a
     is_offered = is_offered || (driver::text(each.at(0)) == "have_ssl" ? value == "YES" : !value.empty());
   }
   if (is_offered) {
-    driver::mysql_connecting encrypted{to, 5s};
-    EXPECT_NE(driver::text(ask(*open_on(encrypted), "SHOW SESSION STATUS LIKE 'Ssl_cipher'").at(0).at(1)), "");
+    EXPECT_NE(driver::text(ask(*open_on(to), "SHOW SESSION STATUS LIKE 'Ssl_cipher'").at(0).at(1)), "");
     return;
   }
   const auto e = failure_to_open(to);
@@ -425,13 +422,11 @@ TEST_F(mysql_session_test, gives_up_on_a_server_that_never_answers) {
   auto to = server();
   to.host = "127.0.0.1";
   to.port = mute.port();
-  driver::mysql_connecting connecting{to, 5s};
   const test::stopwatch watch;
-  EXPECT_TRUE(throws(errc::connection_failed, [&] { open_on(connecting, within(200ms)); }));
+  EXPECT_TRUE(throws(errc::connection_failed, [&] { open_on(to, within(200ms)); }));
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_TRUE(throws(errc::cancelled,
-                     [&] { open_on(connecting, {.deadline = driver::now() + 60s, .stop = stop.get_token()}); }));
+  EXPECT_TRUE(throws(errc::cancelled, [&] { open_on(to, {.deadline = base::now() + 60s, .stop = stop.get_token()}); }));
   EXPECT_LT(watch.elapsed(), 3s);
   mute.hang_up();  // else the thread that was left behind would take its time
 }

@@ -1,4 +1,4 @@
-#include "driver/postgresql_session.hpp"
+#include "driver/postgresql/session.hpp"
 
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
@@ -29,9 +29,9 @@
 #include <utility>
 #include <vector>
 
-#include "driver/boot_clock.hpp"
-#include "driver/postgresql_errors.hpp"
-#include "driver/postgresql_values.hpp"
+#include "base/boot_clock.hpp"
+#include "driver/postgresql/errors.hpp"
+#include "driver/postgresql/values.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/tcp_proxy.hpp"
@@ -49,7 +49,7 @@ using driver::postgresql_session;
 using test::error_of;
 using test::mentions;
 
-driver::limits within(duration d) { return {.deadline = driver::now() + d}; }
+driver::limits within(duration d) { return {.deadline = base::now() + d}; }
 
 std::string server_url() {
   const char* url = std::getenv("ROWLOCK_TEST_POSTGRESQL_URL");
@@ -195,7 +195,7 @@ class postgresql_session_test : public testing::Test {
       lost_.push_back(id);
     };
     const driver::postgresql_address to{core::cut_url(url), "rowlock test:1"};
-    return std::make_unique<postgresql_session>(to, std::move(options), cutter_, until);
+    return std::make_unique<postgresql_session>(to, std::move(options), watchdog_, until);
   }
   session open(driver::postgresql_options options = {}) { return open(server_url(), std::move(options)); }
 
@@ -233,7 +233,7 @@ class postgresql_session_test : public testing::Test {
     return lost_.size();
   }
 
-  driver::line_cutter cutter_;
+  driver::call_watchdog watchdog_;
   std::mutex mutex_;
   std::vector<driver::postgresql_backend_id> lost_;
 };
@@ -544,7 +544,7 @@ TEST_F(postgresql_session_test, a_call_ends_soon_after_stop) {
   std::stop_source source;
   test::background call{[&](const std::stop_token&) {
     return error_of(
-        [&] { return act(*on, "SELECT pg_sleep(60)", {.deadline = driver::now() + 60s, .stop = source.get_token()}); });
+        [&] { return act(*on, "SELECT pg_sleep(60)", {.deadline = base::now() + 60s, .stop = source.get_token()}); });
   }};
   ASSERT_TRUE(test::eventually([&] { return is_asleep(*by, on->id().pid); }));
   const test::stopwatch watch;
@@ -561,7 +561,7 @@ TEST_F(postgresql_session_test, a_healthy_server_answers_in_spite_of_a_stop) {
   const auto on = open();
   std::stop_source source;
   source.request_stop();
-  EXPECT_EQ(act(*on, "SELECT 1::bigint", {.deadline = driver::now() + 10s, .stop = source.get_token()}).size(), 1U);
+  EXPECT_EQ(act(*on, "SELECT 1::bigint", {.deadline = base::now() + 10s, .stop = source.get_token()}).size(), 1U);
   EXPECT_EQ(number(*on, "SELECT 1::bigint"), 1);
 }
 
@@ -635,7 +635,7 @@ TEST_F(postgresql_session_test, connecting_ends_soon_after_stop) {
   to.port = silent.port();
   std::stop_source source;
   test::background call{[&](const std::stop_token&) {
-    return error_of([&] { return open(to.text(), {}, {.deadline = driver::now() + 60s, .stop = source.get_token()}); });
+    return error_of([&] { return open(to.text(), {}, {.deadline = base::now() + 60s, .stop = source.get_token()}); });
   }};
   EXPECT_FALSE(call.is_done_within(test::a_moment));
   const test::stopwatch watch;

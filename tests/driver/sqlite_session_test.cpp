@@ -1,4 +1,4 @@
-#include "driver/sqlite_session.hpp"
+#include "driver/sqlite/session.hpp"
 
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
@@ -10,8 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "driver/boot_clock.hpp"
-#include "runtime/schema.hpp"
+#include "base/boot_clock.hpp"
+#include "store/leases.hpp"
+#include "store/schema.hpp"
 #include "strategy/unique_index.hpp"
 #include "support/errors.hpp"
 #include "testkit/temp_folder.hpp"
@@ -22,7 +23,7 @@ namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using strategies::letting_go;
+using store::release_outcome;
 using strategies::verdict;
 using test::error_of;
 
@@ -31,7 +32,7 @@ std::int64_t test_clock() { return test_time; }
 
 std::int64_t ticking_clock() { return ++test_time; }
 
-driver::limits within(duration d) { return {.deadline = driver::now() + d}; }
+driver::limits within(duration d) { return {.deadline = base::now() + d}; }
 
 std::string pragma_of(const std::string& path, const std::string& what) {
   sqlite3* db = nullptr;
@@ -48,23 +49,25 @@ class sqlite_session_test : public testing::Test {
   driver::sqlite_session open(driver::wall_clock clock = test_clock) const {
     return {{.path = file(), .warning = {}, .clock = clock}, within(5s)};
   }
+  store::access access(driver::session& on, const driver::limits& until) const {
+    return {.sql = sql_, .session = on, .until = until};
+  }
   void migrate(driver::session& on) const {
-    runtime::migrate(sql_, dialect::sqlite_migrations(), "rowlock_", on, within(5s));
+    store::migrate(access(on, within(5s)), {.files = dialect::sqlite_migrations(), .prefix = "rowlock_"});
   }
   strategies::answer acquire(driver::session& on, const char* name, const char* acquisition,
                              duration lease = 30s) const {
-    const strategies::attempt one{
+    const strategies::acquire_args one{
         .name = name, .owner = "o", .thread = "t", .acquisition = acquisition, .note = "", .lease = lease};
-    return algorithm_.acquire(on, {&one, 1}, within(5s)).at(0);
+    return algorithm_.acquire(access(on, within(5s)), {&one, 1}).at(0);
   }
-  letting_go release(driver::session& on, const char* name, const char* acquisition) const {
-    const strategies::held one{.name = name, .acquisition = acquisition};
-    return algorithm_.release(on, {&one, 1}, within(5s)).at(0);
+  release_outcome release(driver::session& on, const char* name, const char* acquisition) const {
+    const store::lease_ref one{.name = name, .acquisition = acquisition};
+    return store::release(access(on, within(5s)), {&one, 1}).at(0);
   }
-  strategies::renewal renew(driver::session& on, const char* name, const char* acquisition,
-                            duration lease = 30s) const {
-    const strategies::held one{.name = name, .acquisition = acquisition, .lease = lease};
-    return algorithm_.renew(on, {&one, 1}, within(5s)).at(0);
+  store::renewal renew(driver::session& on, const char* name, const char* acquisition, duration lease = 30s) const {
+    const store::lease_ref one{.name = name, .acquisition = acquisition, .lease = lease};
+    return store::renew(access(on, within(5s)), {&one, 1}).at(0);
   }
 
   std::int64_t expiry(std::string_view name) const {
@@ -77,7 +80,7 @@ class sqlite_session_test : public testing::Test {
 
   test::temp_folder folder_;
   dialect::table sql_ = dialect::sqlite("rowlock_");
-  strategies::unique_index algorithm_{sql_};
+  strategies::unique_index algorithm_;
 };
 
 TEST_F(sqlite_session_test, a_new_file_becomes_wal) {
@@ -114,7 +117,7 @@ TEST_F(sqlite_session_test, tokens_grow_although_the_clock_is_set_back) {
   migrate(session);
   const auto first = acquire(session, "a", "1").token;
   test_time -= 3'600'000'000;
-  ASSERT_EQ(release(session, "a", "1"), letting_go::released);
+  ASSERT_EQ(release(session, "a", "1"), release_outcome::released);
   const auto second = acquire(session, "a", "2").token;
   EXPECT_EQ(second.value(), first.value() + 2);  // the release counts too
   test_time += 3'600'000'000;
@@ -132,7 +135,7 @@ TEST_F(sqlite_session_test, a_lease_ends_at_the_instant_it_says_for_taking_and_f
   EXPECT_EQ(renew(session, "a", "1", 10s).why, loss_reason::expired);
   EXPECT_EQ(acquire(session, "a", "2").what, verdict::granted);
   EXPECT_EQ(renew(session, "a", "1", 10s).why, loss_reason::taken_over);
-  EXPECT_EQ(release(session, "a", "1"), letting_go::gone);
+  EXPECT_EQ(release(session, "a", "1"), release_outcome::gone);
 }
 
 TEST_F(sqlite_session_test, renewing_does_not_shorten) {
@@ -156,10 +159,10 @@ TEST_F(sqlite_session_test, releasing_twice_frees_nothing_of_the_next) {
   auto session = open();
   migrate(session);
   acquire(session, "a", "1");
-  EXPECT_EQ(release(session, "a", "1"), letting_go::released);
-  EXPECT_EQ(release(session, "a", "1"), letting_go::gone);
+  EXPECT_EQ(release(session, "a", "1"), release_outcome::released);
+  EXPECT_EQ(release(session, "a", "1"), release_outcome::gone);
   acquire(session, "a", "2");
-  EXPECT_EQ(release(session, "a", "1"), letting_go::gone);
+  EXPECT_EQ(release(session, "a", "1"), release_outcome::gone);
   EXPECT_EQ(acquire(session, "a", "3").what, verdict::busy);
 }
 
@@ -176,25 +179,26 @@ TEST_F(sqlite_session_test, a_batch_answers_each_request_by_itself) {
   auto session = open();
   migrate(session);
   acquire(session, "b", "before");
-  std::vector<strategies::attempt> batch;
+  std::vector<strategies::acquire_args> batch;
   for (const char* name : {"a", "b", "c"})
     batch.push_back({.name = name, .owner = "o", .thread = "t", .acquisition = name, .note = "", .lease = 30s});
-  const auto answers = algorithm_.acquire(session, batch, within(5s));
+  const auto answers = algorithm_.acquire(access(session, within(5s)), batch);
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_EQ(answers[0].what, verdict::granted);
   EXPECT_EQ(answers[1].what, verdict::busy);
   EXPECT_EQ(answers[2].what, verdict::granted);
-  const std::vector<strategies::held> held{{.name = "a", .acquisition = "a", .lease = 30s},
+  const std::vector<store::lease_ref> held{{.name = "a", .acquisition = "a", .lease = 30s},
                                            {.name = "b", .acquisition = "b", .lease = 30s},
                                            {.name = "x", .acquisition = "x", .lease = 30s},
                                            {.name = "c", .acquisition = "c", .lease = 30s}};
-  const auto renewals = algorithm_.renew(session, held, within(5s));
-  EXPECT_EQ(renewals[0].what, strategies::standing::kept);
+  const auto renewals = store::renew(access(session, within(5s)), held);
+  EXPECT_EQ(renewals[0].what, store::standing::kept);
   EXPECT_EQ(renewals[1].why, loss_reason::taken_over);
   EXPECT_EQ(renewals[2].why, loss_reason::row_vanished);
-  EXPECT_EQ(renewals[3].what, strategies::standing::kept);
-  EXPECT_EQ(algorithm_.release(session, held, within(5s)),
-            (std::vector{letting_go::released, letting_go::gone, letting_go::gone, letting_go::released}));
+  EXPECT_EQ(renewals[3].what, store::standing::kept);
+  EXPECT_EQ(store::release(access(session, within(5s)), held),
+            (std::vector{release_outcome::released, release_outcome::gone, release_outcome::gone,
+                         release_outcome::released}));
 }
 
 TEST_F(sqlite_session_test, a_refused_try_takes_no_lock) {
@@ -204,9 +208,9 @@ TEST_F(sqlite_session_test, a_refused_try_takes_no_lock) {
   auto writer = open();
   writer.exclusively(
       [&] {
-        const strategies::attempt one{
+        const strategies::acquire_args one{
             .name = "a", .owner = "o", .thread = "t", .acquisition = "2", .note = "", .lease = 30s};
-        EXPECT_EQ(algorithm_.acquire(session, {&one, 1}, within(1ms)).at(0).what, verdict::busy);
+        EXPECT_EQ(algorithm_.acquire(access(session, within(1ms)), {&one, 1}).at(0).what, verdict::busy);
       },
       within(5s));
 }
@@ -217,15 +221,15 @@ TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_at_the_deadline) {
   auto writer = open();
   writer.exclusively(
       [&] {
-        const strategies::attempt one{
+        const strategies::acquire_args one{
             .name = "a", .owner = "o", .thread = "t", .acquisition = "1", .note = "", .lease = 30s};
-        const auto before = driver::now();
-        const auto failure = error_of([&] { algorithm_.acquire(session, {&one, 1}, within(50ms)); });
+        const auto before = base::now();
+        const auto failure = error_of([&] { algorithm_.acquire(access(session, within(50ms)), {&one, 1}); });
         ASSERT_TRUE(failure);
         EXPECT_EQ(failure->code(), errc::call_timed_out);
         EXPECT_TRUE(failure->is_retryable());
         EXPECT_FALSE(failure->outcome_is_unknown());
-        EXPECT_GE(driver::now() - before, 50ms);
+        EXPECT_GE(base::now() - before, 50ms);
       },
       within(5s));
   EXPECT_EQ(acquire(session, "a", "1").what, verdict::granted);
@@ -239,9 +243,9 @@ TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_on_stop) {
   stop.request_stop();
   writer.exclusively(
       [&] {
-        const strategies::held one{.name = "a", .acquisition = "1"};
+        const store::lease_ref one{.name = "a", .acquisition = "1"};
         const auto failure = error_of([&] {
-          algorithm_.release(session, {&one, 1}, {.deadline = driver::now() + 1h, .stop = stop.get_token()});
+          store::release(access(session, {.deadline = base::now() + 1h, .stop = stop.get_token()}), {&one, 1});
         });
         ASSERT_TRUE(failure);
         EXPECT_EQ(failure->code(), errc::cancelled);
@@ -259,7 +263,7 @@ TEST_F(sqlite_session_test, a_transaction_that_throws_leaves_nothing) {
                    },
                    within(5s)),
                std::runtime_error);
-  EXPECT_NO_THROW(runtime::require_fit_schema(sql_, session, within(5s)));
+  EXPECT_NO_THROW(store::require_fit_schema(access(session, within(5s))));
 }
 
 TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothing) {
@@ -277,8 +281,8 @@ TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothi
   EXPECT_EQ(failure->native_code(), SQLITE_FULL);
   EXPECT_FALSE(failure->outcome_is_unknown());
   EXPECT_NE(std::string{failure->what()}.find("full"), std::string::npos) << failure->what();
-  EXPECT_EQ(renew(session, "a", "1").what, strategies::standing::kept);
-  EXPECT_EQ(release(session, "a", "1"), letting_go::released);
+  EXPECT_EQ(renew(session, "a", "1").what, store::standing::kept);
+  EXPECT_EQ(release(session, "a", "1"), release_outcome::released);
 }
 
 TEST_F(sqlite_session_test, other_connections_commits_change_the_count_and_own_ones_do_not) {

@@ -88,7 +88,7 @@ TEST_P(failing_writes, leave_no_lock_behind_that_is_released) {
 }
 
 TEST_P(failing_writes, in_a_batch_may_be_repeated) {
-  std::vector<strategies::attempt> attempts;
+  std::vector<strategies::acquire_args> attempts;
   std::vector<std::string> names;
   for (int i = 0; i < 8; ++i) names.push_back("orders/" + std::to_string(i));
   for (const auto& name : names)

@@ -13,12 +13,12 @@ class refused_try : public only_on<postgresql_database> {
   template <class Look>
   void while_it_is_open(Look look) {
     steps other{db().url()};
-    const strategies::attempt one{.name = "orders/42",
-                                  .owner = "other:1:1:1",
-                                  .thread = "1",
-                                  .acquisition = "other",
-                                  .note = {},
-                                  .lease = long_lease};
+    const strategies::acquire_args one{.name = "orders/42",
+                                       .owner = "other:1:1:1",
+                                       .thread = "1",
+                                       .acquisition = "other",
+                                       .note = {},
+                                       .lease = long_lease};
     other.session().exclusively(
         [&] {
           EXPECT_EQ(other.acquire({&one, 1}).at(0).what, strategies::verdict::busy);

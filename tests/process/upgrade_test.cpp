@@ -26,8 +26,8 @@ namespace rowlock::test {
 namespace {
 
 using namespace std::chrono_literals;
-using strategies::letting_go;
-using strategies::standing;
+using store::release_outcome;
+using store::standing;
 using strategies::verdict;
 
 constexpr int visits_before = 10;  // of each old program
@@ -40,10 +40,10 @@ dialect::table without_waiters(const dialect::table& ours) {
   for (std::size_t v = 0; v < dialect::table::size; ++v) {
     auto& each = all.emplace_back(ours[static_cast<dialect::verb>(v)]);
     each.verb = static_cast<dialect::verb>(v);  // also of one that this database does not need
-    if (each.verb == dialect::verb::release && each.act.find("rowlock_waiter") != std::string::npos)
-      each.act.erase(each.act.find(',', each.act.find("RETURNING")));
+    if (each.verb == dialect::verb::release && each.act && each.act->find("rowlock_waiter") != std::string::npos)
+      each.act->erase(each.act->find(',', each.act->find("RETURNING")));
   }
-  return {all, "rowlock_"};
+  return {all, "rowlock_", ours.can()};
 }
 
 /// Sends what a program of the first schema does, and neither asks for the schema nor knows of waiters. One lock at a
@@ -57,12 +57,12 @@ class old_program {
     fencing_token token;
     insist([&] {
       acquisition_ = "old/" + std::to_string(::getpid()) + "/" + std::to_string(++attempts_);
-      const strategies::attempt one{.name = name,
-                                    .owner = "old:host:1:1",
-                                    .thread = "1",
-                                    .acquisition = acquisition_,
-                                    .note = {},
-                                    .lease = lease};
+      const strategies::acquire_args one{.name = name,
+                                         .owner = "old:host:1:1",
+                                         .thread = "1",
+                                         .acquisition = acquisition_,
+                                         .note = {},
+                                         .lease = lease};
       const auto answer = steps_.acquire({&one, 1}).at(0);
       token = answer.token;
       return answer.what == verdict::granted;
@@ -72,20 +72,20 @@ class old_program {
   bool renew(const std::string& name) {
     auto what = standing::inconclusive;
     insist([&] {
-      const strategies::held mine{.name = name, .acquisition = acquisition_, .lease = lease};
+      const store::lease_ref mine{.name = name, .acquisition = acquisition_, .lease = lease};
       what = steps_.renew({&mine, 1}).at(0).what;
       return what != standing::inconclusive;
     });
     return what == standing::kept;
   }
   bool release(const std::string& name) {
-    auto what = letting_go::pinned;
+    auto what = release_outcome::pinned;
     insist([&] {
-      const strategies::held mine{.name = name, .acquisition = acquisition_, .lease = lease};
+      const store::lease_ref mine{.name = name, .acquisition = acquisition_, .lease = lease};
       what = steps_.release({&mine, 1}).at(0);
-      return what != letting_go::pinned;
+      return what != release_outcome::pinned;
     });
-    return what == letting_go::released;
+    return what == release_outcome::released;
   }
 
  private:

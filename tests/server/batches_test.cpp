@@ -61,7 +61,7 @@ class contender {
   }
 
   void acquire() {
-    std::vector<strategies::attempt> batch;
+    std::vector<strategies::acquire_args> batch;
     for (const auto& c : chosen_)
       batch.push_back({.name = c.name,
                        .owner = "app:1:1:1",
@@ -70,9 +70,9 @@ class contender {
                        .note = {},
                        .lease = lease_});
     std::vector<strategies::answer> answers;
-    core::instant sent;
+    base::instant sent;
     insist([&] {
-      sent = driver::now();
+      sent = base::now();
       answers = steps_.acquire(batch);
     });
     granted_.clear();
@@ -84,28 +84,28 @@ class contender {
     }
   }
 
-  std::vector<strategies::held> held() const {
-    std::vector<strategies::held> out;
+  std::vector<store::lease_ref> held() const {
+    std::vector<store::lease_ref> out;
     for (const auto& c : granted_) out.push_back({.name = c.name, .acquisition = c.acquisition, .lease = lease_});
     return out;
   }
 
   void renew() {
-    std::vector<strategies::renewal> answers;
+    std::vector<store::renewal> answers;
     insist([&] { answers = steps_.renew(held()); });
-    for (const auto& answer : answers) EXPECT_NE(answer.what, strategies::standing::lost) << to_string(answer.why);
+    for (const auto& answer : answers) EXPECT_NE(answer.what, store::standing::lost) << to_string(answer.why);
   }
 
   // Until nothing is pinned any more.
   void release() {
     for (const auto& c : granted_) book_.leave(c.number, c.token);
     while (!granted_.empty()) {
-      std::vector<strategies::letting_go> outcomes;
+      std::vector<store::release_outcome> outcomes;
       insist([&] { outcomes = steps_.release(held()); });
       std::vector<choice> pinned;
       for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        EXPECT_NE(outcomes[i], strategies::letting_go::gone) << granted_[i].name;
-        if (outcomes[i] == strategies::letting_go::pinned) pinned.push_back(granted_[i]);
+        EXPECT_NE(outcomes[i], store::release_outcome::gone) << granted_[i].name;
+        if (outcomes[i] == store::release_outcome::pinned) pinned.push_back(granted_[i]);
       }
       granted_ = std::move(pinned);
     }

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "core/time.hpp"
-#include "driver/boot_clock.hpp"
+#include "base/boot_clock.hpp"
+#include "base/time.hpp"
 
 namespace rowlock::test {
 
@@ -18,10 +18,10 @@ class ledger {
   explicit ledger(std::size_t names) : entries_(names) {}
 
   /// A grant is believed in from now on, if there is time left; once more after a renewal.
-  void enter(std::size_t name, fencing_token token, core::instant until) {
+  void enter(std::size_t name, fencing_token token, base::instant until) {
     entry& e = entries_[name];
     const std::lock_guard lock{e.mutex};
-    const auto now = driver::now();
+    const auto now = base::now();
     if (until <= now) return;
     if (token == e.token) {
       e.until = until;
@@ -37,7 +37,7 @@ class ledger {
   void leave(std::size_t name, fencing_token token) {
     entry& e = entries_[name];
     const std::lock_guard lock{e.mutex};
-    if (e.token == token) e.until = core::instant::min();
+    if (e.token == token) e.until = base::instant::min();
   }
   int double_grants() const { return double_grants_; }
   int tokens_out_of_order() const { return tokens_out_of_order_; }
@@ -46,7 +46,7 @@ class ledger {
  private:
   struct entry {
     std::mutex mutex;
-    core::instant until = core::instant::min();
+    base::instant until = base::instant::min();
     fencing_token token;
   };
   std::vector<entry> entries_;

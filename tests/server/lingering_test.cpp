@@ -10,7 +10,7 @@
 namespace rowlock::test {
 namespace {
 
-using strategies::letting_go;
+using store::release_outcome;
 
 constexpr duration stay = 30min;
 
@@ -61,12 +61,13 @@ TEST_P(lingering, is_told_of_each_in_a_batch_and_alone) {
   auto locks = connect();
   steps on{db().url()};
   const std::vector<std::string> names{"fresh", "again", "stolen", "vacated", "expired", "locked"};
-  const std::vector<letting_go> expected{letting_go::released, letting_go::released, letting_go::gone,
-                                         letting_go::gone,     letting_go::released, letting_go::pinned};
+  const std::vector<release_outcome> expected{release_outcome::released, release_outcome::released,
+                                              release_outcome::gone,     release_outcome::gone,
+                                              release_outcome::released, release_outcome::pinned};
   for (const bool alone : {false, true}) {
     SCOPED_TRACE(alone);
-    std::vector<strategies::attempt> attempts;
-    std::vector<strategies::held> batch;
+    std::vector<strategies::acquire_args> attempts;
+    std::vector<store::lease_ref> batch;
     for (const auto& name : names) {
       db().erase(name);
       attempts.push_back(
@@ -74,7 +75,7 @@ TEST_P(lingering, is_told_of_each_in_a_batch_and_alone) {
       batch.push_back({.name = name, .acquisition = name, .lease = stay});
     }
     for (const auto& answer : on.acquire(attempts)) ASSERT_EQ(answer.what, strategies::verdict::granted);
-    ASSERT_EQ(on.linger({&batch[1], 1}), std::vector{letting_go::released});
+    ASSERT_EQ(on.defer_release({&batch[1], 1}), std::vector{release_outcome::released});
     db().steal("stolen");
     db().vacate("vacated");
     db().expire("expired");
@@ -82,9 +83,9 @@ TEST_P(lingering, is_told_of_each_in_a_batch_and_alone) {
     const auto in_the_way = db().row_locked("locked");
     if (alone) {
       for (std::size_t i = 0; i < batch.size(); ++i)
-        EXPECT_EQ(on.linger({&batch[i], 1}), std::vector{expected[i]}) << names[i];
+        EXPECT_EQ(on.defer_release({&batch[i], 1}), std::vector{expected[i]}) << names[i];
     } else {
-      EXPECT_EQ(on.linger(batch), expected);
+      EXPECT_EQ(on.defer_release(batch), expected);
     }
     for (const auto* name : {"fresh", "again"}) EXPECT_EQ(expiry(name), end_of(name)) << name;
     EXPECT_EQ(expiry("expired"), over);
@@ -98,8 +99,8 @@ TEST_P(lingering, is_not_shortened_by_a_renewal_that_comes_after_it) {
   connect().close();
   steps on{db().url()};
   for (const bool alone : {false, true}) {
-    std::vector<strategies::attempt> attempts;
-    std::vector<strategies::held> batch;
+    std::vector<strategies::acquire_args> attempts;
+    std::vector<store::lease_ref> batch;
     for (const auto* name : {"one", "two"}) {
       db().erase(name);
       attempts.push_back(
@@ -107,10 +108,10 @@ TEST_P(lingering, is_not_shortened_by_a_renewal_that_comes_after_it) {
       batch.push_back({.name = name, .acquisition = name, .lease = stay});
     }
     for (const auto& answer : on.acquire(attempts)) ASSERT_EQ(answer.what, strategies::verdict::granted);
-    ASSERT_EQ(on.linger(batch), (std::vector{letting_go::released, letting_go::released}));
+    ASSERT_EQ(on.defer_release(batch), (std::vector{release_outcome::released, release_outcome::released}));
     for (auto& each : batch) each.lease = long_lease;
     const auto some = std::span{batch}.first(alone ? 1 : 2);
-    for (const auto& answer : on.renew(some)) EXPECT_EQ(answer.what, strategies::standing::kept);
+    for (const auto& answer : on.renew(some)) EXPECT_EQ(answer.what, store::standing::kept);
     for (const auto* name : {"one", "two"}) EXPECT_EQ(expiry(name), end_of(name)) << name;
   }
 }

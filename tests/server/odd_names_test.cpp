@@ -84,8 +84,8 @@ TEST_P(odd_names_test, are_different_locks_in_a_batch) {
     ids.push_back("id/" + std::to_string(i));
     others.push_back("other/" + std::to_string(i));
   }
-  std::vector<strategies::attempt> attempts;
-  std::vector<strategies::held> held;
+  std::vector<strategies::acquire_args> attempts;
+  std::vector<store::lease_ref> held;
   for (std::size_t i = 0; i < odd_names.size(); ++i) {
     const auto& name = odd_names[i];
     attempts.push_back(
@@ -99,8 +99,8 @@ TEST_P(odd_names_test, are_different_locks_in_a_batch) {
   }
   for (std::size_t i = 0; i < odd_names.size(); ++i) attempts[i].acquisition = others[i];
   for (const auto& answer : all.acquire(attempts)) EXPECT_EQ(answer.what, strategies::verdict::busy);
-  for (const auto& answer : all.renew(held)) EXPECT_EQ(answer.what, strategies::standing::kept);
-  for (const auto outcome : all.release(held)) EXPECT_EQ(outcome, strategies::letting_go::released);
+  for (const auto& answer : all.renew(held)) EXPECT_EQ(answer.what, store::standing::kept);
+  for (const auto outcome : all.release(held)) EXPECT_EQ(outcome, store::release_outcome::released);
 }
 
 TEST_P(odd_names_test, are_refused_where_they_are_no_utf8) {

@@ -138,18 +138,18 @@ class batch : public round_trips {
     for (const auto& a : all_->acquire(std::span{refused_}.first(size))) EXPECT_EQ(a.what, strategies::verdict::busy);
   }
   void renew(std::size_t size) {
-    for (const auto& r : all_->renew(std::span{held_}.first(size))) EXPECT_EQ(r.what, strategies::standing::kept);
+    for (const auto& r : all_->renew(std::span{held_}.first(size))) EXPECT_EQ(r.what, store::standing::kept);
   }
   void release(std::size_t size) {
-    for (const auto r : all_->release(std::span{held_}.first(size))) EXPECT_EQ(r, strategies::letting_go::released);
+    for (const auto r : all_->release(std::span{held_}.first(size))) EXPECT_EQ(r, store::release_outcome::released);
   }
 
  private:
   std::vector<std::string> texts_;
   std::deque<std::string> others_;
-  std::vector<strategies::attempt> attempts_;
-  std::vector<strategies::attempt> refused_;
-  std::vector<strategies::held> held_;
+  std::vector<strategies::acquire_args> attempts_;
+  std::vector<strategies::acquire_args> refused_;
+  std::vector<store::lease_ref> held_;
   std::optional<steps> all_;
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(batch);

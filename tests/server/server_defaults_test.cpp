@@ -97,7 +97,7 @@ TEST_P(with_default, a_lock_lives_as_without) {
 
 TEST_P(with_default, a_lease_ends_when_it_should) {
   steps nobody{db().url()};  // who will not let go of it either
-  const strategies::attempt one{
+  const strategies::acquire_args one{
       .name = "orders/42", .owner = "a:1:1:1", .thread = "1", .acquisition = "1", .note = {}, .lease = 300ms};
   const auto abandoned = nobody.acquire({&one, 1}).at(0);
   ASSERT_EQ(abandoned.what, strategies::verdict::granted);

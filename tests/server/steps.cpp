@@ -24,22 +24,26 @@ steps::steps(const std::string& url, const driver::open_options& with, const rev
       session_{database_->connect(limits())},
       sql_{texts(url, with, revised)} {}
 
-std::vector<strategies::answer> steps::acquire(std::span<const strategies::attempt> batch) {
-  return strategy_.acquire(*session_, batch, limits());
+std::vector<strategies::answer> steps::acquire(std::span<const strategies::acquire_args> batch) {
+  const auto until = limits();
+  return strategy_.acquire(on(until), batch);
 }
 
-std::vector<strategies::renewal> steps::renew(std::span<const strategies::held> batch) {
-  return strategy_.renew(*session_, batch, limits());
+std::vector<store::renewal> steps::renew(std::span<const store::lease_ref> batch) {
+  const auto until = limits();
+  return store::renew(on(until), batch);
 }
 
-std::vector<strategies::letting_go> steps::release(std::span<const strategies::held> batch) {
-  return strategy_.release(*session_, batch, limits());
+std::vector<store::release_outcome> steps::release(std::span<const store::lease_ref> batch) {
+  const auto until = limits();
+  return store::release(on(until), batch);
 }
 
-std::vector<strategies::letting_go> steps::linger(std::span<const strategies::held> batch) {
-  return strategy_.linger(*session_, batch, limits());
+std::vector<store::release_outcome> steps::defer_release(std::span<const store::lease_ref> batch) {
+  const auto until = limits();
+  return store::defer_release(on(until), batch);
 }
 
-driver::limits steps::limits() { return {.deadline = core::later(driver::now(), 10s)}; }
+driver::limits steps::limits() { return {.deadline = base::later(base::now(), 10s)}; }
 
 }  // namespace rowlock::test

@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/boot_clock.hpp"
 #include "driver/backend.hpp"
-#include "driver/boot_clock.hpp"
+#include "store/leases.hpp"
 #include "strategy/unique_index.hpp"
 
 namespace rowlock::test {
@@ -20,19 +21,21 @@ class steps {
   using revision = std::function<dialect::table(const dialect::table& ours)>;
   explicit steps(const std::string& url, const driver::open_options& with = {}, const revision& revised = {});
 
-  std::vector<strategies::answer> acquire(std::span<const strategies::attempt> batch);
-  std::vector<strategies::renewal> renew(std::span<const strategies::held> batch);
-  std::vector<strategies::letting_go> release(std::span<const strategies::held> batch);
-  std::vector<strategies::letting_go> linger(std::span<const strategies::held> batch);
+  std::vector<strategies::answer> acquire(std::span<const strategies::acquire_args> batch);
+  std::vector<store::renewal> renew(std::span<const store::lease_ref> batch);
+  std::vector<store::release_outcome> release(std::span<const store::lease_ref> batch);
+  std::vector<store::release_outcome> defer_release(std::span<const store::lease_ref> batch);
 
   driver::session& session() { return *session_; }
   static driver::limits limits();
 
  private:
+  store::access on(const driver::limits& until) { return {.sql = sql_, .session = *session_, .until = until}; }
+
   std::unique_ptr<driver::database> database_;
   std::unique_ptr<driver::session> session_;
   dialect::table sql_;
-  strategies::unique_index strategy_{sql_};
+  strategies::unique_index strategy_;
 };
 
 }  // namespace rowlock::test

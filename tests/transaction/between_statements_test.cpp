@@ -82,7 +82,7 @@ TEST_F(between_statements, lock_in_finds_a_lease_that_is_granted_meanwhile) {
   locks().acquire("orders/42").release();
   held_lock theirs;
   tx().before("FOR UPDATE", [&] { theirs = others().acquire("orders/42"); });
-  EXPECT_FALSE(detail::lock_in(tx(), locks(), "orders/42", duration::zero(), {}).has_value());
+  EXPECT_FALSE(detail::lock_in(tx(), locks(), "orders/42", duration::zero(), {}, {}).has_value());
   ASSERT_TRUE(theirs);
   EXPECT_NO_THROW(theirs.extend(1min)) << "and leaves it alone";
   EXPECT_NO_THROW(theirs.release());

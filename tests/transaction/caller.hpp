@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -35,12 +36,14 @@ class caller {
   void savepoint(const std::string& name) { statement("SAVEPOINT " + name); }
   void roll_back_to(const std::string& name) { statement("ROLLBACK TO SAVEPOINT " + name); }
 
-  virtual transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options = {}) = 0;
+  virtual transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options = {},
+                                   std::stop_token stop = {}) = 0;
   virtual std::optional<transaction_lock> try_lock_in(client& locks, const lock_name& name,
                                                       const lock_in_options& options = {}) = 0;
   virtual std::optional<transaction_lock> try_lock_in_for(client& locks, const lock_name& name,
                                                           std::chrono::milliseconds wait,
-                                                          const lock_in_options& options = {}) = 0;
+                                                          const lock_in_options& options = {},
+                                                          std::stop_token stop = {}) = 0;
   virtual void confirm(const held_lock& held) = 0;
   virtual void confirm(const mutex& m) = 0;
 

@@ -33,16 +33,17 @@ class sqlite_caller : public caller {
     return out;
   }
 
-  transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options) override {
-    return rowlock::lock_in(connection_.get(), locks, name, options);
+  transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options,
+                           std::stop_token stop) override {
+    return rowlock::lock_in(connection_.get(), locks, name, options, std::move(stop));
   }
   std::optional<transaction_lock> try_lock_in(client& locks, const lock_name& name,
                                               const lock_in_options& options) override {
     return rowlock::try_lock_in(connection_.get(), locks, name, options);
   }
   std::optional<transaction_lock> try_lock_in_for(client& locks, const lock_name& name, std::chrono::milliseconds wait,
-                                                  const lock_in_options& options) override {
-    return rowlock::try_lock_in_for(connection_.get(), locks, name, wait, options);
+                                                  const lock_in_options& options, std::stop_token stop) override {
+    return rowlock::try_lock_in_for(connection_.get(), locks, name, wait, options, std::move(stop));
   }
   void confirm(const held_lock& held) override { rowlock::confirm(connection_.get(), held); }
   void confirm(const mutex& m) override { rowlock::confirm(connection_.get(), m); }

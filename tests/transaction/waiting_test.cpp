@@ -3,7 +3,9 @@
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "support/open_transactions.hpp"
 #include "transaction/transaction_test.hpp"
@@ -74,6 +76,35 @@ TEST_P(waiting_lock_in, of_no_time_tries_once) {
   }
   EXPECT_TRUE(tx().try_lock_in_for(locks(), "orders/43", 0ms).has_value());
   tx().commit();
+}
+
+// Law 8: whatever it waits for, and wherever.
+TEST_P(waiting_lock_in_beside_others, ends_when_it_is_stopped) {
+  const auto held = others().acquire("orders/42");
+  const auto other = open();
+  other->begin();
+  other->lock_in(others(), "orders/43");
+  for (const auto* name : {"orders/42", "orders/43"}) {
+    SCOPED_TRACE(name);
+    tx().begin();
+    background waiter{
+        [&](std::stop_token stop) { return error_of([&] { tx().lock_in(locks(), name, {}, std::move(stop)); }); }};
+    EXPECT_FALSE(waiter.is_done_within(a_moment));
+    waiter.stop();
+    const auto e = waiter.get();
+    ASSERT_TRUE(e.has_value());
+    EXPECT_EQ(e->code(), errc::cancelled) << e->what();
+    EXPECT_EQ(tx().number(read_own), 0) << "the transaction is of use";
+    tx().commit();
+  }
+  tx().begin();
+  background waiter{
+      [&](std::stop_token stop) { return tx().try_lock_in_for(locks(), "orders/42", 1h, {}, std::move(stop)); }};
+  EXPECT_FALSE(waiter.is_done_within(a_moment));
+  waiter.stop();
+  EXPECT_FALSE(waiter.get().has_value());
+  tx().commit();
+  other->rollback();
 }
 
 TEST_P(waiting_lock_in_beside_others, has_it_when_the_lease_is_released) {

@@ -1,4 +1,4 @@
-#include "core/histogram.hpp"
+#include "base/histogram.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,13 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(histogram, counts_a_duration_up_to_and_with_the_bound_of_its_bucket) {
-  EXPECT_EQ(core::bucket_of(-1ns), 0U);
-  EXPECT_EQ(core::bucket_of(0ns), 0U);
+  EXPECT_EQ(base::bucket_of(-1ns), 0U);
+  EXPECT_EQ(base::bucket_of(0ns), 0U);
   for (std::size_t i = 0; i < histogram::bounds.size(); ++i) {
-    EXPECT_EQ(core::bucket_of(histogram::bounds.at(i)), i);
-    EXPECT_EQ(core::bucket_of(histogram::bounds.at(i) + 1ns), i + 1);
+    EXPECT_EQ(base::bucket_of(histogram::bounds.at(i)), i);
+    EXPECT_EQ(base::bucket_of(histogram::bounds.at(i) + 1ns), i + 1);
   }
-  EXPECT_EQ(core::bucket_of(24h), histogram::bounds.size());
+  EXPECT_EQ(base::bucket_of(24h), histogram::bounds.size());
 }
 
 TEST(histogram, has_ascending_bounds) {
@@ -27,16 +27,16 @@ TEST(histogram, has_ascending_bounds) {
 }
 
 TEST(histogram, sums_up_what_is_shorter_than_its_unit) {
-  core::growing_histogram grows;
+  base::growing_histogram grows;
   for (int i = 0; i < 1000; ++i) grows.add(300ns);
   const auto seen = grows.read();
   EXPECT_EQ(seen.counts[0], 1000U);
-  EXPECT_EQ(core::total(seen), 1000U);
+  EXPECT_EQ(base::total(seen), 1000U);
   EXPECT_EQ(seen.sum, 300us);
 }
 
 TEST(histogram, misses_nothing_that_several_threads_add) {
-  core::growing_histogram grows;
+  base::growing_histogram grows;
   {
     std::vector<std::jthread> threads;
     for (int t = 0; t < 4; ++t)
@@ -45,22 +45,22 @@ TEST(histogram, misses_nothing_that_several_threads_add) {
       });
   }
   const auto seen = grows.read();
-  EXPECT_EQ(seen.counts.at(core::bucket_of(1us)), 20'000U);
-  EXPECT_EQ(seen.counts.at(core::bucket_of(1s)), 20'000U);
-  EXPECT_EQ(core::total(seen), 40'000U);
+  EXPECT_EQ(seen.counts.at(base::bucket_of(1us)), 20'000U);
+  EXPECT_EQ(seen.counts.at(base::bucket_of(1s)), 20'000U);
+  EXPECT_EQ(base::total(seen), 40'000U);
   EXPECT_EQ(seen.sum, 20'000 * (1s + 1us));
 }
 
 TEST(histogram, of_two_is_the_sum_of_both) {
-  core::growing_histogram one;
-  core::growing_histogram two;
+  base::growing_histogram one;
+  base::growing_histogram two;
   one.add(1ms);
   two.add(1ms);
   two.add(1min);
   auto both = one.read();
-  core::add(both, two.read());
-  EXPECT_EQ(both.counts.at(core::bucket_of(1ms)), 2U);
-  EXPECT_EQ(both.counts.at(core::bucket_of(1min)), 1U);
+  base::add(both, two.read());
+  EXPECT_EQ(both.counts.at(base::bucket_of(1ms)), 2U);
+  EXPECT_EQ(both.counts.at(base::bucket_of(1min)), 1U);
   EXPECT_EQ(both.sum, 1min + 2ms);
 }
 

@@ -6,7 +6,7 @@ namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using core::instant;
+using base::instant;
 
 constexpr instant sent{1000s};
 
@@ -61,8 +61,8 @@ TEST(lease, undoing_slows_down_to_two_seconds) {
 }
 
 TEST(time, later_saturates) {
-  EXPECT_EQ(core::later(sent, duration::max()), instant::max());
-  EXPECT_EQ(core::later(sent, 1s), sent + 1s);
+  EXPECT_EQ(base::later(sent, duration::max()), instant::max());
+  EXPECT_EQ(base::later(sent, 1s), sent + 1s);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "driver/boot_clock.hpp"
-#include "runtime/loss_notifier.hpp"
+#include "base/boot_clock.hpp"
+#include "engine/lease/loss_notifier.hpp"
 #include "support/happening.hpp"
 
 // Callbacks that last, or never return, hold up no other token.
@@ -18,7 +18,7 @@ namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using runtime::loss_notifier;
+using engine::loss_notifier;
 using test::happening;
 
 std::vector<loss_notifier::loss> losses_of(const std::vector<std::stop_source>& tokens) {
@@ -46,7 +46,7 @@ TEST(loss_notifier, fires_all_though_each_callback_lasts) {
   notifier.fire(losses_of(tokens));
   for (const auto& each : all) EXPECT_TRUE(each->entered.within());
   for (const auto& each : all) each->let_go.happens();
-  notifier.close(core::instant::max());
+  notifier.close(base::instant::max());
 }
 
 TEST(loss_notifier, fires_what_comes_while_a_callback_lasts) {
@@ -68,22 +68,22 @@ TEST(loss_notifier, tells_once_it_has_fired_though_the_callback_lasts) {
   loss_notifier notifier;
   notifier.fire({{.token = slow.token, .then = [&] { ++told; }}});
   ASSERT_TRUE(slow.entered.within());
-  EXPECT_EQ(notifier.look(), core::instant::max()) << "there is nothing else to tell";
+  EXPECT_EQ(notifier.look(), base::instant::max()) << "there is nothing else to tell";
   EXPECT_EQ(told, 1);
   slow.let_go.happens();
-  notifier.close(core::instant::max());
+  notifier.close(base::instant::max());
   EXPECT_EQ(told, 1);
 }
 
 TEST(loss_notifier, lets_others_wait_for_the_callbacks) {
   stuck slow;
   loss_notifier notifier;
-  const auto callbacks = std::make_shared<runtime::pending_callbacks>(1);
+  const auto callbacks = std::make_shared<engine::pending_callbacks>(1);
   notifier.fire({{.token = slow.token, .waited_for_by = callbacks}});
   ASSERT_TRUE(slow.entered.within());
-  callbacks->wait(driver::now());
+  callbacks->wait(base::now());
   slow.let_go.happens();
-  callbacks->wait(core::instant::max());
+  callbacks->wait(base::instant::max());
 }
 
 TEST(loss_notifier, leaves_a_callback_behind_that_does_not_return) {
@@ -93,7 +93,7 @@ TEST(loss_notifier, leaves_a_callback_behind_that_does_not_return) {
     loss_notifier notifier;
     notifier.fire({{.token = slow->token, .then = [&] { ++told; }}});
     ASSERT_TRUE(slow->entered.within());
-    notifier.close(driver::now());
+    notifier.close(base::now());
     EXPECT_EQ(told, 1) << "at the latest then";
   }
   slow->let_go.happens();
@@ -104,7 +104,7 @@ TEST(loss_notifier, can_be_closed_and_destroyed_by_a_callback) {
   happening is_over;
   const std::stop_source token;
   const std::stop_callback callback{token.get_token(), [&] {
-                                      notifier->close(core::instant::max());
+                                      notifier->close(base::instant::max());
                                       notifier.reset();
                                       is_over.happens();
                                     }};
@@ -124,7 +124,7 @@ TEST(loss_notifier, closed_has_called_all_callbacks) {
   for (auto& each : losses) each.then = [&] { ++told; };
   loss_notifier notifier;
   notifier.fire(std::move(losses));
-  notifier.close(core::instant::max());
+  notifier.close(base::instant::max());
   EXPECT_EQ(calls, 200);
   EXPECT_EQ(told, 200);
 }

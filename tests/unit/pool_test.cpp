@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "driver/boot_clock.hpp"
-#include "runtime/pool.hpp"
+#include "base/boot_clock.hpp"
+#include "engine/gateway/pool.hpp"
 #include "support/errors.hpp"
 #include "testkit/eventually.hpp"
 
@@ -22,8 +22,8 @@ namespace rowlock {
 namespace {
 
 using namespace std::chrono_literals;
-using runtime::pool;
-using runtime::purpose;
+using engine::pool;
+using engine::purpose;
 using test::eventually;
 
 class fake_session : public driver::session {
@@ -43,8 +43,8 @@ class fake_session : public driver::session {
   const bool& is_dead_;
 };
 
-const driver::limits no_limit{.deadline = driver::now() + 1h};
-driver::limits until_now() { return {.deadline = driver::now()}; }
+const driver::limits no_limit{.deadline = base::now() + 1h};
+driver::limits until_now() { return {.deadline = base::now()}; }
 
 struct pool_test : testing::Test {
   bool all_are_dead = false;
@@ -94,10 +94,10 @@ TEST_F(pool_test, serves_what_keeps_and_ends_locks_first) {
   {
     const auto only = all->borrow(no_limit);
     ask("acquire", purpose::usual);
-    ask("release", purpose::letting_go);
+    ask("release", purpose::releasing);
     ask("acquire another", purpose::usual);
-    ask("renew", purpose::keeping);
-    ask("release another", purpose::letting_go);
+    ask("renew", purpose::renewing);
+    ask("release another", purpose::releasing);
   }
   threads.clear();
   EXPECT_EQ(got, (std::vector<std::string>{"renew", "release", "release another", "acquire", "acquire another"}));
@@ -109,10 +109,10 @@ TEST_F(pool_test, keeps_one_for_what_keeps_and_ends_locks) {
   const auto two = all->borrow(no_limit);
   EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted);
   {
-    const auto kept = all->borrow(until_now(), purpose::letting_go);
-    EXPECT_EQ(refusal(purpose::keeping), errc::pool_exhausted) << "there are no more than three";
+    const auto kept = all->borrow(until_now(), purpose::releasing);
+    EXPECT_EQ(refusal(purpose::renewing), errc::pool_exhausted) << "there are no more than three";
   }
-  EXPECT_EQ(refusal(purpose::keeping), std::nullopt);
+  EXPECT_EQ(refusal(purpose::renewing), std::nullopt);
   EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted) << "though it is idle";
   EXPECT_EQ(opened, 3);
 }
@@ -120,8 +120,8 @@ TEST_F(pool_test, keeps_one_for_what_keeps_and_ends_locks) {
 TEST_F(pool_test, what_keeps_locks_may_have_all_of_them) {
   make(2, 1);
   {
-    const auto one = all->borrow(no_limit, purpose::letting_go);
-    const auto two = all->borrow(no_limit, purpose::letting_go);
+    const auto one = all->borrow(no_limit, purpose::releasing);
+    const auto two = all->borrow(no_limit, purpose::releasing);
     EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted);
   }
   EXPECT_EQ(refusal(purpose::usual), std::nullopt);
@@ -135,8 +135,8 @@ TEST_F(pool_test, those_who_gave_up_are_passed_over) {
     EXPECT_EQ(refusal(purpose::usual), errc::pool_exhausted);
     std::stop_source stopped;
     stopped.request_stop();
-    EXPECT_TRUE(test::throws(
-        errc::cancelled, [&] { (void)all->borrow({.deadline = driver::now() + 1h, .stop = stopped.get_token()}); }));
+    EXPECT_TRUE(test::throws(errc::cancelled,
+                             [&] { (void)all->borrow({.deadline = base::now() + 1h, .stop = stopped.get_token()}); }));
     EXPECT_EQ(all->used().waiting, 0U);
   }
   EXPECT_EQ(refusal(purpose::usual), std::nullopt);

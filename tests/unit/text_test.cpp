@@ -1,4 +1,4 @@
-#include "core/text.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,27 +8,27 @@
 namespace {
 
 using namespace std::string_view_literals;
-using rowlock::core::is_plain_text;
-using rowlock::core::is_utf8;
-using rowlock::core::percent_decoded;
-using rowlock::core::prefix_end;
+using rowlock::base::is_plain_text;
+using rowlock::base::is_utf8;
+using rowlock::base::percent_decoded;
+using rowlock::base::prefix_end;
 
 TEST(printable, leaves_what_people_write) {
   for (const auto text : {""sv, "orders/42"sv, "näher → 🔒 ☾"sv, "\\ \"quoted\""sv, "日本語"sv})
-    EXPECT_EQ(rowlock::core::printable(text), text);
+    EXPECT_EQ(rowlock::base::printable(text), text);
 }
 
 TEST(printable, escapes_what_terminals_and_readers_obey) {
-  EXPECT_EQ(rowlock::core::printable("a\x1b[31m\n\t\r\x7f\0b"sv), R"(a\x1b[31m\n\t\x0d\x7f\x00b)");
-  EXPECT_EQ(rowlock::core::printable("\xC2\x9B\xC2\x85"sv), R"(\u009b\u0085)");
-  EXPECT_EQ(rowlock::core::printable("\u202egnp.exe\u2028\u200b\u2066\ufeff"sv),
+  EXPECT_EQ(rowlock::base::printable("a\x1b[31m\n\t\r\x7f\0b"sv), R"(a\x1b[31m\n\t\x0d\x7f\x00b)");
+  EXPECT_EQ(rowlock::base::printable("\xC2\x9B\xC2\x85"sv), R"(\u009b\u0085)");
+  EXPECT_EQ(rowlock::base::printable("\u202egnp.exe\u2028\u200b\u2066\ufeff"sv),
             R"(\u202egnp.exe\u2028\u200b\u2066\ufeff)");
-  EXPECT_EQ(rowlock::core::printable("\U000e0041"sv), R"(\U000e0041)");
-  EXPECT_EQ(rowlock::core::printable("a\xFF\xC3"sv), R"(a\xff\xc3)");
+  EXPECT_EQ(rowlock::base::printable("\U000e0041"sv), R"(\U000e0041)");
+  EXPECT_EQ(rowlock::base::printable("a\xFF\xC3"sv), R"(a\xff\xc3)");
 }
 
 TEST(printable, escapes_in_json_as_json_does) {
-  EXPECT_EQ(rowlock::core::printable_json("{\n  \"\u202e\xC2\x9B\x7f\U000e0041☾\": 1\n}\n"sv),
+  EXPECT_EQ(rowlock::base::printable_json("{\n  \"\u202e\xC2\x9B\x7f\U000e0041☾\": 1\n}\n"sv),
             "{\n  \"\\u202e\\u009b\\u007f\\udb40\\udc41☾\": 1\n}\n");
 }
 

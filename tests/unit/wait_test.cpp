@@ -63,7 +63,7 @@ TEST(ask_pause, is_longer_behind_others) {
 }
 
 TEST(ticket, outlives_two_beats_that_fail_and_is_passed_over_in_ten_seconds) {
-  EXPECT_GE(core::ticket_life, 2 * core::ticket_beat + core::ticket_retry);
+  EXPECT_GE(core::ticket_life, 2 * core::ticket_refresh + core::ticket_retry);
   EXPECT_LE(core::ticket_life, 10s);
 }
 
@@ -102,9 +102,9 @@ TEST(lock_poll_pause, grows_from_microseconds_to_milliseconds) {
 }
 
 TEST(wait, whoever_sleeps_past_the_end_of_a_lease_that_was_shortened_oversleeps) {
-  constexpr core::instant now{1000s};
+  constexpr base::instant now{1000s};
   EXPECT_TRUE(core::oversleeps(now + 30s, now, 1s));
-  EXPECT_TRUE(core::oversleeps(core::instant::max(), now, 0s));
+  EXPECT_TRUE(core::oversleeps(base::instant::max(), now, 0s));
   EXPECT_TRUE(core::oversleeps(now + 30s, now, -1s)) << "it has ended";
   EXPECT_FALSE(core::oversleeps(now + 30s, now, 30s));
   EXPECT_FALSE(core::oversleeps(now + 30s, now, 1h)) << "it was renewed";
@@ -112,11 +112,11 @@ TEST(wait, whoever_sleeps_past_the_end_of_a_lease_that_was_shortened_oversleeps)
 }
 
 TEST(wait, nobody_oversleeps_who_sleeps_to_the_end_of_the_lease) {
-  constexpr core::instant now{1000s};
+  constexpr base::instant now{1000s};
   for (const bool is_behind : {false, true})
     for (const duration left : {duration{0}, duration{5s}, duration{30 * 24h}}) {
       const auto pause = core::told_pause(duration::max(), left, is_behind, 0.999);
-      EXPECT_FALSE(core::oversleeps(core::later(now, pause), now, left)) << is_behind << left.count();
+      EXPECT_FALSE(core::oversleeps(base::later(now, pause), now, left)) << is_behind << left.count();
     }
 }
 

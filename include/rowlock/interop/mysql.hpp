@@ -14,6 +14,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include <rowlock/client.hpp>
 #include <rowlock/export.hpp>
@@ -26,7 +27,8 @@ namespace rowlock::inline v1 {
 namespace detail {
 
 ROWLOCK_EXPORT std::optional<transaction_lock> lock_in(sql::Connection& tx, client& locks, const lock_name& name,
-                                                       std::optional<duration> wait, const lock_in_options& options);
+                                                       std::optional<duration> wait, const lock_in_options& options,
+                                                       const std::stop_token& stop);
 
 /// One attempt of optimistically().
 class ROWLOCK_EXPORT mysql_attempt {
@@ -71,25 +73,27 @@ class ROWLOCK_EXPORT mysql_attempt {
 /// better), deadlock (each of two transactions waits for what the other has locked), connection_failed.
 ///
 /// Threads: the caller's, as for any use of the connection. Waiting asks the database again and again; when a
-/// transaction has the name and there is a second left it waits in the database.
+/// transaction has the name and there is a second left it waits in the database, unless it may be stopped: if `stop`
+/// fires it throws cancelled, and the transaction is still of use.
 inline transaction_lock lock_in(sql::Connection& tx, client& locks, const lock_name& name,
-                                const lock_in_options& options = {}) {
-  return *detail::lock_in(tx, locks, name, std::nullopt, options);
+                                const lock_in_options& options = {}, std::stop_token stop = {}) {
+  return *detail::lock_in(tx, locks, name, std::nullopt, options, stop);
 }
 
 /// The same, tried once. nullopt: somebody has it, and the transaction is as it was.
 [[nodiscard]] inline std::optional<transaction_lock> try_lock_in(sql::Connection& tx, client& locks,
                                                                  const lock_name& name,
                                                                  const lock_in_options& options = {}) {
-  return detail::lock_in(tx, locks, name, duration::zero(), options);
+  return detail::lock_in(tx, locks, name, duration::zero(), options, {});
 }
 
-/// The same, waiting at most that long.
+/// The same, waiting at most that long. nullopt also if `stop` fires.
 template <class Rep, class Period>
 [[nodiscard]] std::optional<transaction_lock> try_lock_in_for(sql::Connection& tx, client& locks, const lock_name& name,
                                                               const std::chrono::duration<Rep, Period>& wait,
-                                                              const lock_in_options& options = {}) {
-  return detail::lock_in(tx, locks, name, detail::saturate(wait), options);
+                                                              const lock_in_options& options = {},
+                                                              std::stop_token stop = {}) {
+  return detail::lock_in(tx, locks, name, detail::saturate(wait), options, stop);
 }
 
 /// Proves that the lock is still held, and keeps it from everybody else until your transaction ends, even if its lease

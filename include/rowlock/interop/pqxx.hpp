@@ -10,6 +10,7 @@
 #include <exception>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -129,11 +130,12 @@ inline bool is_libpqxx_conflict(const std::exception& e) {
 /// waits for what the other has locked), connection_failed.
 ///
 /// Threads: the caller's, as for any use of the transaction. Waiting asks the database again and again; when a
-/// transaction has the name it waits in the database. A nontransaction does not compile: it would let go at once.
+/// transaction has the name it waits in the database. If `stop` fires it throws cancelled, within 200 ms, and the
+/// transaction is still of use. A nontransaction does not compile: it would let go at once.
 inline transaction_lock lock_in(pqxx::dbtransaction& tx, client& locks, const lock_name& name,
-                                const lock_in_options& options = {}) {
+                                const lock_in_options& options = {}, std::stop_token stop = {}) {
   detail::pqxx_transaction bridge{tx};
-  return *detail::lock_in(bridge, locks, name, std::nullopt, options);
+  return *detail::lock_in(bridge, locks, name, std::nullopt, options, stop);
 }
 
 /// The same, tried once. nullopt: somebody has it, and the transaction is as it was.
@@ -141,17 +143,18 @@ inline transaction_lock lock_in(pqxx::dbtransaction& tx, client& locks, const lo
                                                                  const lock_name& name,
                                                                  const lock_in_options& options = {}) {
   detail::pqxx_transaction bridge{tx};
-  return detail::lock_in(bridge, locks, name, duration::zero(), options);
+  return detail::lock_in(bridge, locks, name, duration::zero(), options, {});
 }
 
-/// The same, waiting at most that long.
+/// The same, waiting at most that long. nullopt also if `stop` fires.
 template <class Rep, class Period>
 [[nodiscard]] std::optional<transaction_lock> try_lock_in_for(pqxx::dbtransaction& tx, client& locks,
                                                               const lock_name& name,
                                                               const std::chrono::duration<Rep, Period>& wait,
-                                                              const lock_in_options& options = {}) {
+                                                              const lock_in_options& options = {},
+                                                              std::stop_token stop = {}) {
   detail::pqxx_transaction bridge{tx};
-  return detail::lock_in(bridge, locks, name, detail::saturate(wait), options);
+  return detail::lock_in(bridge, locks, name, detail::saturate(wait), options, stop);
 }
 
 /// Proves that the lock is still held, and keeps it from everybody else until your transaction ends, even if its lease
@@ -169,11 +172,12 @@ inline void confirm(pqxx::dbtransaction& tx, const held_lock& held) {
 /// Of the lock that the calling thread holds through it.
 inline void confirm(pqxx::dbtransaction& tx, const mutex& m) { confirm(tx, m.held()); }
 
-void lock_in(pqxx::nontransaction&, client&, const lock_name&, const lock_in_options& = {}) = delete;
+void lock_in(pqxx::nontransaction&, client&, const lock_name&, const lock_in_options& = {},
+             std::stop_token = {}) = delete;
 void try_lock_in(pqxx::nontransaction&, client&, const lock_name&, const lock_in_options& = {}) = delete;
 template <class Rep, class Period>
 void try_lock_in_for(pqxx::nontransaction&, client&, const lock_name&, const std::chrono::duration<Rep, Period>&,
-                     const lock_in_options& = {}) = delete;
+                     const lock_in_options& = {}, std::stop_token = {}) = delete;
 void confirm(pqxx::nontransaction&, const held_lock&) = delete;
 void confirm(pqxx::nontransaction&, const mutex&) = delete;
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 #include <rowlock/client.hpp>
 #include <rowlock/export.hpp>
@@ -20,7 +21,8 @@ namespace rowlock::inline v1 {
 namespace detail {
 
 ROWLOCK_EXPORT std::optional<transaction_lock> lock_in(sqlite3* tx, client& locks, const lock_name& name,
-                                                       std::optional<duration> wait, const lock_in_options& options);
+                                                       std::optional<duration> wait, const lock_in_options& options,
+                                                       const std::stop_token& stop);
 
 /// One attempt of optimistically(): a transaction that has the file's write lock from the beginning.
 class ROWLOCK_EXPORT sqlite_attempt {
@@ -54,24 +56,26 @@ class ROWLOCK_EXPORT sqlite_attempt {
 /// (somebody has the name, and cannot let go of it before this transaction ends). Throws, and the transaction has to be
 /// begun again: stale_snapshot (others have written since it first read; let lock_in come first).
 ///
-/// Threads: the caller's, as for any use of the connection. Waiting asks the file again and again.
-inline transaction_lock lock_in(sqlite3* tx, client& locks, const lock_name& name,
-                                const lock_in_options& options = {}) {
-  return *detail::lock_in(tx, locks, name, std::nullopt, options);
+/// Threads: the caller's, as for any use of the connection. Waiting asks the file again and again. If `stop` fires it
+/// throws cancelled, and the transaction is still of use.
+inline transaction_lock lock_in(sqlite3* tx, client& locks, const lock_name& name, const lock_in_options& options = {},
+                                std::stop_token stop = {}) {
+  return *detail::lock_in(tx, locks, name, std::nullopt, options, stop);
 }
 
 /// The same, tried once. nullopt: somebody has it, or the file's write lock (after the connection's own busy timeout).
 [[nodiscard]] inline std::optional<transaction_lock> try_lock_in(sqlite3* tx, client& locks, const lock_name& name,
                                                                  const lock_in_options& options = {}) {
-  return detail::lock_in(tx, locks, name, duration::zero(), options);
+  return detail::lock_in(tx, locks, name, duration::zero(), options, {});
 }
 
-/// The same, waiting at most that long.
+/// The same, waiting at most that long. nullopt also if `stop` fires.
 template <class Rep, class Period>
 [[nodiscard]] std::optional<transaction_lock> try_lock_in_for(sqlite3* tx, client& locks, const lock_name& name,
                                                               const std::chrono::duration<Rep, Period>& wait,
-                                                              const lock_in_options& options = {}) {
-  return detail::lock_in(tx, locks, name, detail::saturate(wait), options);
+                                                              const lock_in_options& options = {},
+                                                              std::stop_token stop = {}) {
+  return detail::lock_in(tx, locks, name, detail::saturate(wait), options, stop);
 }
 
 /// Proves that the lock is still held, and keeps it from everybody else until your transaction ends, even if its lease

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rowlock::inline v1::base {
+
+/// 16 hexadecimal digits from the operating system's randomness, so that parent and child of a fork differ.
+std::string random_id();
+
+/// application:host:pid:id, at most 255 bytes.
+std::string owner_id(std::string_view application, std::string_view id);
+
+/// Ids of attempts: 32 hexadecimal digits, the client's random id and a count. Unique, and cheap enough to make one for
+/// every attempt.
+class attempt_ids {
+ public:
+  explicit attempt_ids(std::string client) : client_{std::move(client)} {}
+  std::string next();
+  bool made(std::string_view id) const noexcept { return id.starts_with(client_); }
+
+ private:
+  std::string client_;
+  std::atomic<std::uint64_t> count_{0};
+};
+
+}  // namespace rowlock::inline v1::base

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <rowlock/export.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rowlock::inline v1::base {
+
+/// Well-formed UTF-8 as Unicode defines it: no overlong forms, no surrogates, nothing above U+10FFFF.
+bool is_utf8(std::string_view text) noexcept;
+
+/// Like is_utf8, and without NUL.
+ROWLOCK_EXPORT bool is_plain_text(std::string_view text) noexcept;
+
+/// For people and their terminals, in UTF-8: what a terminal or a reader would obey is written as \n, \t, \x1b, \u202e
+/// or \U000e0001 (control characters, whatever changes the direction of writing, what cannot be seen), and so is each
+/// byte that is not UTF-8. Everything that is written for people goes through here: names, notes and owners are
+/// anybody's.
+ROWLOCK_EXPORT std::string printable(std::string_view text);
+/// The same for a JSON document, which means the same afterwards.
+ROWLOCK_EXPORT std::string printable_json(std::string_view document);
+
+/// The least text that sorts (by bytes) after every text that begins with `prefix`; nullopt where there is none.
+/// Itself well-formed UTF-8 where `prefix` is.
+std::optional<std::string> prefix_end(std::string_view prefix);
+
+/// The bytes behind %XX; nullopt where an escape is broken.
+ROWLOCK_EXPORT std::optional<std::string> percent_decoded(std::string_view text);
+
+}  // namespace rowlock::inline v1::base

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <rowlock/duration.hpp>
+
+#include <chrono>
+
+namespace rowlock::inline v1::base {
+
+/// The time of local deadlines, which goes on while the machine is suspended. It is read by now() (boot_clock.hpp);
+/// this only does its arithmetic.
+struct boot_clock {
+  using duration = rowlock::duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<boot_clock>;
+  static constexpr bool is_steady = true;
+};
+using instant = boot_clock::time_point;
+
+/// t + d, or the last instant there is.
+constexpr instant later(instant t, duration d) noexcept { return d >= instant::max() - t ? instant::max() : t + d; }
+
+}  // namespace rowlock::inline v1::base

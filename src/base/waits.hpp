@@ -1,0 +1,28 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+
+#include "base/boot_clock.hpp"
+#include "base/time.hpp"
+
+namespace rowlock::inline v1::base {
+
+/// Waits until `ready()`, the deadline or `stop`; answers `ready()`.
+template <class Ready>
+bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mutex>& lock, base::instant deadline,
+                const std::stop_token& stop, Ready ready) {
+  if (deadline == base::instant::max()) return condition.wait(lock, stop, ready);
+  for (;;) {
+    const base::instant at = now();
+    if (deadline <= at || stop.stop_requested()) return ready();
+    // The clock that it waits by counts in smaller units, and not so far.
+    constexpr duration far = std::chrono::hours{24};
+    if (condition.wait_for(lock, stop, std::min<duration>(deadline - at, far), ready)) return true;
+  }
+}
+
+}  // namespace rowlock::inline v1::base

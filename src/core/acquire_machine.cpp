@@ -1,0 +1,55 @@
+#include "core/acquire_machine.hpp"
+
+#include <utility>
+
+namespace rowlock::inline v1::core {
+
+acquire_machine::step acquire_machine::begin(bool others_wait_here) const noexcept {
+  return {others_wait_here ? action::enter_queue : action::try_once};
+}
+
+acquire_machine::step acquire_machine::after_first_try(base::instant now) const noexcept {
+  return {backoff_.is_over(now) ? action::give_up : action::enter_queue};
+}
+
+acquire_machine::step acquire_machine::in_queue(base::instant now, const position& at) const noexcept {
+  if (backoff_.is_over(now)) return {action::give_up};  // what was begun now could come back late
+  return at.has_ticket ? after_ticket(at) : step{action::take_ticket};
+}
+
+acquire_machine::step acquire_machine::after_ticket(const position& at) const noexcept {
+  const bool has_to_do = at.is_first || !at.has_ticket;
+  return {action::sleep, has_to_do ? backoff_.next_try() : backoff_.deadline()};
+}
+
+acquire_machine::step acquire_machine::after_sleep(base::instant now, wakeup by) const noexcept {
+  const bool is_over = by == wakeup::stopped || (by == wakeup::out_of_time && backoff_.is_over(now));
+  return {is_over ? action::give_up : action::look};
+}
+
+acquire_machine::step acquire_machine::after_look(base::instant now, const position& at) noexcept {
+  const bool was_behind = !std::exchange(is_first_, at.is_first);
+  if (!at.is_first || !at.has_ticket) return in_queue(now, at);
+  if (was_behind) backoff_.begin_again(now);
+  return {action::try_once};
+}
+
+void acquire_machine::failed(const error& e, bool is_stopped, bool holds_by_transaction, base::instant now,
+                             double jitter) {
+  const bool was_stopped = e.code() == errc::cancelled && is_stopped;
+  // The holder of all transactions may be waiting for this very call to give up.
+  const bool is_pool_full = e.code() == errc::pool_exhausted && holds_by_transaction;
+  if (!was_stopped && (is_pool_full || (!e.is_retryable() && !e.outcome_is_unknown()))) throw error{e};
+  backoff_.failed(e, now, jitter);
+}
+
+void acquire_machine::throw_if_never_answered(duration call_timeout, bool cuts_calls) const {
+  const auto& failure = backoff_.failure();
+  if (failure && backoff_.given() < call_timeout) {
+    if (failure->code() == errc::pool_exhausted) return;
+    if (failure->code() == errc::call_timed_out && cuts_calls) return;
+  }
+  backoff_.throw_if_never_answered();
+}
+
+}  // namespace rowlock::inline v1::core

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+
+#include <cstdint>
+
+#include "base/time.hpp"
+#include "core/retry_backoff.hpp"
+
+namespace rowlock::inline v1::core {
+
+/// Decides what a call does that waits for a name: it is told what happened, and answers what to do next. It knows no
+/// clock, no thread and no database.
+///
+///   outside --others wait here, or the first attempt was refused--> queued
+///   queued: take a ticket --> sleep --> look where it is --> first of all, with a ticket: try --> sleep ...
+///   anywhere --the deadline, a stop--> give up
+///
+/// The order is: listen, have a ticket committed, try, sleep. A release after the ticket was committed is told to it,
+/// and a release before the attempt is seen by it. One that began before the ticket and ends after the attempt is
+/// neither: for that the first pauses are short. A waiter whose ticket is gone, because it was stopped for long, takes
+/// another.
+class acquire_machine {
+ public:
+  enum class action : std::uint8_t { try_once, enter_queue, take_ticket, sleep, look, give_up };
+  struct step {
+    action what;
+    base::instant until{};  ///< of sleep
+  };
+  /// In the queue of this process, and in that of the database.
+  struct position {
+    bool is_first = false;
+    bool has_ticket = false;
+  };
+  enum class wakeup : std::uint8_t { hinted, out_of_time, stopped };
+
+  acquire_machine(base::instant now, base::instant deadline) : backoff_{now, deadline} {}
+
+  base::instant deadline() const noexcept { return backoff_.deadline(); }
+  /// Only an attempt that finds nobody waiting here may go before the queue.
+  step begin(bool others_wait_here) const noexcept;
+  step after_first_try(base::instant now) const noexcept;
+
+  step in_queue(base::instant now, const position& at) const noexcept;
+  /// A ticket was taken, or could not be.
+  step after_ticket(const position& at) const noexcept;
+  step after_sleep(base::instant now, wakeup by) const noexcept;
+  step after_look(base::instant now, const position& at) noexcept;
+
+  void was_refused(const retry_backoff::refusal& why, base::instant now, double jitter) {
+    backoff_.was_refused(why, now, jitter);
+  }
+  /// Rethrows what waiting does not mend.
+  void failed(const error& e, bool is_stopped, bool holds_by_transaction, base::instant now, double jitter);
+
+  /// After it has given up: throws if no attempt was ever answered. Not if the caller gave less time than a call may
+  /// take and only a connection was missing, or, in a database whose calls are cut at the deadline, an answer.
+  void throw_if_never_answered(duration call_timeout, bool cuts_calls) const;
+
+ private:
+  retry_backoff backoff_;
+  bool is_first_ = false;
+};
+
+}  // namespace rowlock::inline v1::core

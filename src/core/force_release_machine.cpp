@@ -1,0 +1,52 @@
+#include "core/force_release_machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace rowlock::inline v1::core {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Others' statements lock a row too, but not for so long: usually, and even on a busy machine.
+constexpr duration usual_statement = 100ms;
+constexpr duration longest_statement = 1s;
+
+// Whether it is certainly not the one that is meant. A transaction whose token is not known has one that is greater
+// than what was committed when it took the row.
+bool is_spared(const lock_owner& what, std::optional<fencing_token> only) {
+  if (!only) return false;
+  return what.token != fencing_token{} ? what.token != *only : *only <= what.committed;
+}
+
+}  // namespace
+
+force_release_machine::action force_release_machine::saw(std::optional<lock_owner> found, base::instant now) {
+  const bool is_still = found && meant_ && found->is_still(*meant_);  // whatever became of its lease
+  if (is_told_to_end_ && !is_still) return action::freed;
+  if (!found || (!is_still && is_spared(*found, only_))) {
+    // A transaction that was seen for so short a time was somebody's statement.
+    const bool was_statement = meant_ && !meant_->is_committed && now - since_ < usual_statement;
+    return !meant_ || was_statement ? action::nobody : action::freed;
+  }
+  if (!meant_ || found->session != meant_->session || found->committed != meant_->committed) {
+    since_ = now;
+    is_told_to_end_ = false;
+  }
+  meant_ = std::move(found);
+  return meant_->is_committed ? action::free_lease_now : was_not_freed(now);
+}
+
+force_release_machine::action force_release_machine::was_not_freed(base::instant now) {
+  const duration seen_for = now - since_;
+  if (is_told_to_end_ && now >= deadline_) return action::not_ended;
+  if (!meant_->session && seen_for >= std::min<duration>(longest_statement, call_timeout_ / 2))
+    return action::unknown_session;
+  if (meant_->session && seen_for >= usual_statement && !std::exchange(is_told_to_end_, true))
+    return action::end_session_now;
+  return action::look_again;
+}
+
+}  // namespace rowlock::inline v1::core

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <rowlock/fencing_token.hpp>
+
+#include <cstdint>
+#include <optional>
+
+#include "base/time.hpp"
+#include "core/lock_owner.hpp"
+
+namespace rowlock::inline v1::core {
+
+/// Decides how a name is freed, whoever has it: it is told what was seen, and answers what to do next.
+///
+///   looking --nobody has it, or it is spared--> nobody
+///   looking --a lease--> free it --freed--> freed
+///   looking --a transaction, for long enough--> end its session --it is gone--> freed
+///
+/// Until something was done, whoever has the name at that time is meant; from then on only that owner. The session that
+/// keeps the row locked is ended once, and then only waited for.
+class force_release_machine {
+ public:
+  enum class action : std::uint8_t {
+    free_lease_now,   ///< if that fails: was_not_freed()
+    end_session_now,  ///< then look again
+    look_again,       ///< after a pause
+    freed,            ///< it is done
+    nobody,           ///< nothing was to be freed
+    not_ended,        ///< the session did not end in time
+    unknown_session,  ///< the server does not tell whose session it is
+  };
+
+  force_release_machine(std::optional<fencing_token> only, duration call_timeout, base::instant deadline)
+      : only_{only}, call_timeout_{call_timeout}, deadline_{deadline} {}
+
+  action saw(std::optional<lock_owner> found, base::instant now);
+  /// The row had changed, or somebody's transaction keeps it locked.
+  action was_not_freed(base::instant now);
+
+  /// Who is meant.
+  const lock_owner& owner() const { return *meant_; }
+
+ private:
+  std::optional<fencing_token> only_;
+  duration call_timeout_;
+  base::instant deadline_;
+  std::optional<lock_owner> meant_{};
+  base::instant since_{};
+  bool is_told_to_end_ = false;
+};
+
+}  // namespace rowlock::inline v1::core

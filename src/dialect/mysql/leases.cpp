@@ -1,0 +1,221 @@
+#include <string>
+
+#include "dialect/mysql/parts.hpp"
+
+namespace rowlock::inline v1::dialect::mysql_parts {
+
+namespace {
+
+// Which rows are granted: those that are vacant or whose lease has ended.
+// {own}: how the row that exists already is told from the one that was to be inserted.
+// {seen}: what must be true of a free row, too.
+constexpr std::string_view granting = R"(
+ON DUPLICATE KEY UPDATE
+  acquisition = IF({seen}({own}owner IS NULL OR {own}expires_at <= SYSDATE(6)), VALUES(acquisition), {own}acquisition),
+  version = IF({own}acquisition = VALUES(acquisition), GREATEST({own}version + 1, {token}), {own}version),
+  thread = IF({own}acquisition = VALUES(acquisition), VALUES(thread), {own}thread),
+  acquired_at = IF({own}acquisition = VALUES(acquisition), SYSDATE(6), {own}acquired_at),
+  expires_at = IF({own}acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL {lease} MICROSECOND, {own}expires_at),
+  note = IF({own}acquisition = VALUES(acquisition), VALUES(note), {own}note),
+  owner = IF({own}acquisition = VALUES(acquisition), VALUES(owner), {own}owner))";
+
+// MariaDB: never waits for a row (innodb_lock_wait_timeout = 0), and answers who has it. MySQL: locks no row that is
+// not free, and answers nothing.
+constexpr std::string_view acquire_one = R"(
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+/*M!100600 VALUES ( */ /*!80000 SELECT */
+?1, {token}, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND, ?6
+/*M!100600 ) */ /*!80000
+FROM (SELECT 1) one
+WHERE ?1 IN (SELECT name FROM (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND {seen}(owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) */
+{granting}
+/*M!100600 RETURNING ?4, IF(acquisition = ?4, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) */)";
+
+// The row is ours even where the lease was granted and has ended meanwhile.
+constexpr std::string_view acquired_one = R"(
+SELECT ?2, IF(acquisition = ?2, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at)
+FROM rowlock_lock
+WHERE name = ?1 AND owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NULL OR expires_at > SYSDATE(6)))";
+
+constexpr std::string_view acquire_many = R"(
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT w.name, {token}, w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM {wanted(name, owner, thread, acquisition, lease, note)} w
+WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
+    SELECT l.name FROM {wanted(name)} v
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
+    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
+{granting})";
+
+constexpr std::string_view acquired_many = R"(
+SELECT w.acquisition, IF(l.acquisition = w.acquisition, l.version, NULL),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at)
+FROM {wanted(name, acquisition)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))";
+
+// In a transaction that stays open. No other session can tell to which session the row's lock belongs, so the row says
+// so; with the version it began from, it differs from what an earlier transaction has left there.
+constexpr std::string_view hold_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = free.name */
+SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
+  l.version = GREATEST(l.version + 1, {token}), l.note = NULL
+/*M!100600 WHERE l.name = ?1 AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) */)";
+
+constexpr std::string_view held_one = "SELECT name, version FROM rowlock_lock WHERE name = ?1";
+
+constexpr std::string_view make_one =
+    "INSERT INTO rowlock_lock (name, version, expires_at) SELECT ?1, {token}, SYSDATE(6) FROM (SELECT 1) one "
+    "WHERE NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) "
+    "ON DUPLICATE KEY UPDATE version = rowlock_lock.version";
+
+// A late holder's renew and confirm find no owner then.
+constexpr std::string_view vacate_expired_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND owner IS NOT NULL AND expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN */ rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = ?1 AND l.owner IS NOT NULL AND l.expires_at <= SYSDATE(6) */)";
+
+// {end}: when the lease ends. A row that another session keeps locked is left out.
+constexpr std::string_view prolong_many = R"(
+UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.expires_at = {end}
+WHERE l.expires_at > SYSDATE(6))";
+
+// An update does not answer which rows it has changed. {changed}: how to tell a lease that it has changed.
+constexpr std::string_view prolonged_many = R"(
+SELECT acquisition, remaining FROM (
+  SELECT w.acquisition, w.lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
+  FROM {wanted(name, acquisition, lease)} w
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
+WHERE {changed})";
+
+constexpr std::string_view release_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL */)";
+
+constexpr std::string_view release_many = R"(
+UPDATE (SELECT l.name FROM {wanted(name, acquisition)} w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
+  l.expires_at = SYSDATE(6))";
+
+// A row that was released may have another owner already, and then it is not found.
+constexpr std::string_view released_many = R"(
+SELECT w.acquisition, l.owner IS NOT NULL FROM {wanted(name, acquisition)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.acquisition = w.acquisition)";
+
+// The lease argument is the time since the grant at which the lease ends.
+constexpr std::string_view defer_release_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.expires_at = l.acquired_at + INTERVAL ?3 MICROSECOND
+/*M!100600 WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6) */)";
+
+constexpr std::string_view defer_release_many = R"(
+UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.expires_at = l.acquired_at + INTERVAL own.lease MICROSECOND)";
+
+// A row whose lease ends then already counts as not changed. {wanted}, {acquisition}, {lease}, {name}: of one request,
+// or of each in a batch.
+constexpr std::string_view release_deferred = R"(
+SELECT {acquisition}, l.expires_at <> l.acquired_at + INTERVAL {lease} MICROSECOND
+FROM {wanted} STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {name}
+WHERE l.acquisition = {acquisition} AND l.owner IS NOT NULL)";
+
+// It does not ask who the owner is: the version says which state of the row was looked at.
+constexpr std::string_view free_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND version = ?2 AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = ?1 AND l.version = ?2 AND l.owner IS NOT NULL */)";
+
+std::string granted(std::string_view text, std::string_view own, std::string_view lease, std::string_view seen = {}) {
+  auto out = replaced(text, "{granting}", granting);
+  out = replaced(out, "{seen}", seen);
+  return replaced(replaced(out, "{own}", own), "{lease}", lease);
+}
+
+step prolonging(verb what, std::string_view end, std::string_view changed) {
+  return {.verb = what,
+          .key = 1,
+          .many = replaced(prolong_many, "{end}", end),
+          .many_told = replaced(prolonged_many, "{changed}", changed),
+          .always_changes = what == verb::extend};
+}
+
+std::string deferred(std::string_view wanted, std::string_view name, std::string_view acquisition,
+                     std::string_view lease) {
+  auto out = replaced(replaced(release_deferred, "{wanted}", wanted), "{name}", name);
+  return replaced(replaced(out, "{acquisition}", acquisition), "{lease}", lease);
+}
+
+}  // namespace
+
+std::array<step, 10> leases() {
+  return std::to_array<step>({
+      {.verb = verb::acquire,
+       .key = 3,
+       .act = granted(acquire_one, "", "?5"),
+       .told = replaced(acquired_one, "?2", "?4"),
+       .many = granted(acquire_many, "rowlock_lock.", "w.lease"),
+       .many_told = std::string{acquired_many},
+       .locks_where_refused = true},
+      {.verb = verb::compare_and_set,
+       .key = 3,
+       .act = granted(acquire_one, "", "?5", "version = ?7 AND "),
+       .told = replaced(acquired_one, "?2", "?4")},
+      {.verb = verb::hold, .act = std::string{hold_one}, .told = std::string{held_one}, .always_changes = true},
+      {.verb = verb::make, .act = std::string{make_one}},
+      {.verb = verb::vacate_expired, .act = std::string{vacate_expired_one}},
+      prolonging(verb::renew, "GREATEST(l.expires_at, SYSDATE(6) + INTERVAL own.lease MICROSECOND)",
+                 "remaining * 2 > lease"),
+      prolonging(verb::extend, "SYSDATE(6) + INTERVAL own.lease MICROSECOND",
+                 "remaining BETWEEN lease - 10000000 AND lease AND remaining > 0"),
+      {.verb = verb::release,
+       .key = 1,
+       .act = std::string{release_one},
+       .many = std::string{release_many},
+       .many_told = std::string{released_many},
+       .counts = true},
+      {.verb = verb::defer_release,
+       .key = 1,
+       .act = std::string{defer_release_one},
+       .told = deferred("(SELECT 1) one", "?1", "?2", "?3"),
+       .many = std::string{defer_release_many},
+       .many_told =
+           deferred("{wanted(name, acquisition, lease)} w", "CAST(w.name AS BINARY)", "w.acquisition", "w.lease"),
+       .counts = true},
+      {.verb = verb::free, .act = std::string{free_one}, .counts = true},
+  });
+}
+
+}  // namespace rowlock::inline v1::dialect::mysql_parts

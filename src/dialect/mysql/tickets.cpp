@@ -1,0 +1,91 @@
+#include <string>
+
+#include "dialect/mysql/parts.hpp"
+
+namespace rowlock::inline v1::dialect::mysql_parts {
+
+namespace {
+
+constexpr std::string_view enqueue_one = R"(
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
+VALUES (?1, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND) /*M!100600 RETURNING attempt, ticket */)";
+
+constexpr std::string_view enqueued_one = "SELECT ?4, CAST(LAST_INSERT_ID() AS SIGNED)";
+
+// Only tickets that exist and that no other session has locked are changed. For no ticket does anybody ask whether the
+// change could be carried out yet: a ticket that exists stays.
+constexpr std::string_view refresh_ticket_many = R"(
+UPDATE (SELECT w.ticket, v.life FROM {wanted(attempt, ticket, life)} v
+    STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket
+    WHERE w.attempt = v.attempt LIMIT 1000000 FOR UPDATE /*!80000 OF w */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = own.ticket
+SET w.expires_at = SYSDATE(6) + INTERVAL own.life MICROSECOND)";
+
+constexpr std::string_view refreshed_many = R"(
+SELECT v.attempt, FALSE FROM {wanted(attempt, ticket)} v
+STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHERE w.attempt = v.attempt)";
+
+// By the primary key, which locks no other client's ticket.
+constexpr std::string_view leave_one = "DELETE FROM rowlock_waiter WHERE ticket = ?3 AND attempt = ?2";
+
+constexpr std::string_view left_one = R"(
+SELECT ?2, EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = ?3 AND attempt = ?2))";
+
+constexpr std::string_view leave_many = R"(
+DELETE w FROM {wanted(attempt, ticket)} v
+STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHERE w.attempt = v.attempt)";
+
+constexpr std::string_view left_many = R"(
+SELECT v.attempt, w.ticket IS NOT NULL FROM {wanted(attempt, ticket)} v
+LEFT JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket AND w.attempt = v.attempt)";
+
+constexpr std::string_view withdraw_one = "DELETE FROM rowlock_waiter WHERE name = ?1 AND attempt = ?2";
+
+// {name}, {binary}, {turn}: of one request, or of each in a batch.
+constexpr std::string_view turns = R"(
+SELECT {name}, EXISTS (SELECT 1 FROM rowlock_waiter b
+    WHERE b.name = {binary} AND b.ticket < {turn} AND b.expires_at > SYSDATE(6)),
+  EXISTS (SELECT 1 FROM rowlock_waiter o WHERE o.ticket = {turn}),
+  l.owner IS NULL OR COALESCE(l.expires_at <= SYSDATE(6), FALSE), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version
+FROM {wanted} LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {binary})";
+
+constexpr std::string_view waiters_of_one = R"(
+SELECT ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
+WHERE name = ?1 AND expires_at > SYSDATE(6) ORDER BY ticket)";
+
+std::string turn_of(std::string_view name, std::string_view binary, std::string_view turn, std::string_view wanted) {
+  auto out = replaced(turns, "{name}", name);
+  out = replaced(replaced(out, "{binary}", binary), "{turn}", turn);
+  return replaced(out, "{wanted}", wanted);
+}
+
+}  // namespace
+
+std::array<step, 6> tickets() {
+  return std::to_array<step>({
+      {.verb = verb::enqueue,
+       .key = 3,
+       .act = std::string{enqueue_one},
+       .told = std::string{enqueued_one},
+       .always_changes = true},
+      {.verb = verb::refresh_ticket,
+       .key = 1,
+       .many = std::string{refresh_ticket_many},
+       .many_told = std::string{refreshed_many},
+       .counts = true},
+      {.verb = verb::leave,
+       .key = 1,
+       .act = std::string{leave_one},
+       .told = std::string{left_one},
+       .many = std::string{leave_many},
+       .many_told = std::string{left_many},
+       .counts = true},
+      {.verb = verb::withdraw, .key = 1, .act = std::string{withdraw_one}},
+      {.verb = verb::turn,
+       .look = turn_of("?1", "?1", "?2", "(SELECT 1) one"),
+       .many = turn_of("w.name", "CAST(w.name AS BINARY)", "w.turn", "{wanted(name, turn)} w")},
+      {.verb = verb::waiters, .look = std::string{waiters_of_one}},
+  });
+}
+
+}  // namespace rowlock::inline v1::dialect::mysql_parts

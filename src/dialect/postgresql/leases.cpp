@@ -1,0 +1,218 @@
+#include <string>
+
+#include "dialect/postgresql/parts.hpp"
+
+namespace rowlock::inline v1::dialect::postgresql_parts {
+
+namespace {
+
+// {in_turn}: what must be true of the queue, too.
+constexpr std::string_view granting_one = R"(
+WITH seen AS MATERIALIZED (SELECT owner, expires_at FROM rowlock_lock WHERE name = $1::text),{queue}
+taken AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = $2::text, thread = $3::text,
+    acquisition = $4::text, acquired_at = clock_timestamp(),
+    expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()){in_turn}{durably}
+    FOR UPDATE SKIP LOCKED)
+  RETURNING version),
+made AS (
+  INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT $1::text, {token}, $2::text, $3::text, $4::text, clock_timestamp(),
+    clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
+  WHERE NOT EXISTS (SELECT FROM seen){in_turn}{durably}{briefly} ON CONFLICT (name) DO NOTHING
+  RETURNING version))";
+
+constexpr std::string_view acquired_one = R"(
+SELECT $4::text, NULL::bigint, us(expires_at - clock_timestamp()) FROM seen
+WHERE owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+UNION ALL SELECT $4::text, version, $5::bigint FROM taken
+UNION ALL SELECT $4::text, version, $5::bigint FROM made)";
+
+constexpr std::string_view acquire_many = R"(
+WITH wanted AS MATERIALIZED (
+  SELECT w.*, l.name IS NULL AS is_new,
+    l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+    AS w (name, owner, thread, acquisition, lease, note)
+  LEFT JOIN rowlock_lock l ON l.name = w.name COLLATE "C" ORDER BY w.name COLLATE "C"),
+taken AS (
+  UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(w.at)), owner = w.owner, thread = w.thread,
+    acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond',
+    note = w.note
+  FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
+      SELECT FROM rowlock_lock r
+      WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp()){durably}
+      FOR UPDATE SKIP LOCKED) free
+    WHERE NOT w.is_new AND NOT w.is_busy) w
+  WHERE l.name = w.name COLLATE "C"
+  RETURNING l.acquisition, l.version, w.lease),
+made AS (
+  INSERT INTO rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT w.name, us(w.at), w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
+  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
+  RETURNING l.acquisition, l.version, us(l.expires_at - l.acquired_at) AS lease)
+SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()) FROM wanted WHERE is_busy
+UNION ALL SELECT acquisition, version, lease FROM taken
+UNION ALL SELECT acquisition, version, lease FROM made)";
+
+constexpr std::string_view compare_and_set_one = R"(
+UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = $2::text, thread = $3::text,
+  acquisition = $4::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND version = $7::bigint AND (owner IS NULL OR expires_at <= clock_timestamp()){durably}
+  FOR UPDATE SKIP LOCKED)
+RETURNING $4::text, version, $5::bigint)";
+
+// In a transaction that stays open. It answers nothing about a row that it does not get: verb::inspect afterwards does.
+constexpr std::string_view hold_one = R"(
+UPDATE rowlock_lock SET version = greatest(version + 1, {token})
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
+RETURNING name, version)";
+
+// $7: the own ticket, $8: the turn. The queue is as it was when the statement began.
+constexpr std::string_view queue_seen = R"(
+queue AS MATERIALIZED (
+  SELECT EXISTS (SELECT FROM rowlock_waiter
+      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()) AS is_behind,
+    $7::bigint <> $8::bigint
+      OR EXISTS (SELECT FROM rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),)";
+
+constexpr std::string_view acquired_in_turn = R"(,
+granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
+gone AS (
+  DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+  RETURNING ticket)
+SELECT $4::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behind, has_place, false, seen.owner IS NULL
+FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
+WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
+UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true FROM granted)";
+
+constexpr std::string_view make_one = R"(
+INSERT INTO rowlock_lock (name, version, expires_at)
+SELECT $1::text, {token}, clock_timestamp() WHERE true{briefly} ON CONFLICT (name) DO NOTHING)";
+
+// A late holder's renew and confirm find no owner then.
+constexpr std::string_view vacate_expired_one = R"(
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, {token}),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND owner IS NOT NULL AND expires_at <= clock_timestamp(){releasing} FOR UPDATE SKIP LOCKED))";
+
+// {end}: when the lease ends, by its length. To ask again whether the lease has ended costs nothing, and is still true
+// once the row is locked.
+constexpr std::string_view prolong_one = R"(
+UPDATE rowlock_lock SET expires_at = {end}
+WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    FOR NO KEY UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, us(expires_at - clock_timestamp()))";
+
+constexpr std::string_view prolong_many = R"(
+UPDATE rowlock_lock l SET expires_at = {end}
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp(){durably}
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
+RETURNING l.acquisition, us(l.expires_at - w.at))";
+
+constexpr std::string_view release_one = R"(
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, {token}),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL{releasing} FOR UPDATE SKIP LOCKED)
+RETURNING acquisition, )";
+
+constexpr std::string_view release_many = R"(
+UPDATE rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, us(w.at)),
+  expires_at = w.at
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
+  FOR UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition, )";
+
+// The owner stays in the row, so this does not wait for a pin, like a renewal. It may make the lease longer, which a
+// crash of the server must not undo.
+constexpr std::string_view defer_release_one = R"(
+UPDATE rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond'
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING acquisition, )";
+
+constexpr std::string_view defer_release_many = R"(
+UPDATE rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond'
+FROM (SELECT w.* FROM (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, stay)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp(){durably}
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition, )";
+
+// It does not ask who the owner is: the version says which state of the row was looked at.
+constexpr std::string_view free_one = R"(
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, {token}),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL{durably} FOR UPDATE SKIP LOCKED)
+RETURNING name, )";
+
+std::string granting(std::string_view queue, std::string_view in_turn, std::string_view answer) {
+  return replaced(replaced(granting_one, "{queue}", queue), "{in_turn}", in_turn) + std::string{answer};
+}
+
+std::string ending(std::string_view text, std::string_view end) { return replaced(text, "{end}", end); }
+
+}  // namespace
+
+std::array<step, 11> leases() {
+  return std::to_array<step>({
+      {.verb = verb::acquire,
+       .key = 3,
+       .act = granting("", "", acquired_one),
+       .many = std::string{acquire_many},
+       .waits_to_make = true},
+      {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
+      {.verb = verb::hold, .act = std::string{hold_one}},
+      {.verb = verb::acquire_in_turn,
+       .key = 3,
+       .act = granting(queue_seen, " AND (SELECT has_place AND NOT is_behind FROM queue)", acquired_in_turn),
+       .waits_to_make = true},
+      {.verb = verb::make, .act = std::string{make_one}, .waits_to_make = true},
+      {.verb = verb::vacate_expired, .act = std::string{vacate_expired_one}},
+      {.verb = verb::renew,
+       .key = 1,
+       .act = ending(prolong_one, "greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')"),
+       .many = ending(prolong_many, "greatest(l.expires_at, w.at + w.lease * interval '1 microsecond')")},
+      {.verb = verb::extend,
+       .key = 1,
+       .act = ending(prolong_one, "clock_timestamp() + $3::bigint * interval '1 microsecond'"),
+       .many = ending(prolong_many, "w.at + w.lease * interval '1 microsecond'")},
+      {.verb = verb::release,
+       .key = 1,
+       .act = std::string{release_one} + tell_first("$1::text", "$2::text"),
+       .many = std::string{release_many} + tell_first("l.name", "l.acquisition")},
+      {.verb = verb::defer_release,
+       .key = 1,
+       .act = std::string{defer_release_one} + tell_first("$1::text", "$2::text"),
+       .many = std::string{defer_release_many} + tell_first("l.name", "l.acquisition")},
+      {.verb = verb::free, .act = std::string{free_one} + tell_first("$1::text", "''")},
+  });
+}
+
+}  // namespace rowlock::inline v1::dialect::postgresql_parts

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "dialect/dialect.hpp"
+
+// Why each statement is safe: docs/protocol.md, "PostgreSQL". What they have in common: a sub-select that skips rows
+// which others have locked locks the row before it is changed, and clock_timestamp() is read above that lock. Braces
+// mark what depends on the options; us(…) is an interval or a time in microseconds.
+
+namespace rowlock::inline v1::dialect::postgresql_parts {
+
+std::array<step, 11> leases();
+std::array<step, 9> tickets();
+std::array<step, 10> inspection();
+std::array<step, 4> housekeeping();
+std::array<step, 6> schema();
+
+/// Replaces what depends on the options, and us(…). Settings live in the session, unless several clients share it: then
+/// each statement brings its settings along, for its own transaction.
+std::string finished(std::string_view text, const choices& with);
+
+// A copy of a database has the same installation id, but another name or, in another schema, another lock table.
+inline constexpr std::string_view this_installation = R"(
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/'
+    || 'rowlock_lock'::regclass::oid::text
+  FROM rowlock_migration WHERE version = 1))";
+
+/// Notifies the first waiter for `name`, in a column of its own. `mine` begins with the id of the client that releases:
+/// its own waiters are not notified. `others` narrows the queue of which the first is notified.
+std::string tell_first(std::string_view name, std::string_view mine, std::string_view others = {});
+
+}  // namespace rowlock::inline v1::dialect::postgresql_parts

@@ -1,0 +1,133 @@
+#include "dialect/signature.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+namespace {
+
+using enum field;
+
+constexpr signature of_acquire{{name, owner, thread, acquisition, lease, note}, {acquisition, version, left}};
+constexpr signature of_renewal{{name, acquisition, lease}, {acquisition, left}};
+constexpr std::array<field, 10> row{name, version, owner, thread, acquisition, age, left, note, without_lease};
+constexpr std::array<field, 10> held_row{name, version, owner, session,       acquisition,
+                                         age,  left,    note,  without_lease, transaction};
+
+signature of_leases(verb v) noexcept {
+  signature out = of_acquire;
+  switch (v) {
+    case verb::acquire:
+      return out;
+    case verb::compare_and_set:
+      out.arguments[6] = version;
+      return out;
+    case verb::hold_while_alive:
+      out.arguments[6] = liveness;
+      return out;
+    case verb::acquire_in_turn:
+      out.arguments[6] = ticket;
+      out.arguments[7] = turn;
+      out.columns = {acquisition, version, left, is_behind, has_ticket, has_left, looks_free};
+      return out;
+    case verb::hold:
+      return {{name}, {name, version}};
+    case verb::renew:
+    case verb::extend:
+      return of_renewal;
+    case verb::release:
+      return {{name, acquisition}, {acquisition, told}};
+    case verb::defer_release:
+      return {{name, acquisition, lease}, {acquisition, told}};
+    case verb::free:
+      return {{name, version}, {name}};
+    default:  // make, vacate_expired
+      return {{name}, {anything}};
+  }
+}
+
+signature of_tickets(verb v) noexcept {
+  switch (v) {
+    case verb::enqueue:
+      return {{name, owner, thread, attempt, life}, {attempt, ticket}};
+    case verb::refresh_ticket:
+      return {{name, attempt, ticket, life}, {attempt, may_go}};
+    case verb::leave:
+      return {{name, attempt, ticket}, {attempt, told}};
+    case verb::turn:
+      return {{name, turn}, {name, is_behind, has_ticket, looks_free, left, version}};
+    case verb::waiters:
+      return {{name}, {ticket, owner, thread, age}};
+    case verb::ring:
+      return {{owner}, {anything}};
+    case verb::notify_waiters:
+      return {{name, number}, {name, told}};
+    case verb::find_dead:
+      return {{ticket, number, retention}, {ticket, name, attempt, is_over}};
+    case verb::purge_tickets:
+      return {{name, attempt, ticket, retention}, {attempt}};
+    default:  // withdraw, tell_next
+      return {{name, attempt}, {anything}};
+  }
+}
+
+}  // namespace
+
+signature signature_of(verb v) noexcept {
+  switch (v) {
+    case verb::enqueue:
+    case verb::refresh_ticket:
+    case verb::leave:
+    case verb::withdraw:
+    case verb::turn:
+    case verb::waiters:
+    case verb::tell_next:
+    case verb::ring:
+    case verb::notify_waiters:
+    case verb::find_dead:
+    case verb::purge_tickets:
+      return of_tickets(v);
+    case verb::inspect:
+      return {{name}, row};
+    case verb::list:
+      return {{prefix, prefix_end}, row};
+    case verb::touch: {
+      signature out{{name}, row};
+      out.columns[9] = is_unlocked;
+      return out;
+    }
+    case verb::find_held:
+    case verb::find_pinning:
+      return {{name}, held_row};
+    case verb::list_held:
+      return {{prefix, prefix_end}, held_row};
+    case verb::end_session:
+      return {{name, session}, {anything}};
+    case verb::pinned_by:
+      return {{name, sign}, {anything}};
+    case verb::names_liveness:
+    case verb::vacate_dead:
+      return {{liveness}, {anything}};
+    case verb::find_unused:
+      return {{name, number, retention}, {name, is_over}};
+    case verb::sweep:
+      return {{name, retention}, {name}};
+    case verb::installation:
+      return {{}, {installation}};
+    case verb::schema:
+      return {{}, {version, serves_from, installation, applied_at, clock}};
+    case verb::settings:
+      return {{}, {name, value}};
+    case verb::count:
+      return {{}, {names, waiters, longest_wait}};
+    case verb::applied:
+      return {{}, {version, checksum, serves_from, applied_at}};
+    case verb::applying:
+      return {{version, checksum}, {anything}};
+    case verb::beat:
+    case verb::probe:
+      return {{}, {anything}};
+    default:
+      return of_leases(v);
+  }
+}
+
+}  // namespace rowlock::inline v1::dialect

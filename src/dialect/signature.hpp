@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dialect/dialect.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+/// What arguments and columns are called, in all verbs and all databases.
+enum class field : std::uint8_t {
+  none,
+  name,
+  prefix,
+  prefix_end,
+  owner,
+  thread,
+  acquisition,
+  attempt,
+  note,
+  liveness,
+  version,
+  lease,
+  left,           ///< of a lease
+  age,            ///< since it was acquired, or since the waiter came
+  without_lease,  ///< held by a transaction or a process
+  is_unlocked,    ///< vacant, and no transaction had it locked
+  session,        ///< the number of a session of the server
+  transaction,    ///< changes with each transaction that has changed the row
+  sign,           ///< by which pinned_by knows a transaction
+  ticket,
+  turn,  ///< the ticket up to which others come first
+  life,  ///< of a ticket
+  is_behind,
+  has_ticket,
+  has_left,
+  looks_free,
+  may_go,
+  number,     ///< how many
+  retention,  ///< for how long something is kept that nobody uses
+  is_over,    ///< it may be deleted; else it only ends the page
+  told,       ///< NULL: nobody
+  installation,
+  serves_from,
+  applied_at,
+  clock,
+  checksum,
+  value,
+  names,
+  waiters,
+  longest_wait,
+  anything
+};
+
+/// A verb's arguments, in the order in which its texts number them, and the columns of its answer. Text that names the
+/// request is in the first column.
+struct signature {
+  std::array<field, 8> arguments{};
+  std::array<field, 10> columns{};
+};
+signature signature_of(verb v) noexcept;
+
+}  // namespace rowlock::inline v1::dialect

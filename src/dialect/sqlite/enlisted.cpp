@@ -1,0 +1,37 @@
+#include <string>
+
+#include "dialect/sqlite/parts.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+// Inside the caller's transaction. The functions that the driver registers do not exist on the caller's connection.
+
+namespace {
+
+constexpr std::string_view take_here =
+    "INSERT INTO rowlock_lock (name, version, expires_at) SELECT ?1, 0, 0 WHERE {is_installation} ?2 "
+    "ON CONFLICT (name) DO UPDATE SET version = version "
+    "RETURNING version, owner IS NULL, expires_at, liveness";
+
+constexpr std::string_view change_here =
+    "UPDATE rowlock_lock SET version = ?2, owner = NULL, thread = NULL, liveness = NULL, "
+    "note = ?3, expires_at = ?4 WHERE name = ?1";
+
+constexpr std::string_view pin_here =
+    "UPDATE rowlock_lock SET version = version "
+    "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND {is_installation} ?3 "
+    "RETURNING expires_at";
+
+}  // namespace
+
+// Tables are named in full: another file of the connection may have tables of the same names.
+enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file) {
+  const auto in_full = "\"" + replaced(file, "\"", "\"\"") + "\"." + std::string{prefix};
+  const auto is_installation = "(" + std::string{sqlite_parts::this_installation} + ") IS ";
+  const auto text = [&](std::string_view of) {
+    return with_prefix(replaced(of, "{is_installation}", is_installation), in_full);
+  };
+  return {.take = text(take_here), .change = text(change_here), .pin = text(pin_here)};
+}
+
+}  // namespace rowlock::inline v1::dialect

@@ -1,0 +1,81 @@
+#include <string>
+
+#include "dialect/sqlite/parts.hpp"
+
+namespace rowlock::inline v1::dialect::sqlite_parts {
+
+namespace {
+
+constexpr std::string_view look_for_holder =
+    "SELECT ?4, NULL, expires_at - clock_us() FROM rowlock_lock WHERE name = ?1 AND owner IS NOT NULL "
+    "AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))";
+
+constexpr std::string_view acquire_one =
+    "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) "
+    "VALUES (?1, tell(1, clock_us()), ?2, ?3, ?4, clock_us(), clock_us() + tell(2, ?5), ?6) "
+    "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
+    "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
+    "expires_at = excluded.expires_at, note = excluded.note, liveness = NULL "
+    "WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)";
+
+constexpr std::string_view compare_and_set_one =
+    "UPDATE rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, "
+    "acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL "
+    "WHERE name = ?1 AND version = ?7 "
+    "AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))";
+
+constexpr std::string_view hold_while_alive_one =
+    "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note, "
+    "liveness) VALUES (?1, tell(1, clock_us()), ?2, ?3, ?4, clock_us(), tell(2, NULL), ?6, ?7) "
+    "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
+    "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
+    "expires_at = NULL, note = excluded.note, liveness = excluded.liveness "
+    "WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)";
+
+constexpr std::string_view make_one =
+    "INSERT INTO rowlock_lock (name, version, expires_at) VALUES (?1, clock_us(), clock_us()) "
+    "ON CONFLICT (name) DO NOTHING";
+
+constexpr std::string_view renew_one =
+    "UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), ?3)) "
+    "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()";
+
+constexpr std::string_view extend_one =
+    "UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, ?3) "
+    "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()";
+
+constexpr std::string_view release_one =
+    "UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, "
+    "version = max(version + 1, clock_us()), expires_at = clock_us() "
+    "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL";
+
+constexpr std::string_view defer_release_one =
+    "UPDATE rowlock_lock SET expires_at = acquired_at + ?3 "
+    "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()";
+
+// It does not ask who the owner is: the version says which state of the row was looked at.
+constexpr std::string_view free_one =
+    "UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, "
+    "version = max(version + 1, clock_us()), expires_at = clock_us() "
+    "WHERE name = ?1 AND version = ?2 AND owner IS NOT NULL";
+
+}  // namespace
+
+std::array<step, 9> leases() {
+  return std::to_array<step>({
+      {.verb = verb::acquire, .key = 3, .look = std::string{look_for_holder}, .act = std::string{acquire_one}},
+      {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
+      {.verb = verb::hold_while_alive,
+       .key = 3,
+       .look = std::string{look_for_holder},
+       .act = std::string{hold_while_alive_one}},
+      {.verb = verb::make, .act = std::string{make_one}},
+      {.verb = verb::renew, .key = 1, .act = std::string{renew_one}},
+      {.verb = verb::extend, .key = 1, .act = std::string{extend_one}},
+      {.verb = verb::release, .key = 1, .act = std::string{release_one}},
+      {.verb = verb::defer_release, .key = 1, .act = std::string{defer_release_one}},
+      {.verb = verb::free, .act = std::string{free_one}},
+  });
+}
+
+}  // namespace rowlock::inline v1::dialect::sqlite_parts

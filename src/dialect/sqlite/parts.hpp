@@ -1,0 +1,25 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "dialect/dialect.hpp"
+
+// Why each statement is safe: docs/protocol.md, "SQLite". The driver registers three functions. clock_us() is read once
+// for each statement, and in a statement that writes after it took the file's write lock. tell(n, value) answers its
+// value, which becomes column n of the answer, after the request's key, if the statement changes a row: RETURNING would
+// build a temporary table for each statement. is_dead(expires_at, liveness) is true where there is no lease and the
+// client that holds the row is gone.
+
+namespace rowlock::inline v1::dialect::sqlite_parts {
+
+std::array<step, 9> leases();
+std::array<step, 6> tickets();
+std::array<step, 5> inspection();
+std::array<step, 4> housekeeping();
+std::array<step, 6> schema();
+
+// The driver of the caller's transaction looks for the file itself: a copy of a file has the same installation id.
+inline constexpr std::string_view this_installation = "SELECT installation FROM rowlock_migration WHERE version = 1";
+
+}  // namespace rowlock::inline v1::dialect::sqlite_parts

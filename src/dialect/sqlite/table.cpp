@@ -1,0 +1,13 @@
+#include "dialect/sqlite/parts.hpp"
+#include "dialect/steps.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+table sqlite(std::string_view prefix) {
+  const auto steps = joined(sqlite_parts::leases(), sqlite_parts::tickets(), sqlite_parts::inspection(),
+                            sqlite_parts::housekeeping(), sqlite_parts::schema());
+  static_assert(steps.size() == table::size - 13);  // the verbs for databases with row locks and for notifying waiters
+  return {steps, prefix};
+}
+
+}  // namespace rowlock::inline v1::dialect

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/url.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// As `ssl-mode` names them.
+enum class encryption : std::uint8_t { disabled, preferred, required, verify_ca, verify_identity };
+
+/// Where a database is and how to connect to it, as a URL says.
+///
+///   mysql://user:password@host:port/database?option=value&…      mariadb:// is the same
+struct mysql_address {
+  std::string user{};
+  std::string password{};
+  std::string host = "localhost";
+  std::uint16_t port = 3306;
+  std::string socket{};  ///< a path; empty: TCP
+  std::string database{};
+  encryption tls = encryption::preferred;
+  std::string ca{};  ///< this and what follows are files, or empty
+  std::string ca_folder{};
+  std::string certificate{};
+  std::string key{};
+  std::string ciphers{};
+
+  /// Whether a session that is not encrypted is refused.
+  bool must_be_encrypted() const noexcept { return tls >= encryption::required; }
+};
+
+/// Throws error{errc::invalid_url}, which repeats nothing of the URL but an option's name: it may hold a password.
+mysql_address read_mysql_url(const core::url& url);
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,107 @@
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/backend.hpp"
+#include "driver/lost_sessions.hpp"
+#include "driver/mysql/blockers.hpp"
+#include "driver/mysql/enlisted_transaction.hpp"
+#include "driver/mysql/session.hpp"
+#include "driver/net/call_watchdog.hpp"
+#include "driver/warn_once.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+class mysql_database final : public database {
+ public:
+  mysql_database(const core::url& url, const open_options& with)
+      : address_{read_mysql_url(url)}, with_{with}, warning_{with.warning} {}
+
+  std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
+  std::unique_ptr<session> connect_to_hold(const limits& until) override {
+    return connect(until, with_.transaction_limit);
+  }
+  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
+    require_kind(tx, detail::backend::mysql);
+    return std::make_unique<mysql_enlisted>(tx, dialect::mysql_enlisted(with_.table_prefix));
+  }
+  bool has_row_locks() const noexcept override { return true; }
+  std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+  bool needs_static_objects() const noexcept override { return connector_needs_static_objects; }
+  duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
+  foreign_news news() const noexcept override { return foreign_news::asked; }
+  void end_lost_sessions(session& on, const limits& until) override {
+    lost_.end_all([&](const std::string& mark) { static_cast<mysql_session&>(on).end_session(mark, until); });
+  }
+  void end_session(const dialect::table& sql, session& on, std::string_view name, std::int64_t number,
+                   const limits& until) override;
+
+ private:
+  std::unique_ptr<mysql_session> connect(const limits& until, std::optional<duration> transaction_limit) {
+    return std::make_unique<mysql_session>(address_,
+                                           mysql_options{.call_timeout = with_.call_timeout,
+                                                         .transaction_limit = transaction_limit,
+                                                         .warning = [this](const std::string& s) { warning_(s); },
+                                                         .lost = [this](const std::string& mark) { lost_.add(mark); }},
+                                           watchdog_, until);
+  }
+
+  const mysql_address address_;
+  const open_options with_;
+  warn_once warning_;
+  call_watchdog watchdog_;
+  lost_sessions<std::string> lost_;
+};
+
+std::string list_of(const std::vector<std::int64_t>& sessions) {
+  std::string out;
+  for (const auto each : sessions) out.append(out.empty() ? "session " : ", session ").append(std::to_string(each));
+  return out;
+}
+
+// The row may say what is not true, and KILL is carried out, so the server is asked, under its own locks.
+void mysql_database::end_session(const dialect::table& /*sql*/, session& on, std::string_view name, std::int64_t number,
+                                 const limits& until) {
+  auto& asking = static_cast<mysql_session&>(on);
+  const auto blockers = blockers_of(
+      with_.table_prefix + "lock", name, asking, [&] { return connect(until, std::nullopt); }, until);
+  if (blockers.empty()) return;  // it has ended
+  if (std::find(blockers.begin(), blockers.end(), number) == blockers.end())
+    throw error{errc::database_error, "the row of \"" + std::string{name} + "\" says that session " +
+                                          std::to_string(number) + " has it, and the server that it is " +
+                                          list_of(blockers) +
+                                          ": look for both in information_schema.innodb_trx and SHOW PROCESSLIST, and "
+                                          "end by KILL whichever is to end"};
+  asking.end_session(number, until);
+}
+
+std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+  if (with.transaction_pooling)
+    throw error{errc::invalid_option,
+                "transaction_pooling is for PostgreSQL behind PgBouncer; proxies for MySQL keep a session together"};
+  return std::make_unique<mysql_database>(address, with);
+}
+
+// A release is always as durable as the server's setting has it: no session can ask for less, or more.
+dialect::table dialect_of(std::string_view prefix, const open_options& /*with*/) { return dialect::mysql(prefix); }
+
+constexpr std::string_view schemes[] = {"mysql", "mariadb"};
+
+}  // namespace
+}  // namespace rowlock::inline v1::driver
+
+extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowlock_backend_mysql();
+
+extern "C" const rowlock::driver::backend* rowlock_backend_mysql() {
+  static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
+                                            .dialect = rowlock::driver::dialect_of,
+                                            .migrations = rowlock::dialect::mysql_migrations,
+                                            .open = rowlock::driver::open};
+  return &the;
+}

@@ -1,0 +1,211 @@
+#include "driver/mysql/enlisted_transaction.hpp"
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include "core/error_detail.hpp"
+#include "driver/mysql/errors.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+using mysql_code::lock_wait_timeout, mysql_code::overtaken;
+constexpr int no_such_savepoint = 1305;
+
+// No other program gives this name to a savepoint.
+constexpr const char* optimism_begin = "SAVEPOINT `rowlock: optimistically`";
+constexpr const char* optimism_end = "RELEASE SAVEPOINT `rowlock: optimistically`";
+
+// The statement took longer than the session's own limits allow.
+bool is_over_limit(int code) { return code == 1969 || code == 3024; }
+
+constexpr duration least_wait = 1s;  // the shortest that both servers take
+constexpr duration longest_wait = 3s;
+
+void refuse_autocommit(const cell& autocommit) {
+  if (number(autocommit) == 0) return;
+  throw error{errc::wrong_transaction_state,
+              "autocommit is on: a lock would be gone before the call returned; setAutoCommit(false)"};
+}
+
+[[noreturn]] void throw_stale() {
+  throw error{
+      errc::stale_snapshot,
+      "this transaction's snapshot is older than the lock: what it has read may have been changed since; roll it "
+      "back and begin again with the lock"};
+}
+
+// Some servers refuse by themselves to lock a row that was changed since the snapshot.
+[[noreturn]] void throw_stale(const error& e) {
+  throw detail::error_access::make(
+      errc::stale_snapshot, e.what(),
+      {.retryable = true, .native_code = overtaken, .sqlstate = std::string{e.sqlstate()}});
+}
+
+}  // namespace
+
+// Sets a variable of the session, which counts whole seconds, and restores it.
+class mysql_enlisted::brief_waits {
+ public:
+  brief_waits(caller_transaction& in, duration wait) : in_{in} {
+    const auto found = in_.execute("SELECT @@SESSION.innodb_lock_wait_timeout", {});
+    before_ = number(found.at(0).at(0)).value_or(0);
+    set(std::chrono::duration_cast<std::chrono::seconds>(std::min(wait, longest_wait)).count());
+  }
+  brief_waits(const brief_waits&) = delete;
+  brief_waits& operator=(const brief_waits&) = delete;
+  ~brief_waits() {
+    try {
+      set(before_);
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): then the session is over
+    }
+  }
+
+ private:
+  void set(std::int64_t seconds) {
+    in_.execute("SET SESSION innodb_lock_wait_timeout = " + std::to_string(seconds), {});
+  }
+
+  caller_transaction& in_;
+  std::int64_t before_ = 0;
+};
+
+// The server does not tell the isolation level of a single transaction (SET TRANSACTION).
+bool mysql_enlisted::keeps_snapshot() {
+  const auto r = tx_.execute(texts_.isolation, {}).at(0);
+  session_ = number(r.at(1)).value_or(0);
+  return !text(r.at(0)).starts_with("READ-");
+}
+
+// Why this and the following are safe: docs/protocol.md, "In the caller's transaction".
+lock_view mysql_enlisted::take(const enlisted_target& at, const take_options& how) try {
+  const auto found = lock(at, how);
+  if (found.empty()) {
+    require_transaction();
+    return {};
+  }
+  const auto& r = found[0];
+  refuse_autocommit(r.at(3));
+  if (number(r.at(1)) != 1)
+    throw error{
+        errc::serialization_failure,
+        "\"" + std::string{at.name} +
+            "\" was taken by a lease at that very moment, and MySQL does not give back the row's lock before the "
+            "transaction ends: roll it back, and begin again"};
+  const auto seen = look(at, r);
+  if (seen.what != enlisted_result::locked) return seen;
+  // Under the released lock others may have made changes that the snapshot does not show, and the row does not tell.
+  if (how.pins && number(r.at(5)) != 1 && !how.pins(number(r.at(4)).value_or(0))) throw_stale();
+  const auto version = number(r.at(2)).value_or(0);
+  change(at, version, how.note);
+  return {.what = enlisted_result::locked, .version = version};
+} catch (const error& e) {
+  if (e.native_code() == overtaken) throw_stale(e);
+  throw;
+}
+
+std::vector<row> mysql_enlisted::lock(const enlisted_target& at, const take_options& how) {
+  const std::array<argument, 2> arguments{at.name, how.released.empty() ? argument{} : argument{how.released}};
+  if (how.wait <= duration::zero() || !can_wait() || how.wait < least_wait) return tx_.execute(texts_.take, arguments);
+  const brief_waits limited{tx_, how.wait};
+  try {
+    return tx_.execute(texts_.await, arguments);
+  } catch (const error& e) {
+    if (e.native_code() == lock_wait_timeout || is_over_limit(e.native_code())) return {};
+    throw;
+  }
+}
+
+// false: a wait that is too long would roll back the whole transaction. If the server does not detect deadlocks, the
+// session's own limit ends the wait, as it would in any other statement.
+bool mysql_enlisted::can_wait() {
+  const auto r = tx_.execute(
+                        "SELECT @@innodb_rollback_on_timeout, @@innodb_deadlock_detect, "
+                        "@@SESSION.innodb_lock_wait_timeout",
+                        {})
+                     .at(0);
+  const bool rolls_back = number(r.at(0)) != 0;
+  const bool finds_deadlocks = !rolls_back && number(r.at(1)) != 0;
+  const std::chrono::seconds limit{number(r.at(2)).value_or(0)};
+  if (!finds_deadlocks && base::now() - begin_ >= limit)
+    throw error{errc::deadlock,
+                "another transaction has kept the name for longer than innodb_lock_wait_timeout, and this server does "
+                "not find out whether it waits for this one: roll back, and begin again"};
+  return !rolls_back;
+}
+
+// Looks at the row in the transaction's snapshot, which is taken here at the latest. If another transaction has
+// confirmed the lock and committed since, the version does not show it, but the end of the lease does.
+lock_view mysql_enlisted::look(const enlisted_target& at, const row& locked) {
+  const std::array<argument, 1> asked{at.name};
+  const auto found = tx_.execute(texts_.see, asked).at(0);
+  refuse_autocommit(found.at(2));
+  if (text(found.at(1)) != at.installation) return {.what = enlisted_result::elsewhere};
+  if (number(found.at(0)) != number(locked.at(0)) || number(found.at(3)) != number(locked.at(4))) throw_stale();
+  return {.what = enlisted_result::locked};
+}
+
+void mysql_enlisted::change(const enlisted_target& at, std::int64_t version, std::string_view note) {
+  const std::array<argument, 3> arguments{at.name, version, note.empty() ? argument{} : argument{note}};
+  tx_.execute(texts_.change, arguments);
+}
+
+void mysql_enlisted::require_transaction() { refuse_autocommit(tx_.execute("SELECT @@autocommit", {}).at(0).at(0)); }
+
+// A renewal has to wait for the row's lock. So this also prolongs the lease, which begins anew with the commit.
+enlisted_result mysql_enlisted::pin(const enlisted_target& at, std::string_view acquisition, duration lease) {
+  const std::array<argument, 2> asked{at.name, acquisition};
+  const auto found = tx_.execute(texts_.pin, asked);
+  if (found.empty()) {
+    require_transaction();
+    return enlisted_result::not_ours;
+  }
+  const auto& r = found[0];
+  refuse_autocommit(r.at(4));
+  if (text(r.at(3)) != at.installation) return enlisted_result::elsewhere;
+  if (number(r.at(0)) != 1) return enlisted_result::not_ours;
+  if (number(r.at(1)) != 1) return enlisted_result::expired;
+  if (number(r.at(2)) != 1) return enlisted_result::unseen;
+  const std::array<argument, 2> prolonged{at.name, lease.count()};
+  tx_.execute(texts_.prolong, prolonged);
+  session_ = number(r.at(5)).value_or(0);
+  return enlisted_result::locked;
+}
+
+bool mysql_enlisted::is_at(std::string_view installation) {
+  const auto found = tx_.execute(texts_.installation, {});
+  return !found.empty() && text(found[0].at(0)) == installation;
+}
+
+// The savepoint shows at the end whether it is still the same transaction: the server rolls back all of it to end a
+// deadlock, and the body may not have reported that.
+std::optional<lock_view> mysql_enlisted::begin_optimistically(const enlisted_target& /*at*/) {
+  tx_.execute(optimism_begin, {});
+  return std::nullopt;
+}
+
+enlisted_result mysql_enlisted::set(const enlisted_target& at, std::int64_t version) {
+  try {
+    tx_.execute(optimism_end, {});
+  } catch (const error& e) {
+    if (e.native_code() != no_such_savepoint) throw;
+    throw error{errc::wrong_transaction_state,
+                "the transaction was ended while the body ran: by the body, or by the server after a deadlock of which "
+                "the body did not let us know"};
+  }
+  const std::array<argument, 2> asked{at.name, version};
+  const auto found = tx_.execute(texts_.set, asked);
+  if (found.empty()) return enlisted_result::busy;
+  refuse_autocommit(found[0].at(2));
+  if (text(found[0].at(1)) != at.installation) return enlisted_result::elsewhere;
+  change(at, number(found[0].at(0)).value_or(0), {});
+  return enlisted_result::locked;
+}
+
+}  // namespace rowlock::inline v1::driver

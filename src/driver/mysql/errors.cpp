@@ -1,0 +1,78 @@
+#include "driver/mysql/errors.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "driver/failure_meaning.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+using mysql_code::deadlock, mysql_code::lock_wait_timeout, mysql_code::overtaken;
+
+template <class... Codes>
+bool is_one_of(int code, Codes... codes) {
+  return ((code == codes) || ...);
+}
+
+meaning denied(const char* advice = "") { return {.code = errc::permission_denied, .advice = advice}; }
+
+// Another connection may reach the server that took over.
+meaning elsewhere(const char* advice = "") {
+  return {.code = errc::connection_failed, .says = {.retryable = true, .connection_unusable = true}, .advice = advice};
+}
+
+meaning meaning_of(int code, bool writing) {
+  if (is_about_mysql_connection(code)) return lost(writing);
+  if (code == deadlock) return retryable(errc::deadlock);
+  if (code == overtaken) return retryable(errc::serialization_failure);
+  // Lock waits that took too long, statements that took too long or that were stopped.
+  if (is_one_of(code, lock_wait_timeout, 1317, 1907, 1969, 3024)) return retryable(errc::call_timed_out);
+  if (code == 1146)
+    return {.code = errc::schema_missing, .advice = "; run client::migrate(), or the files in schema/mysql by hand"};
+  if (code == 1054) return {.code = errc::schema_older, .advice = "; run client::migrate()"};
+  if (is_one_of(code, 1044, 1142, 1143, 1227, 1370, 1410)) return denied();
+  if (code == 1095)
+    return denied("; that takes the user whose session it is, or CONNECTION ADMIN (on MySQL CONNECTION_ADMIN)");
+  if (is_one_of(code, 1045, 1698, 1862, 1820, 4151))
+    return {.code = errc::permission_denied, .says = {.connection_unusable = true}};
+  if (code == 1049)
+    return {.code = errc::connection_failed,
+            .says = {.connection_unusable = true},
+            .advice = "; there is no such database"};
+  if (is_one_of(code, 1290, 1792, 1836))
+    return elsewhere("; this server only lets read, as a replica does: connect to the primary");
+  // Too many connections, or a node of a cluster that is not ready.
+  if (is_one_of(code, 1040, 1041, 1047, 1203, 1226)) return elsewhere();
+  // Statements that the server has forgotten, or whose tables were changed since: a new session helps.
+  if (is_one_of(code, 1243, 1615)) return {.code = errc::database_error, .says = {.connection_unusable = true}};
+  if (code == 1665)
+    return {.advice =
+                "; rowlock needs READ COMMITTED, for which this server has to write its binary log by row or mixed: "
+                "binlog_format"};
+  return {};
+}
+
+}  // namespace
+
+bool was_in_conflict(int code) { return is_one_of(code, lock_wait_timeout, deadlock, overtaken); }
+
+bool is_about_mysql_connection(int code) {
+  // The connector's own codes (all are about the connection, or make it unusable), and the server's codes for networks,
+  // shutdown and killed sessions.
+  return (code >= 2000 && code < 3000) || (code >= 1152 && code <= 1161) ||
+         is_one_of(code, 1053, 1077, 1079, 1927, 4031);
+}
+
+error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing) {
+  meaning m = meaning_of(what.code, what.writing);
+  if (what.connection_lost) m = with_lost_connection(std::move(m), what.writing);
+  m.says.native_code = what.code;
+  m.says.sqlstate = what.sqlstate;
+  return detail::error_access::make(m.code, server + ", while " + doing + ": " + what.message + m.advice,
+                                    std::move(m.says));
+}
+
+}  // namespace rowlock::inline v1::driver

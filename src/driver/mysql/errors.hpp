@@ -1,0 +1,35 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+
+#include <string>
+
+namespace rowlock::inline v1::driver {
+
+/// The server's codes that several files use.
+namespace mysql_code {
+inline constexpr int overtaken = 1020;
+inline constexpr int lock_wait_timeout = 1205;
+inline constexpr int deadlock = 1213;
+}  // namespace mysql_code
+
+/// How a call failed, as the server or the connector reports it.
+struct mysql_failure {
+  int code = 0;  ///< the server's, from 1000 on, or the connector's, from 2000 to 2999
+  std::string sqlstate{};
+  std::string message{};
+  bool connection_lost = false;
+  bool writing = false;  ///< a statement that writes may have reached the server
+};
+
+/// Whether a statement that was a transaction of its own was rolled back because of another transaction, and may be
+/// tried again: the wait for a lock took too long, a deadlock, a conflict between nodes of a cluster.
+bool was_in_conflict(int code);
+
+/// The error that the failure means; `server` and `doing` complete the sentence "…, while …".
+error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing);
+
+/// Whether this code says that the connection is gone.
+bool is_about_mysql_connection(int code);
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,365 @@
+#include "driver/mysql/session.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "core/error_detail.hpp"
+#include "driver/mysql/connect.hpp"
+#include "driver/mysql/errors.hpp"
+#include "driver/scoped_value.hpp"
+#include "driver/server_session.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// --- constants -------------------------------------------------------------------------------------------------------
+
+constexpr const char* setting_up = "setting up the connection";
+constexpr const char* migrating = "migrating";
+constexpr const char* beginning = "beginning a transaction";
+constexpr const char* committing = "committing";
+constexpr const char* rolling_back = "rolling back";
+constexpr const char* waiting_to_migrate = "waiting for another client's migration";
+constexpr const char* ending_lost = "ending a lost session";
+// Names of locks end at 64 characters.
+constexpr const char* migration_lock = "SHA2(CONCAT('rowlock migration ', DATABASE()), 224)";
+constexpr duration longest_lock_wait = 24h;
+constexpr int no_such_session = 1094;
+
+// Before any statement that answers more than one row.
+constexpr const char* all_rows = "SET SESSION sql_select_limit = 18446744073709551615";
+constexpr const char* isolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
+
+// SYSDATE() has to go on while a statement waits, which a server option can prevent.
+constexpr const char* clock_goes_on = "SELECT SLEEP(0.001) + (SYSDATE(6) > NOW(6))";
+
+// --- settings --------------------------------------------------------------------------------------------------------
+
+// Seconds, with a point.
+std::string seconds_text(duration d) {
+  const auto all = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+  const auto thousandths = std::to_string(1000 + all % 1000);
+  return std::to_string(all / 1000) + "." + thousandths.substr(1);
+}
+
+struct server_version {
+  mysql_kind kind = mysql_kind::mysql;
+  int major = 0;
+  int minor = 0;
+
+  const char* name() const { return kind == mysql_kind::mariadb ? "MariaDB" : "MySQL"; }
+  bool is_new_enough() const {
+    const auto least = kind == mysql_kind::mariadb ? std::pair{10, 6} : std::pair{8, 0};
+    return std::pair{major, minor} >= least;
+  }
+};
+
+server_version read_version(std::string_view text) {
+  constexpr std::string_view for_old_replicas = "5.5.5-";  // which MariaDB may put in front
+  server_version out;
+  if (text.find("MariaDB") != std::string_view::npos) out.kind = mysql_kind::mariadb;
+  if (out.kind == mysql_kind::mariadb && text.starts_with(for_old_replicas))
+    text.remove_prefix(for_old_replicas.size());
+  const auto* const end = text.data() + text.size();
+  const auto [point, failure] = std::from_chars(text.data(), end, out.major);
+  if (failure == std::errc{} && point != end) std::from_chars(point + 1, end, out.minor);
+  return out;
+}
+
+// Independent of the server's defaults. MariaDB can wait for a row lock not at all; MySQL waits for a second at least,
+// so its statements lock no row that is not free. The client ends waits for a table that another session changes or has
+// locked.
+std::string settings(mysql_kind kind, const mysql_options& options) {
+  const auto seconds = [](duration d) { return std::to_string(std::chrono::ceil<std::chrono::seconds>(d).count()); };
+  std::string out =
+      "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION time_zone = "
+      "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, "
+      "SESSION lock_wait_timeout = " +
+      seconds(options.call_timeout + 1s) +
+      ", SESSION innodb_lock_wait_timeout = " + (kind == mysql_kind::mariadb ? "0" : "1");
+  if (!options.transaction_limit) return out;
+  // MariaDB tells a session that is idle in a transaction from one that is idle.
+  const auto limit = seconds(*options.transaction_limit);
+  if (kind == mysql_kind::mysql) return out.append(", SESSION wait_timeout = ").append(limit);
+  out.append(", SESSION idle_transaction_timeout = ").append(limit);
+  out.append(", SESSION idle_readonly_transaction_timeout = ").append(limit);
+  out.append(", SESSION idle_write_transaction_timeout = ").append(limit);
+  return out.append(", SESSION wait_timeout = 28800");
+}
+[[noreturn]] void refuse(errc code, const std::string& sentence) { throw error{code, sentence}; }
+
+}  // namespace
+
+// --- set-up ----------------------------------------------------------------------------------------------------------
+
+mysql_session::mysql_session(const mysql_address& to, mysql_options options, call_watchdog& watchdog,
+                             const limits& until)
+    : options_{std::move(options)},
+      must_be_encrypted_{to.must_be_encrypted()},
+      connection_{connect(to, options_.call_timeout, until)},
+      guarded_{"MySQL", watchdog, connection_->socket(),
+               [this] {
+                 if (is_marked_ && options_.lost) options_.lost(mark_);
+               }},
+      mark_{"rowlock." + std::to_string(random_number())} {
+  set_up(until);
+}
+
+void mysql_session::set_up(const limits& until) {
+  simple(all_rows, {setting_up}, until);
+  check_server(until);
+  if (must_be_encrypted_) require_encryption(until);
+  simple(settings(kind_, options_), {setting_up}, until);
+  simple(isolation, {setting_up}, until);
+  if (text(simple(clock_goes_on, {setting_up}, until).at(0).at(0)) != "1")
+    refuse(
+        errc::unsupported,
+        "this server runs with sysdate_is_now, so its clock stands still while a statement waits, and rowlock's tokens "
+        "would run backwards; start it without that option");
+  try {
+    is_marked_ = text(simple("SELECT GET_LOCK('" + mark_ + "', 0)", {setting_up}, until).at(0).at(0)) == "1";
+  } catch (const error& e) {
+    if (e.connection_is_unusable()) throw;  // else this server has no such locks, like some clusters
+  }
+}
+
+void mysql_session::check_server(const limits& until) {
+  std::map<std::string, std::string, std::less<>> found;
+  for (const row& r : simple("SHOW VARIABLES WHERE Variable_name IN ('version', 'log_bin', 'binlog_format', "
+                             "'innodb_flush_log_at_trx_commit', 'read_only')",
+                             {setting_up}, until))
+    found.emplace(text(r.at(0)), text(r.at(1)));
+  const auto is = [&](const char* name, std::string_view value) { return found[name] == value; };
+
+  const auto version = read_version(found["version"]);
+  if (!version.is_new_enough())
+    refuse(errc::unsupported, std::string{"this server is "} + version.name() + " " + found["version"] +
+                                  "; rowlock needs MySQL 8.0 or MariaDB 10.6, or newer");
+  kind_ = version.kind;
+  guarded_.rename(version.name());
+  if (is("log_bin", "ON") && is("binlog_format", "STATEMENT"))
+    refuse(errc::unsupported,
+           "this server writes its binary log by statement, and then refuses to write at READ COMMITTED, which rowlock "
+           "needs; set binlog_format to ROW or MIXED");
+  if (!is("read_only", "OFF") && !is("read_only", "0") && !found["read_only"].empty())
+    throw detail::error_access::make(errc::connection_failed,
+                                     "this server is read-only, as a replica is; connect to the primary",
+                                     {.retryable = true, .connection_unusable = true});
+  if (!is("innodb_flush_log_at_trx_commit", "1") && options_.warning)
+    options_.warning("this server has innodb_flush_log_at_trx_commit = " + found["innodb_flush_log_at_trx_commit"] +
+                     ": a crash of its machine may lose locks that were granted");
+}
+
+void mysql_session::require_encryption(const limits& until) {
+  const auto rows = simple("SHOW SESSION STATUS LIKE 'Ssl_cipher'", {setting_up}, until);
+  if (rows.empty() || text(rows[0].at(1)).empty())
+    refuse(errc::connection_failed,
+           "ssl-mode asks for encryption, and this session is not encrypted: the server offers none, or the connector "
+           "cannot");
+}
+
+// --- one round trip --------------------------------------------------------------------------------------------------
+
+template <class Send>
+auto mysql_session::call(const purpose& why, const limits& until, Send send) {
+  // A transaction that is not committed leaves nothing.
+  const purpose what{.doing = why.doing, .writing = in_doubt(why)};
+  return guarded_.call(what, until, send, [&](const std::exception& e) { fail(e, what); });
+}
+
+std::vector<row> mysql_session::simple(const std::string& sql, const purpose& why, const limits& until) {
+  return call(why, until, [&] {
+    std::vector<row> out;
+    connection_->execute(sql, out);
+    return out;
+  });
+}
+
+std::uint64_t mysql_session::execute(const std::string& text, const request& values, const purpose& why,
+                                     const limits& until, std::vector<row>& to) {
+  statement& s =
+      statements_.find_or_make(text, [&] { return statement{.of = for_server(text, kind_), .prepared = {}}; });
+  std::vector<const argument*> in_order;
+  in_order.reserve(s.of.arguments.size());
+  for (const std::size_t place : s.of.arguments) in_order.push_back(&values.at(place));
+  return call(why, until, [&] {
+    if (!s.prepared) s.prepared = connection_->prepare(s.of.sql);
+    return s.prepared->execute(in_order, to);
+  });
+}
+
+// A conflict counts as if the row had been skipped.
+std::uint64_t mysql_session::execute_or_skip(const std::string& text, const request& values, const purpose& why,
+                                             const limits& until, std::vector<row>& to) try {
+  return execute(text, values, why, until, to);
+} catch (const error& e) {
+  if (!was_in_conflict(e.native_code()) || !why.writing) throw;
+  return 0;
+}
+
+void mysql_session::fail(const std::exception& e, const purpose& why) {
+  const auto what = sql_failure_of(e);
+  // An exception that is no error of the server leaves the connection in an unknown state.
+  const bool is_lost = !what || what->code == 0 || is_about_mysql_connection(what->code);
+  if (is_lost) guarded_.die();
+  if (!what) std::rethrow_exception(std::current_exception());
+  throw mysql_error({.code = what->code,
+                     .sqlstate = what->sqlstate,
+                     .message = what->message,
+                     .connection_lost = is_lost,
+                     .writing = why.writing},
+                    guarded_.server(), why.doing);
+}
+
+// --- transactions ----------------------------------------------------------------------------------------------------
+
+void mysql_session::lock_migrations(const limits& until) {
+  const auto wait = servers_wait(time_left(until).value_or(longest_lock_wait));
+  const auto got = simple(std::string{"SELECT GET_LOCK("} + migration_lock + ", " + seconds_text(wait) + ")",
+                          {waiting_to_migrate}, until);
+  if (text(got.at(0).at(0)) != "1")
+    throw detail::error_access::make(errc::call_timed_out,
+                                     guarded_.server() + ", while " + waiting_to_migrate + ": it took too long",
+                                     {.retryable = true});
+}
+
+void mysql_session::unlock_migrations(const limits& until) {
+  if (guarded_.is_dead()) return;
+  try {
+    simple(std::string{"DO RELEASE_LOCK("} + migration_lock + ")", {migrating}, until);
+  } catch (const error&) {
+    guarded_.close_later();  // which also releases the lock
+  }
+}
+
+// --- the session -----------------------------------------------------------------------------------------------------
+
+// Statements that change tables commit by themselves, so this is not all or nothing: a file of the schema can be run
+// again, and marks itself as applied at its end.
+void mysql_session::exclusively(const std::function<void()>& body, const limits& until) {
+  lock_migrations(until);
+  try {
+    const scoped_value around{around_, std::optional{until}};
+    body();
+  } catch (...) {
+    unlock_migrations(until);
+    throw;
+  }
+  unlock_migrations(until);
+}
+
+// Most steps write in one statement and read in another what it has done. If only the second fails, for example because
+// there was no time left for it (max_execution_time is for SELECT alone), what the first has committed stays.
+std::vector<row> mysql_session::do_run(const dialect::step& what, std::span<const request> batch,
+                                       const limits& until) try {
+  has_committed_ = false;
+  std::vector<row> rows;
+  const bool takes_batches = batch.size() == 1 || what.many.has_value();
+  if (takes_batches && !batch.empty()) {
+    carry_out(what, batch, until, rows);
+  } else {
+    for (std::size_t i = 0; i < batch.size(); ++i) carry_out(what, batch.subspan(i, 1), until, rows);
+  }
+  return rows;
+} catch (const error& e) {
+  if (!has_committed_ || e.outcome_is_unknown()) throw;
+  throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
+}
+
+std::vector<row> mysql_session::do_run_dirty(const dialect::step& what, const request& one, const limits& until) {
+  // For the next transaction only.
+  simple("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", {dialect::doing(what.verb)}, until);
+  return do_run(what, {&one, 1}, until);
+}
+
+void mysql_session::carry_out(const dialect::step& what, std::span<const request> batch, const limits& until,
+                              std::vector<row>& to) {
+  const bool is_one = batch.size() == 1 && (what.look || what.act);
+  const auto& act = is_one ? what.act : what.many;
+  const auto& told = is_one ? what.told : what.many_told;
+  const std::string json = is_one ? std::string{} : json_of(batch);
+  const request values = is_one ? batch[0] : request{std::string_view{json}};
+  const purpose why{.doing = dialect::doing(what.verb), .writing = what.act || !what.look};
+
+  const auto answered = [&, before = to.size()] { return to.size() - before; };
+  if (is_one && what.look) execute(*what.look, values, why, until, to);
+  if (!act || answered() == batch.size()) return;
+  const auto changed = execute_or_skip(*act, values, why, until, to);
+  has_committed_ = has_committed_ || (changed + answered() > 0 && why.writing && !is_in_transaction_);
+  // Writing, both times: without `told` it is not known what `act` has done.
+  if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
+  if (what.always_changes && changed == 0) return;
+  if (told && answered() < batch.size()) execute(*told, values, why, until, to);
+}
+
+// For a batch that was not carried out as a whole, `told` answers, for each request that is still in its row, whether
+// it could still be carried out. If these are as many as were not carried out, all others were carried out, whatever
+// their rows say by now.
+void mysql_session::tell_counted(const dialect::step& what, std::span<const request> batch, std::uint64_t changed,
+                                 const std::optional<std::string>& told, const request& values, const purpose& why,
+                                 const limits& until, std::vector<row>& to) {
+  const auto key_of = [&](const request& r) { return std::string{std::get<std::string_view>(r.at(what.key))}; };
+  std::vector<row> rows;
+  if (changed < batch.size() && told) execute(*told, values, why, until, rows);
+  std::set<std::string> open;
+  for (const row& r : rows)
+    if (integer(r.at(1)) != 0) open.insert(text(r.at(0)));
+  if (changed + open.size() >= batch.size()) {
+    for (const request& r : batch)
+      if (!open.contains(key_of(r))) to.push_back({key_of(r)});
+  } else {
+    for (const row& r : rows)
+      if (!open.contains(text(r.at(0)))) to.push_back({text(r.at(0))});
+  }
+}
+
+void mysql_session::do_begin(const limits& until) {
+  simple("START TRANSACTION", {beginning}, until);
+  is_in_transaction_ = true;
+}
+
+void mysql_session::do_commit(const limits& until) {
+  is_in_transaction_ = false;
+  simple("COMMIT", {.doing = committing, .writing = true}, until);
+}
+
+void mysql_session::do_rollback(const limits& until) {
+  is_in_transaction_ = false;
+  simple("ROLLBACK", {rolling_back}, until);
+}
+
+void mysql_session::do_script(const std::string& sql) {
+  const limits until = limits_of_script(around_, options_.call_timeout);
+  for (const auto& each : statements_of(sql)) simple(each, {.doing = migrating, .writing = true}, until);
+}
+
+std::int64_t mysql_session::do_change_count(const limits& /*until*/) {
+  throw error{errc::unsupported, "MySQL does not count what others commit"};
+}
+
+// --- other sessions --------------------------------------------------------------------------------------------------
+
+void mysql_session::end_session(const std::string& mark, const limits& until) {
+  const timed scope{times(), chore::ending_sessions};
+  const auto found = simple("SELECT IS_USED_LOCK('" + mark + "')", {ending_lost}, until);
+  const auto id = text(found.at(0).at(0));
+  if (!id.empty()) simple("KILL " + id, {ending_lost}, until);
+}
+
+void mysql_session::end_session(std::int64_t number, const limits& until) try {
+  simple("KILL " + std::to_string(number), {.doing = "ending another session", .writing = true}, until);
+} catch (const error& e) {
+  if (e.native_code() != no_such_session) throw;
+}
+
+}  // namespace rowlock::inline v1::driver

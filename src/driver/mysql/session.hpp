@@ -1,0 +1,108 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/backend.hpp"
+#include "driver/mysql/address.hpp"
+#include "driver/mysql/connector_cpp.hpp"
+#include "driver/mysql/values.hpp"
+#include "driver/net/guarded_connection.hpp"
+#include "driver/statement_cache.hpp"
+
+namespace rowlock::inline v1::driver {
+
+struct mysql_options {
+  duration call_timeout = std::chrono::seconds{5};  // the server's own limits are a little longer
+  /// For transactions that are kept open: how long the session may be idle in one.
+  std::optional<duration> transaction_limit{};
+  warn warning{};
+  /// Called with the mark of a session whose call was cut or whose reply was lost: the server may still be executing
+  /// it.
+  std::function<void(const std::string& mark)> lost{};
+};
+
+/// A connection to a MySQL or MariaDB server. Every statement is a transaction of its own, except between begin() and
+/// commit() or rollback().
+///
+///   usable --a call was cut, the connection broke--> dead: every call throws connection_failed and sends nothing
+///   idle --begin()--> in a transaction that is kept open --commit(), rollback()--> idle
+///
+/// It marks its server session by a user-level lock with a random name, held for as long as the session lives:
+/// connection ids come again after a restart of the server, and mean other sessions behind a proxy, but only the marked
+/// session holds that lock.
+class mysql_session final : public session {
+ public:
+  mysql_session(const mysql_address& to, mysql_options options, call_watchdog& watchdog, const limits& until);
+
+  void exclusively(const std::function<void()>& body, const limits& until) override;
+  bool looks_alive() noexcept override { return guarded_.looks_alive(); }
+  int descriptor() const noexcept override { return guarded_.descriptor(); }
+
+  /// Ends the server session that has this mark, if there is one.
+  void end_session(const std::string& mark, const limits& until);
+  /// Ends the server session of this number, if there is one.
+  void end_session(std::int64_t number, const limits& until);
+  /// The rows of a statement, as text.
+  std::vector<row> ask(const std::string& sql, const char* doing, const limits& until) {
+    return simple(sql, {doing}, until);
+  }
+  mysql_kind kind() const noexcept { return kind_; }
+
+ private:
+  std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
+  std::vector<row> do_run_dirty(const dialect::step& what, const request& one, const limits& until) override;
+  void do_begin(const limits& until) override;
+  void do_commit(const limits& until) override;
+  void do_rollback(const limits& until) override;
+  void do_script(const std::string& sql) override;
+  std::int64_t do_change_count(const limits& until) override;
+
+  struct statement {
+    mysql_text of;
+    std::unique_ptr<connector_connection::statement> prepared;
+  };
+
+  void set_up(const limits& until);
+  void check_server(const limits& until);
+  void require_encryption(const limits& until);
+
+  // One round trip each; but a statement is prepared when it is first executed.
+  template <class Send>
+  auto call(const purpose& why, const limits& until, Send send);
+  std::vector<row> simple(const std::string& sql, const purpose& why, const limits& until);
+  std::uint64_t execute(const std::string& text, const request& values, const purpose& why, const limits& until,
+                        std::vector<row>& to);
+  std::uint64_t execute_or_skip(const std::string& text, const request& values, const purpose& why, const limits& until,
+                                std::vector<row>& to);
+  bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
+  [[noreturn]] void fail(const std::exception& e, const purpose& why);
+
+  void lock_migrations(const limits& until);
+  void unlock_migrations(const limits& until);
+
+  void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  void tell_counted(const dialect::step& what, std::span<const request> batch, std::uint64_t changed,
+                    const std::optional<std::string>& told, const request& values, const purpose& why,
+                    const limits& until, std::vector<row>& to);
+
+  mysql_options options_;
+  const bool must_be_encrypted_;
+  std::unique_ptr<connector_connection> connection_;
+  guarded_connection guarded_;
+  const std::string mark_;
+  bool is_marked_ = false;
+  bool is_in_transaction_ = false;
+  bool has_committed_ = false;  // the step under way
+  mysql_kind kind_ = mysql_kind::mysql;
+  std::optional<limits> around_{};  // of the exclusively() under way
+  statement_cache<statement> statements_;
+};
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,124 @@
+#include "driver/mysql/values.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "driver/enlisted_transaction.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+constexpr std::string_view only_mariadb = "/*M!100600";
+constexpr std::string_view only_mysql = "/*!80000";
+constexpr std::string_view comment_end = "*/";
+
+std::string chosen(std::string_view text, mysql_kind kind) {
+  std::string out;
+  for (;;) {
+    const auto begin = text.find("/*");
+    out.append(text.substr(0, begin));
+    if (begin == std::string_view::npos) return out;
+    text.remove_prefix(begin);
+    const auto mark = text.starts_with(only_mariadb) ? only_mariadb : only_mysql;
+    const auto end = text.find(comment_end);
+    const bool is_ours = (mark == only_mariadb) == (kind == mysql_kind::mariadb);
+    if (is_ours) out.append(text.substr(mark.size(), end - mark.size()));
+    text.remove_prefix(end + comment_end.size());
+  }
+}
+
+void append_quoted(std::string& to, std::string_view words) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  to.push_back('"');
+  for (const char c : words) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20) {
+      to.append("\\u00").push_back(digits[byte >> 4U]);
+      to.push_back(digits[byte & 15U]);
+      continue;
+    }
+    if (c == '"' || c == '\\') to.push_back('\\');
+    to.push_back(c);
+  }
+  to.push_back('"');
+}
+
+void append_value(std::string& to, const argument& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    to.append(std::to_string(*number));
+  } else if (const auto* words = std::get_if<std::string_view>(&value)) {
+    append_quoted(to, *words);
+  } else {
+    to.append("null");
+  }
+}
+
+std::string literal(const argument& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  const auto* words = std::get_if<std::string_view>(&value);
+  if (words == nullptr) return "NULL";
+  return "X'" + hex(*words) + "'";
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \n") == std::string_view::npos; }
+
+}  // namespace
+
+mysql_text for_server(std::string_view text, mysql_kind kind) {
+  mysql_text out;
+  const std::string all = chosen(text, kind);
+  for (auto at = all.begin(); at != all.end();) {
+    out.sql.push_back(*at);
+    if (*at++ != '?') continue;
+    std::size_t number = 0;
+    while (at != all.end() && *at >= '0' && *at <= '9') number = number * 10 + static_cast<std::size_t>(*at++ - '0');
+    out.arguments.push_back(number - 1);
+  }
+  return out;
+}
+
+std::string with_literals(std::string_view text, std::span<const argument> arguments) {
+  std::string out;
+  for (;;) {
+    const auto at = text.find('?');
+    out.append(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    out.append(literal(arguments[static_cast<std::size_t>(text.at(at + 1) - '1')]));
+    text.remove_prefix(at + 2);
+  }
+}
+
+std::string json_of(std::span<const request> batch) {
+  std::string out{"["};
+  for (const request& r : batch) {
+    out.push_back('[');
+    for (const argument& a : r) {
+      append_value(out, a);
+      out.push_back(',');
+    }
+    out.back() = ']';
+    out.push_back(',');
+  }
+  out.back() = ']';
+  return out;
+}
+
+std::vector<std::string> statements_of(std::string_view script) {
+  std::vector<std::string> out;
+  std::string statement;
+  for (std::size_t begin = 0; begin < script.size();) {
+    const auto end = std::min(script.find('\n', begin), script.size());
+    const auto line = script.substr(begin, end - begin);
+    const auto code = line.substr(0, line.find("--"));
+    begin = end + 1;
+    const auto last = code.find_last_not_of(' ');
+    const bool is_end = last != std::string_view::npos && code[last] == ';';
+    statement.append(code.substr(0, is_end ? last : code.size())).push_back('\n');
+    if (is_end) out.push_back(std::exchange(statement, {}));
+  }
+  if (!is_blank(statement)) out.push_back(std::move(statement));
+  return out;
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/session.hpp"
+
+namespace rowlock::inline v1::driver {
+
+enum class mysql_kind : std::uint8_t { mysql, mariadb };
+
+/// A text with ?1, ?2, … as a server takes it: with a plain ? in their place, and without the parts that only the other
+/// kind of server reads. (Both servers would leave out those parts, but not the ? in them.)
+struct mysql_text {
+  std::string sql;
+  std::vector<std::size_t> arguments;  ///< for each ?, counted from 0
+};
+mysql_text for_server(std::string_view text, mysql_kind kind);
+
+/// The requests as JSON: an array of each one's arguments, in an array.
+std::string json_of(std::span<const request> batch);
+
+/// A text with ?1, ?2, … with the arguments themselves in their place: text by its bytes, whatever the session's
+/// character set is.
+std::string with_literals(std::string_view text, std::span<const argument> arguments);
+
+/// The statements of a script, without the comments between them. A statement ends with a semicolon at the end of a
+/// line.
+std::vector<std::string> statements_of(std::string_view script);
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,44 @@
+#include "driver/net/guarded_connection.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "core/error_detail.hpp"
+
+namespace rowlock::inline v1::driver {
+
+bool guarded_connection::looks_alive() noexcept {
+  is_dead_ = is_dead_ || socket_.has_hung_up();
+  return !is_dead_;
+}
+
+void guarded_connection::die() noexcept {
+  if (std::exchange(is_dead_, true) || !lost_) return;
+  try {
+    lost_();
+  } catch (...) {  // then the session ends by the server's own limits
+  }
+}
+
+void guarded_connection::begin(const purpose& why, const limits& until) {
+  if (base::now() >= until.deadline)
+    throw error{errc::call_timed_out, std::string{"no time was left for "} + why.doing};
+  // The outcome of a statement that is sent to a server that has gone already would be unknown.
+  if (!looks_alive())
+    throw error{errc::connection_failed, server_ + ", while " + why.doing + ": the connection was lost"};
+}
+
+void guarded_connection::throw_if_cut(call_watchdog::reason cut, const purpose& why) {
+  if (cut == call_watchdog::reason::none) return;
+  die();
+  if (cut == call_watchdog::reason::stop)
+    throw detail::error_access::make(errc::cancelled, std::string{"stopped while "} + why.doing,
+                                     {.connection_unusable = true, .outcome_unknown = why.writing});
+  throw detail::error_access::make(errc::call_timed_out,
+                                   server_ + ", while " + why.doing + ": no answer within the time limit",
+                                   {.retryable = true, .connection_unusable = true, .outcome_unknown = why.writing});
+}
+
+}  // namespace rowlock::inline v1::driver

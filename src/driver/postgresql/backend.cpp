@@ -1,0 +1,109 @@
+#include <rowlock/error.hpp>
+
+#include <limits>
+#include <optional>
+
+#include "driver/backend.hpp"
+#include "driver/lost_sessions.hpp"
+#include "driver/net/call_watchdog.hpp"
+#include "driver/postgresql/address.hpp"
+#include "driver/postgresql/enlisted_transaction.hpp"
+#include "driver/postgresql/listener.hpp"
+#include "driver/postgresql/session.hpp"
+#include "driver/warn_once.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+// By process id and start: the process id alone may belong to another session by now. No lock is written, so this is a
+// step that only reads.
+const dialect::step end_lost_session{.verb = dialect::verb::count_of_verbs,
+                                     .look =
+                                         "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::integer) a "
+                                         "WHERE (extract(epoch FROM a.backend_start) * 1000000)::bigint = $2::bigint "
+                                         "AND a.usesysid = (SELECT oid FROM pg_roles WHERE rolname = session_user)"};
+
+class postgresql_database final : public database {
+ public:
+  postgresql_database(const core::url& url, const open_options& with)
+      : address_{url, with.application_name}, with_{with}, warning_{with.warning} {}
+
+  std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
+  std::unique_ptr<session> connect_to_hold(const limits& until) override {
+    return connect(until, with_.transaction_limit);
+  }
+  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
+    require_kind(tx, detail::backend::postgresql);
+    return std::make_unique<postgresql_enlisted>(tx, dialect::postgresql_enlisted(with_.table_prefix));
+  }
+  bool has_row_locks() const noexcept override { return true; }
+  std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
+  bool needs_static_objects() const noexcept override { return libpqxx_needs_static_objects; }
+  duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
+  foreign_news news() const noexcept override {
+    return with_.transaction_pooling ? foreign_news::asked : foreign_news::told;
+  }
+  // The texts of the dialect send notifications to this channel.
+  std::unique_ptr<listener> listen(const std::string& owner, const limits& until) override {
+    constexpr std::size_t digits = 16;
+    return std::make_unique<postgresql_listener>(address_, with_.table_prefix + owner.substr(owner.size() - digits),
+                                                 watchdog_, until);
+  }
+  void end_lost_sessions(session& on, const limits& until) override;
+  void end_session(const dialect::table& sql, session& on, std::string_view name, std::int64_t number,
+                   const limits& until) override {
+    const request one{name, number};
+    on.run(sql[dialect::verb::end_session], {&one, 1}, until);
+  }
+
+ private:
+  std::unique_ptr<session> connect(const limits& until, std::optional<duration> transaction_limit) {
+    return std::make_unique<postgresql_session>(
+        address_,
+        postgresql_options{.call_timeout = with_.call_timeout,
+                           .transaction_limit = transaction_limit,
+                           .transaction_pooling = with_.transaction_pooling,
+                           .durable_release = with_.durable_release,
+                           .warning = [this](const std::string& s) { warning_(s); },
+                           .lost = [this](const postgresql_backend_id& id) { lost_.add(id); }},
+        watchdog_, until);
+  }
+
+  const postgresql_address address_;
+  const open_options with_;
+  warn_once warning_;
+  call_watchdog watchdog_;
+  lost_sessions<postgresql_backend_id> lost_;
+};
+
+void postgresql_database::end_lost_sessions(session& on, const limits& until) {
+  lost_.end_all([&](const postgresql_backend_id& id) {
+    const request one{id.pid, id.started_at};
+    on.run(end_lost_session, {&one, 1}, until);
+  });
+}
+
+std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+  return std::make_unique<postgresql_database>(address, with);
+}
+
+dialect::table dialect_of(std::string_view prefix, const open_options& with) {
+  return dialect::postgresql(
+      prefix, {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release});
+}
+
+constexpr std::string_view schemes[] = {"postgresql", "postgres"};
+
+}  // namespace
+}  // namespace rowlock::inline v1::driver
+
+extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowlock_backend_postgresql();
+
+extern "C" const rowlock::driver::backend* rowlock_backend_postgresql() {
+  static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
+                                            .dialect = rowlock::driver::dialect_of,
+                                            .migrations = rowlock::dialect::postgresql_migrations,
+                                            .open = rowlock::driver::open};
+  return &the;
+}

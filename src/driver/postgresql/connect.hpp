@@ -1,0 +1,13 @@
+#pragma once
+
+#include "driver/postgresql/address.hpp"
+#include "driver/postgresql/libpqxx.hpp"
+#include "driver/session.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// A connection that is authenticated, close-on-exec and verbose in its errors. Each of several hosts is given its
+/// share of the time that is left.
+postgresql_handle connect(const postgresql_address& to, const limits& until);
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <rowlock/interop/detail/libpqxx.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <pqxx/connection>
+#include <pqxx/nontransaction>
+#include <pqxx/result>
+
+namespace rowlock::inline v1::driver {
+
+struct finish_postgresql {
+  void operator()(PGconn* connection) const noexcept { PQfinish(connection); }
+};
+using postgresql_handle = std::unique_ptr<PGconn, finish_postgresql>;
+
+/// Version 6.4 reads every answer with a table that it makes at the first answer and destroys when the program ends.
+inline constexpr bool libpqxx_needs_static_objects = PQXX_VERSION_MAJOR < 7;
+
+/// Arguments as a statement takes them.
+using detail::postgresql_values;
+
+/// A connection by libpqxx. Only this file knows how its versions differ (6.4, 7.10 and 8.0). Each call is one round
+/// trip and no transaction but its own; none reconnects. (6.4 never frees libpq's answer, 2 kB, if a connection breaks
+/// during a call.)
+class libpqxx_connection {
+ public:
+  /// `notice` is called with the server's warnings, during a call.
+  libpqxx_connection(postgresql_handle connected, std::function<void(const char*)> notice);
+  libpqxx_connection(const libpqxx_connection&) = delete;
+  libpqxx_connection& operator=(const libpqxx_connection&) = delete;
+  ~libpqxx_connection();
+
+  /// libpq's connection.
+  PGconn* raw() const noexcept { return raw_; }
+
+  /// Version 6.4 asks the server only when the statement is first executed.
+  void prepare(const std::string& name, const std::string& sql);
+  pqxx::result execute_prepared(const std::string& name, postgresql_values values);
+  pqxx::result execute(const std::string& sql, postgresql_values values);
+  /// Several statements, by the simple protocol; the last one's answer.
+  pqxx::result execute_script(const std::string& sql);
+
+ private:
+  class implementation;
+  PGconn* raw_;
+  std::unique_ptr<implementation> implementation_;
+};
+
+/// Whether libpqxx says that the connection is lost.
+bool is_about_connection(const std::exception& e);
+/// Whether libpqxx itself cannot tell whether a transaction was committed.
+bool is_in_doubt(const std::exception& e);
+
+}  // namespace rowlock::inline v1::driver

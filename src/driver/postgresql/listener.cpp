@@ -1,0 +1,62 @@
+#include "driver/postgresql/listener.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <memory>
+
+#include "base/boot_clock.hpp"
+#include "driver/postgresql/connect.hpp"
+#include "driver/postgresql/errors.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+struct clear_result {
+  void operator()(PGresult* r) const noexcept { PQclear(r); }
+};
+struct free_notification {
+  void operator()(PGnotify* n) const noexcept { PQfreemem(n); }
+};
+
+constexpr int first_with_idle_sessions = 140000;
+
+}  // namespace
+
+postgresql_listener::postgresql_listener(const postgresql_address& to, const std::string& channel,
+                                         call_watchdog& watchdog, const limits& until)
+    : connection_{connect(to, until)}, guarded_{"PostgreSQL", watchdog, PQsocket(connection_.get()), {}} {
+  const bool can_be_idle = PQserverVersion(connection_.get()) >= first_with_idle_sessions;
+  execute(std::string{can_be_idle ? "SET idle_session_timeout = 0; " : ""} + "LISTEN " + channel, "beginning to listen",
+          until);
+}
+
+void postgresql_listener::execute(const std::string& sql, const char* doing, const limits& until) {
+  PGconn* const c = connection_.get();
+  const auto explain = [&](const std::exception&) {
+    const bool is_lost = PQstatus(c) != CONNECTION_OK;
+    if (is_lost) guarded_.close_later();
+    throw postgresql_error({.message = PQerrorMessage(c), .sqlstate = {}, .connection_lost = is_lost}, doing);
+  };
+  guarded_.call(
+      {doing}, until,
+      [&] {
+        const std::unique_ptr<PGresult, clear_result> answer{PQexec(c, sql.c_str())};
+        const auto status = PQresultStatus(answer.get());
+        if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) throw error{errc::database_error, "refused"};
+        return 0;
+      },
+      explain);
+}
+
+std::vector<std::string> postgresql_listener::heard() {
+  PGconn* const c = connection_.get();
+  std::vector<std::string> out;
+  const bool is_alive = PQconsumeInput(c) == 1 && PQstatus(c) == CONNECTION_OK;
+  while (const std::unique_ptr<PGnotify, free_notification> each{PQnotifies(c)}) out.emplace_back(each->extra);
+  if (!is_alive && out.empty())
+    throw error{errc::connection_failed, "PostgreSQL, while listening: the connection was lost"};
+  return out;
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "driver/backend.hpp"
+#include "driver/net/guarded_connection.hpp"
+#include "driver/postgresql/address.hpp"
+#include "driver/postgresql/libpqxx.hpp"
+#include "driver/statement_cache.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// A session as the server knows it: the server uses process ids again, with another start.
+struct postgresql_backend_id {
+  std::int64_t pid = 0;
+  std::int64_t started_at = 0;  // microseconds since 1970, by the server's clock
+};
+
+struct postgresql_options {
+  duration call_timeout = std::chrono::seconds{5};  // the server's own limits are a little longer
+  /// For transactions that are kept open: how long the session may be idle in one.
+  std::optional<duration> transaction_limit{};
+  bool transaction_pooling = false;
+  bool durable_release = false;
+  warn warning{};
+  /// Called with a session whose call was cut or whose reply was lost: the server may still be executing it.
+  std::function<void(const postgresql_backend_id&)> lost{};
+};
+
+/// A connection to a PostgreSQL server.
+///
+///   usable --a call was cut, the connection broke--> dead: every call throws connection_failed and sends nothing
+///   idle --exclusively(), a batch that takes several statements--> in a transaction --its end--> idle
+///   idle --begin()--> in a transaction that is kept open --commit(), rollback()--> idle
+///
+/// With transaction_pooling each transaction may run in another of the server's sessions: nothing is prepared or set,
+/// and where the server's default is another isolation level, each statement says which level it needs.
+class postgresql_session final : public session {
+ public:
+  postgresql_session(const postgresql_address& to, postgresql_options options, call_watchdog& watchdog,
+                     const limits& until);
+
+  void exclusively(const std::function<void()>& body, const limits& until) override;
+  bool looks_alive() noexcept override { return guarded_.looks_alive(); }
+  int descriptor() const noexcept override { return guarded_.descriptor(); }
+
+  const postgresql_backend_id& id() const noexcept { return id_; }
+
+ private:
+  std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
+  void do_begin(const limits& until) override;
+  void do_commit(const limits& until) override;
+  void do_commit_behind(const dialect::step& last, const request& of, const limits& until) override;
+  void do_rollback(const limits& until) override;
+  void do_script(const std::string& sql) override;
+  std::int64_t do_change_count(const limits& until) override;
+
+  struct statement {
+    std::string name;
+    std::size_t parameters = 0;
+    bool is_prepared = false;
+  };
+  enum class shape : std::uint8_t { scalars, arrays };
+
+  void set_up(const limits& until);
+  void check_server(const row& state);
+
+  // One round trip each.
+  template <class Send>
+  pqxx::result call(const purpose& why, const limits& until, Send send);
+  pqxx::result simple(const std::string& sql, const purpose& why, const limits& until);
+  void execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why, const limits& until,
+               std::vector<row>& to);
+  statement make_statement(const std::string& sql) const;
+  postgresql_values fill(std::size_t parameters, std::span<const request> batch, shape s);
+  bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
+  [[noreturn]] void fail(const std::exception& e, const purpose& why);
+  void report_lost();
+
+  template <class Body>
+  void in_transaction(const limits& until, Body body);
+  template <class Body>
+  void in_savepoint(const limits& until, Body body);
+  template <class Body>
+  void or_else(const char* undo, const limits& until, Body body);
+  bool undone(const char* sql, const limits& until) noexcept;
+
+  void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  void commit_with(const std::string& before, const limits& until);
+  std::string with_literals(std::string_view sql, const request& of) const;
+
+  postgresql_options options_;
+  libpqxx_connection connection_;
+  guarded_connection guarded_;
+  postgresql_backend_id id_;
+  const std::string statement_names_;  // names of statements begin with this, so that no other client has the same
+  bool is_in_transaction_ = false;
+  bool is_kept_open_ = false;  // the transaction, by begin()
+  bool must_say_isolation_ = false;
+  bool standby_was_lost_ = false;   // in the call under way
+  std::optional<limits> around_{};  // of the exclusively() under way
+  statement_cache<statement> statements_;
+  std::array<std::string, std::tuple_size_v<request>> texts_;  // of parameters
+  std::array<const char*, std::tuple_size_v<request>> values_{};
+};
+
+}  // namespace rowlock::inline v1::driver

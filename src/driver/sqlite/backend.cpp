@@ -1,0 +1,121 @@
+#include <rowlock/error.hpp>
+
+#include <atomic>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "driver/backend.hpp"
+#include "driver/sqlite/address.hpp"
+#include "driver/sqlite/enlisted_transaction.hpp"
+#include "driver/sqlite/liveness_files.hpp"
+#include "driver/sqlite/session.hpp"
+#include "driver/warn_once.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+constexpr const char* in_memory = ":memory:";
+
+class sqlite_database final : public database {
+ public:
+  sqlite_database(std::string path, const open_options& with)
+      : path_{std::move(path)}, table_prefix_{with.table_prefix}, warning_{with.warning} {
+    if (path_ == in_memory) return;
+    // Independent of the working directory when a session is opened. An empty path would be a private, temporary
+    // database.
+    std::error_code failure;
+    if (auto absolute = std::filesystem::absolute(path_, failure); !failure) path_ = std::move(absolute);
+    files_.emplace(folder_beside(path_), with.table_prefix);
+  }
+
+  std::unique_ptr<session> connect(const limits& until) override {
+    return std::make_unique<sqlite_session>(sqlite_options{.path = path_,
+                                                           .warning = [this](const std::string& s) { warning_(s); },
+                                                           .liveness = files_ ? &*files_ : nullptr},
+                                            until);
+  }
+  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
+    require_kind(tx, detail::backend::sqlite);
+    return std::make_unique<sqlite_enlisted>(static_cast<sqlite_caller&>(tx), table_prefix_, path_,
+                                             files_ ? &*files_ : nullptr);
+  }
+  bool has_row_locks() const noexcept override { return false; }
+  std::string liveness() override;
+  void abandon() noexcept override {
+    if (files_) files_->abandon();
+  }
+  void retire(const dialect::table& sql, session& on, const limits& until) override;
+  std::size_t most_sessions() const noexcept override {
+    return path_ == in_memory ? 1 : std::numeric_limits<std::size_t>::max();
+  }
+  foreign_news news() const noexcept override {
+    return path_ == in_memory ? foreign_news::none : foreign_news::counted;
+  }
+
+ private:
+  // The same for every client that opens the file, whatever name it uses.
+  static std::filesystem::path folder_beside(const std::string& path) {
+    std::error_code ignored;
+    auto folder = std::filesystem::weakly_canonical(path, ignored);
+    if (folder.empty()) folder = path;
+    return folder += "-rowlock";
+  }
+
+  std::string path_;
+  const std::string table_prefix_;
+  warn_once warning_;
+  std::optional<liveness_files> files_;  // not of a database in memory
+  std::atomic<bool> has_own_file_{false};
+};
+
+std::string sqlite_database::liveness() {
+  if (!files_) return {};
+  has_own_file_ = true;
+  return files_->own();
+}
+
+// A file is deleted only after the last row that names it: without the file no client could tell that its client is
+// gone. And no new row can name it.
+void sqlite_database::retire(const dialect::table& sql, session& on, const limits& until) {
+  if (!has_own_file_) return;
+  for (const auto& dead : files_->dead()) {
+    const request one{std::string_view{dead}};
+    on.run(sql[dialect::verb::vacate_dead], {&one, 1}, until);
+    files_->remove(dead);
+  }
+  const auto own = files_->own();
+  const request one{std::string_view{own}};
+  if (on.run(sql[dialect::verb::names_liveness], {&one, 1}, until).empty()) files_->remove(own);
+}
+
+std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+  if (with.transaction_pooling)
+    throw error{errc::invalid_option,
+                "transaction_pooling is for PgBouncer; nothing stands between us and an SQLite file"};
+  if (with.durable_release)
+    throw error{errc::invalid_option,
+                "durable_release is for servers; a lock in an SQLite file ends with the host anyway"};
+  if (sqlite3_threadsafe() == 0) throw error{errc::unsupported, "this SQLite was built without support for threads"};
+  return std::make_unique<sqlite_database>(read_sqlite_url(address), with);
+}
+
+dialect::table dialect_of(std::string_view prefix, const open_options& /*with*/) { return dialect::sqlite(prefix); }
+
+constexpr std::string_view schemes[] = {"sqlite"};
+
+}  // namespace
+}  // namespace rowlock::inline v1::driver
+
+extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowlock_backend_sqlite();
+
+extern "C" const rowlock::driver::backend* rowlock_backend_sqlite() {
+  static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
+                                            .dialect = rowlock::driver::dialect_of,
+                                            .migrations = rowlock::dialect::sqlite_migrations,
+                                            .open = rowlock::driver::open};
+  return &the;
+}

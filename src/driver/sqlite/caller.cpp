@@ -1,0 +1,104 @@
+#include "driver/sqlite/caller.hpp"
+
+#include <rowlock/error.hpp>
+#include <rowlock/interop/sqlite3.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/boot_clock.hpp"
+#include "core/wait.hpp"
+#include "driver/sqlite/errors.hpp"
+
+namespace rowlock::inline v1 {
+
+namespace driver {
+
+sqlite_caller::sqlite_caller(sqlite3* db) : db_{db} {
+  if (db == nullptr) throw error{errc::wrong_transaction_state, "the sqlite3* is null"};
+}
+
+std::vector<row> sqlite_caller::execute(const std::string& sql, std::span<const detail::value_in> arguments) {
+  request all{};
+  std::copy(arguments.begin(), arguments.end(), all.begin());
+  std::vector<row> out;
+  if (sqlite_statement{db_, sql}.run(all, out) != SQLITE_OK)
+    raise_sqlite(db_, sqlite3_extended_errcode(db_), "locking in a transaction of the caller's", false);
+  return out;
+}
+
+void sqlite_caller::require_transaction() const {
+  if (sqlite3_get_autocommit(db_) != 0)
+    throw error{
+        errc::wrong_transaction_state,
+        "no transaction is open on this connection: a lock would be gone before the call returned; BEGIN first"};
+}
+
+}  // namespace driver
+
+namespace detail {
+
+namespace {
+
+constexpr duration longest_wait = std::chrono::seconds{5};
+
+// Asks again while others have the file locked, for as long as a call may take.
+void execute_patiently(caller_transaction& on, const char* sql) {
+  const auto deadline = base::now() + longest_wait;
+  for (int polls = 0;; ++polls) {
+    try {
+      on.execute(sql, {});
+      return;
+    } catch (const error& e) {
+      const bool is_busy = (e.native_code() & 0xFF) == SQLITE_BUSY;
+      if (!is_busy || base::now() >= deadline) throw;
+    }
+    std::this_thread::sleep_for(core::lock_poll_pause(polls));
+  }
+}
+
+}  // namespace
+
+std::optional<transaction_lock> lock_in(sqlite3* tx, client& locks, const lock_name& name, std::optional<duration> wait,
+                                        const lock_in_options& options, const std::stop_token& stop) {
+  driver::sqlite_caller bridge{tx};
+  bridge.require_transaction();
+  return lock_in(bridge, locks, name, wait, options, stop);
+}
+
+struct sqlite_attempt::state {
+  explicit state(sqlite3* db) : bridge{db} {}
+  driver::sqlite_caller bridge;
+};
+
+sqlite_attempt::sqlite_attempt(sqlite3* connection) : state_{std::make_unique<state>(connection)} {
+  if (sqlite3_get_autocommit(connection) == 0)
+    throw error{errc::wrong_transaction_state,
+                "a transaction is open on this connection, and optimistically() has to roll back its own"};
+  execute_patiently(state_->bridge, "BEGIN IMMEDIATE");
+}
+
+sqlite_attempt::~sqlite_attempt() {
+  if (sqlite3_get_autocommit(handle()) != 0) return;
+  try {
+    state_->bridge.execute("ROLLBACK", {});
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): SQLite has rolled back by itself
+  }
+}
+
+sqlite3* sqlite_attempt::handle() const noexcept { return state_->bridge.handle(); }
+caller_transaction& sqlite_attempt::bridge() noexcept { return state_->bridge; }
+
+// In a file that is not in WAL mode, a commit has to wait for readers.
+void sqlite_attempt::commit() { execute_patiently(state_->bridge, "COMMIT"); }
+
+}  // namespace detail
+
+void confirm(sqlite3* tx, const held_lock& held) {
+  driver::sqlite_caller bridge{tx};
+  bridge.require_transaction();
+  detail::confirm(bridge, held);
+}
+
+}  // namespace rowlock::inline v1

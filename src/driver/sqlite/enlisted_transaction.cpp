@@ -1,0 +1,149 @@
+#include "driver/sqlite/enlisted_transaction.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+
+#include "core/error_detail.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+std::int64_t clock_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+[[noreturn]] void throw_stale(const error& e) {
+  throw detail::error_access::make(errc::stale_snapshot,
+                                   "others have written to the file since this transaction first read, and SQLite lets "
+                                   "it write no more: roll it back, "
+                                   "and begin again with the lock",
+                                   {.retryable = true, .native_code = e.native_code()});
+}
+
+// A copy of a file has the same installation id, so the file itself is looked for.
+std::optional<std::string> schema_of(const std::string& path, sqlite_caller& tx) {
+  const auto is_ours = [&](const std::filesystem::path& file) {
+    std::error_code failure;
+    return std::filesystem::equivalent(file, path, failure) && !failure;
+  };
+  const char* const own = sqlite3_db_filename(tx.handle(), "main");
+  if (own != nullptr && is_ours(own)) return "main";
+  for (const row& attached : tx.execute("PRAGMA database_list", {}))
+    if (is_ours(text(attached.at(2)))) return text(attached.at(1));
+  return std::nullopt;
+}
+
+}  // namespace
+
+sqlite_enlisted::sqlite_enlisted(sqlite_caller& tx, std::string_view prefix, const std::string& path,
+                                 const liveness_files* files)
+    : tx_{tx},
+      schema_{schema_of(path, tx)},
+      texts_{dialect::sqlite_enlisted(prefix, schema_.value_or("main"))},
+      files_{files} {}
+
+// The connection that has the write lock is the only one that can release anything.
+bool sqlite_enlisted::lets_others_go_on() { return state() != SQLITE_TXN_WRITE; }
+
+int sqlite_enlisted::state() const { return sqlite3_txn_state(tx_.handle(), schema_ ? schema_->c_str() : nullptr); }
+
+// Data that was read in another file has a snapshot of its own, and SQLite does not report that it is old.
+void sqlite_enlisted::refuse_older_data() {
+  if (state() == SQLITE_TXN_WRITE || sqlite3_txn_state(tx_.handle(), nullptr) == SQLITE_TXN_NONE) return;
+  for (const row& file : tx_.execute("PRAGMA database_list", {})) {
+    const auto schema = text(file.at(1));
+    if (schema != schema_ && schema != "temp" && sqlite3_txn_state(tx_.handle(), schema.c_str()) == SQLITE_TXN_READ)
+      throw error{
+          errc::wrong_transaction_state,
+          "this transaction has read in " + text(file.at(2)) +
+              " before the lock is had, which may be changed until then: begin it again, and let lock_in come first"};
+  }
+}
+
+// Takes the file's write lock, if the transaction does not have it already. A transaction that has read cannot wait
+// for another writer: when that commits, its own snapshot is too old to write.
+std::vector<row> sqlite_enlisted::write(const std::string& sql, std::span<const argument> arguments) {
+  const bool has_snapshot = state() == SQLITE_TXN_READ;
+  try {
+    return tx_.execute(sql, arguments);
+  } catch (const error& e) {
+    const bool is_busy = (e.native_code() & 0xFF) == SQLITE_BUSY;
+    if (e.native_code() == SQLITE_BUSY_SNAPSHOT || (is_busy && has_snapshot)) throw_stale(e);
+    throw;
+  }
+}
+
+// version, vacant, expires_at, liveness
+bool sqlite_enlisted::is_free(const row& found, std::int64_t clock) const {
+  if (number(found.at(1)) == 1) return true;
+  if (const auto expires_at = number(found.at(2))) return *expires_at <= clock;
+  const auto liveness = text(found.at(3));
+  return files_ != nullptr && !liveness.empty() && !files_->is_alive(liveness);
+}
+
+// The clock is read after the write lock was taken, and from then on no other connection changes the row. Why this and
+// the following are safe: docs/protocol.md, "In the caller's transaction".
+lock_view sqlite_enlisted::take(const enlisted_target& at, const take_options& how) try {
+  if (!schema_) return {.what = enlisted_result::elsewhere};
+  refuse_older_data();
+  const std::array<argument, 2> asked{at.name, at.installation};
+  const auto found = write(texts_.take, asked);
+  if (found.empty()) return {.what = enlisted_result::elsewhere};
+  const auto clock = clock_now();
+  if (!is_free(found[0], clock)) return {};
+  const auto version = std::max(number(found[0].at(0)).value_or(0) + 1, clock);
+  change(at, version, how.note, clock);
+  return {.what = enlisted_result::locked, .version = version};
+} catch (const error& e) {
+  if ((e.native_code() & 0xFF) == SQLITE_BUSY && e.code() != errc::stale_snapshot) return {};
+  throw;
+}
+
+void sqlite_enlisted::change(const enlisted_target& at, std::int64_t version, std::string_view note,
+                             std::int64_t clock) {
+  const std::array<argument, 4> arguments{at.name, version, note.empty() ? argument{} : argument{note}, clock};
+  tx_.execute(texts_.change, arguments);
+}
+
+// It writes, though it changes nothing: a transaction that only reads may see an old state of the file.
+enlisted_result sqlite_enlisted::pin(const enlisted_target& at, std::string_view acquisition, duration /*lease*/) {
+  if (!schema_) return enlisted_result::elsewhere;
+  const std::array<argument, 3> arguments{at.name, acquisition, at.installation};
+  const auto found = write(texts_.pin, arguments);
+  if (found.empty()) return enlisted_result::not_ours;
+  const auto expires_at = number(found[0].at(0));
+  return expires_at && *expires_at <= clock_now() ? enlisted_result::expired : enlisted_result::locked;
+}
+
+// The constructor has compared the files; the statements themselves compare the installation in the tables.
+bool sqlite_enlisted::is_at(std::string_view /*installation*/) { return schema_.has_value(); }
+
+std::optional<lock_view> sqlite_enlisted::begin_optimistically(const enlisted_target& at) { return see(at); }
+
+lock_view sqlite_enlisted::see(const enlisted_target& at) {
+  if (!schema_) return {.what = enlisted_result::elsewhere};
+  const std::array<argument, 2> asked{at.name, at.installation};
+  const auto found = write(texts_.take, asked);
+  if (found.empty()) return {.what = enlisted_result::elsewhere};
+  if (!is_free(found[0], clock_now())) return {};
+  return {.what = enlisted_result::locked, .version = number(found[0].at(0)).value_or(0)};
+}
+
+// The transaction has kept the write lock all the time, so only the body itself can have changed the version.
+enlisted_result sqlite_enlisted::set(const enlisted_target& at, std::int64_t version) {
+  tx_.require_transaction();
+  const auto seen = see(at);
+  if (seen.what != enlisted_result::locked) return seen.what;
+  if (seen.version != version) return enlisted_result::busy;
+  const auto clock = clock_now();
+  change(at, std::max(version + 1, clock), {}, clock);
+  return enlisted_result::locked;
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,254 @@
+#include "driver/sqlite/session.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/boot_clock.hpp"
+#include "core/wait.hpp"
+#include "driver/scoped_value.hpp"
+#include "driver/sqlite/errors.hpp"
+#include "driver/sqlite/values.hpp"
+
+namespace rowlock::inline v1::driver {
+
+namespace {
+
+// --- constants -------------------------------------------------------------------------------------------------------
+
+constexpr const char* setting_up = "setting up the connection";
+constexpr const char* migrating = "migrating";
+constexpr const char* beginning = "beginning a transaction";
+constexpr const char* committing = "committing";
+constexpr const char* looking_for_changes = "looking for changes";
+
+const request no_arguments{};
+
+std::atomic<int> sessions{0};
+std::atomic<bool> has_inherited{false};
+
+}  // namespace
+
+// --- set-up ----------------------------------------------------------------------------------------------------------
+
+std::int64_t host_wall_clock() {
+  return std::chrono::floor<duration>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+sqlite_session::counted::counted() noexcept { ++sessions; }
+sqlite_session::counted::~counted() { --sessions; }
+
+// SQLite keeps a record of a process's file locks in memory, and the child of a fork inherits the record without the
+// locks: it may corrupt every file that it opens then.
+void sqlite_session::refuse_inherited() {
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { has_inherited = has_inherited || sessions > 0; });
+  if (has_inherited)
+    throw error{errc::used_after_fork,
+                "this process was forked from one that had SQLite clients open, and SQLite does not survive that; fork "
+                "before connecting, close the clients before forking, or exec"};
+}
+
+sqlite_session::sqlite_session(const sqlite_options& options, const limits& until)
+    : liveness_{options.liveness}, clock_{options.clock} {
+  refuse_inherited();
+  const scoped_value scope{limits_, until};
+  open(options);
+  choose_durability(options);
+}
+
+void sqlite_session::open(const sqlite_options& options) {
+  sqlite3* db = nullptr;
+  // One thread at a time uses a session, so SQLite need not lock its own mutexes.
+  const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(options.path.c_str(), &db, flags, nullptr);
+  db_.reset(db);
+  const std::string doing = "opening " + options.path;
+  if (code != SQLITE_OK) raise_sqlite(db, db != nullptr ? sqlite3_extended_errcode(db) : code, doing, false);
+  sqlite3_extended_result_codes(db, 1);
+  sqlite3_busy_handler(db, on_busy, this);
+  if (sqlite3_db_readonly(db, "main") == 1)
+    throw error{errc::permission_denied, options.path + " cannot be written to; rowlock must be able to"};
+  register_functions(doing);
+}
+
+// SQLite must not evaluate these before the statement runs, so none is declared deterministic.
+void sqlite_session::register_functions(const std::string& doing) {
+  const auto add = [&](const char* name, int arguments, void (*function)(sqlite3_context*, int, sqlite3_value**)) {
+    const int code = sqlite3_create_function_v2(db_.get(), name, arguments, SQLITE_UTF8 | SQLITE_DIRECTONLY, this,
+                                                function, nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) raise_sqlite(db_.get(), code, doing, false);
+  };
+  add("clock_us", 0, clock_us);
+  add("tell", 2, tell);
+  add("is_dead", 2, is_dead);
+}
+
+// The reasons are in docs/protocol.md: NORMAL cannot harm a WAL file, and no holder survives a power loss.
+void sqlite_session::choose_durability(const sqlite_options& options) {
+  const bool is_new = pragma("page_count", limits_) == "0";
+  const std::string mode = pragma(is_new ? "journal_mode = WAL" : "journal_mode", limits_);
+  pragma(mode == "wal" || mode == "memory" ? "synchronous = NORMAL" : "synchronous = FULL", limits_);
+  if (mode != "wal" && mode != "memory" && options.warning)
+    options.warning(options.path + " has journal_mode " + mode +
+                    ", where readers and the writer block each other; PRAGMA journal_mode=WAL is faster");
+}
+
+std::string sqlite_session::pragma(const std::string& text, const limits& until) {
+  sqlite_statement statement;
+  // Changing the journal mode does not always ask the busy handler.
+  for (int polls = 0;; ++polls) {
+    try {
+      std::vector<row> rows;
+      execute(ready(statement, "PRAGMA " + text), no_arguments, rows, setting_up, false);
+      if (rows.empty() || rows[0].empty()) return {};
+      const auto number = maybe_integer(rows[0][0]);
+      return number ? std::to_string(*number) : driver::text(rows[0][0]);
+    } catch (const error& e) {
+      if (e.code() != errc::call_timed_out || base::now() >= until.deadline) throw;
+      on_busy(this, polls);
+    }
+  }
+}
+
+// --- functions of the statements -------------------------------------------------------------------------------------
+
+// The clock is read once for each statement, when the statement first asks, so all its times are the same.
+void sqlite_session::clock_us(sqlite3_context* context, int /*count*/, sqlite3_value** /*values*/) {
+  auto& self = *static_cast<sqlite_session*>(sqlite3_user_data(context));
+  if (!self.now_) self.now_ = self.clock_();
+  sqlite3_result_int64(context, *self.now_);
+}
+
+// expires_at, liveness
+void sqlite_session::is_dead(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  const auto* const files = static_cast<sqlite_session*>(sqlite3_user_data(context))->liveness_;
+  const bool has_lease = sqlite3_value_type(values[0]) != SQLITE_NULL;
+  const auto* const name = reinterpret_cast<const char*>(sqlite3_value_text(values[1]));
+  sqlite3_result_int(context, !has_lease && files != nullptr && name != nullptr && !files->is_alive(name) ? 1 : 0);
+}
+
+void sqlite_session::tell(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
+  row& told = static_cast<sqlite_session*>(sqlite3_user_data(context))->told_;
+  const auto at = static_cast<std::size_t>(sqlite3_value_int(values[0]));
+  if (told.size() <= at) told.resize(at + 1);
+  told[at] = cell_of(values[1]);
+  sqlite3_result_value(context, values[1]);
+}
+
+// --- one statement ---------------------------------------------------------------------------------------------------
+
+sqlite_statement& sqlite_session::ready(sqlite_statement& slot, const std::string& sql) {
+  if (!slot) slot = sqlite_statement{db_.get(), sql};
+  return slot;
+}
+
+void sqlite_session::execute(sqlite_statement& statement, const request& arguments, std::vector<row>& to,
+                             const char* doing, bool writing) {
+  now_.reset();
+  told_.clear();
+  const int code = statement.run(arguments, to);
+  if (code == SQLITE_OK) return;
+  if ((code & 0xFF) == SQLITE_BUSY && limits_.stop.stop_requested())
+    throw error{errc::cancelled, std::string{"stopped while "} + doing};
+  raise_sqlite(db_.get(), code, doing, writing);
+}
+
+// File locks have no queue, so a session that waits has to ask again.
+int sqlite_session::on_busy(void* self, int polls) {
+  const limits& until = static_cast<sqlite_session*>(self)->limits_;
+  const auto at = base::now();
+  if (at >= until.deadline || until.stop.stop_requested()) return 0;
+  std::this_thread::sleep_for(std::min<duration>(core::lock_poll_pause(polls), until.deadline - at));
+  return 1;
+}
+
+// --- transactions ----------------------------------------------------------------------------------------------------
+
+void sqlite_session::in_transaction(const std::function<void()>& body) {
+  std::vector<row> none;
+  if (sqlite3_get_autocommit(db_.get()) == 0) return body();  // inside exclusively()
+  execute(ready(begin_, "BEGIN IMMEDIATE"), no_arguments, none, beginning, false);
+  try {
+    body();
+    execute(ready(commit_, "COMMIT"), no_arguments, none, committing, true);
+  } catch (...) {
+    sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);  // fails if SQLite has rolled back already
+    throw;
+  }
+}
+
+// --- the session -----------------------------------------------------------------------------------------------------
+
+void sqlite_session::exclusively(const std::function<void()>& body, const limits& until) {
+  const scoped_value scope{limits_, until};
+  in_transaction(body);
+}
+
+std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<const request> batch,
+                                        const limits& until) {
+  const scoped_value scope{limits_, until};
+  std::vector<row> rows;
+  if (what.look) {
+    const auto left = unanswered(what, batch, rows);
+    if (what.act) act(what, left, rows);
+  } else {
+    act(what, batch, rows);
+  }
+  return rows;
+}
+
+std::vector<request> sqlite_session::unanswered(const dialect::step& what, std::span<const request> batch,
+                                                std::vector<row>& rows) {
+  auto& look = ready(steps_[static_cast<std::size_t>(what.verb)].look, what.look.value());
+  std::vector<request> left;
+  for (const request& r : batch) {
+    const auto before = rows.size();
+    execute(look, r, rows, dialect::doing(what.verb), false);
+    if (rows.size() == before) left.push_back(r);
+  }
+  return left;
+}
+
+// A writing statement is a transaction of its own and begins by taking the write lock, so a single one needs no BEGIN
+// IMMEDIATE.
+void sqlite_session::act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows) {
+  if (batch.empty()) return;
+  auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].act, what.act.value());
+  const auto each = [&] {
+    for (const request& r : batch) {
+      const auto before = rows.size();
+      execute(statement, r, rows, dialect::doing(what.verb), true);
+      const bool has_answered = rows.size() > before;
+      if (!has_answered && sqlite3_changes(db_.get()) > 0) rows.push_back(told_row(r[what.key]));
+    }
+  };
+  if (batch.size() == 1) return each();
+  in_transaction(each);
+}
+
+// What the statement told, after the key.
+row sqlite_session::told_row(const argument& key) {
+  if (told_.empty()) told_.resize(1);
+  if (const auto* words = std::get_if<std::string_view>(&key)) told_[0] = std::string{*words};
+  return std::move(told_);
+}
+
+void sqlite_session::do_script(const std::string& sql) {
+  const int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) raise_sqlite(db_.get(), code, migrating, true);
+}
+
+std::int64_t sqlite_session::do_change_count(const limits& until) {
+  const scoped_value scope{limits_, until};
+  std::vector<row> rows;
+  execute(ready(data_version_, "PRAGMA data_version"), no_arguments, rows, looking_for_changes, false);
+  return integer(rows.at(0).at(0));
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "driver/backend.hpp"
+#include "driver/sqlite/liveness_files.hpp"
+#include "driver/sqlite/statement.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// Microseconds since 1970: what clock_us() answers. Another one is for tests.
+using wall_clock = std::int64_t (*)();
+std::int64_t host_wall_clock();
+
+struct sqlite_options {
+  std::string path;
+  warn warning{};
+  const liveness_files* liveness = nullptr;  // nullptr: every holder without a lease counts as alive
+  wall_clock clock = host_wall_clock;
+};
+
+/// A connection to an SQLite file.
+class sqlite_session final : public session {
+ public:
+  sqlite_session(const sqlite_options& options, const limits& until);
+
+  void exclusively(const std::function<void()>& body, const limits& until) override;
+
+ private:
+  std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
+  void do_script(const std::string& sql) override;
+  std::int64_t do_change_count(const limits& until) override;
+
+  struct prepared {
+    sqlite_statement look;
+    sqlite_statement act;
+  };
+
+  /// Counts the sessions there are.
+  struct counted {
+    counted() noexcept;
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    ~counted();
+  };
+
+  static void refuse_inherited();
+  void open(const sqlite_options& options);
+  void register_functions(const std::string& doing);
+  void choose_durability(const sqlite_options& options);
+  std::string pragma(const std::string& text, const limits& until);
+
+  static void clock_us(sqlite3_context* context, int count, sqlite3_value** values);
+  static void is_dead(sqlite3_context* context, int count, sqlite3_value** values);
+  static void tell(sqlite3_context* context, int count, sqlite3_value** values);
+
+  sqlite_statement& ready(sqlite_statement& slot, const std::string& sql);
+  void execute(sqlite_statement& statement, const request& arguments, std::vector<row>& to, const char* doing,
+               bool writing);
+  static int on_busy(void* self, int polls);
+
+  void in_transaction(const std::function<void()>& body);
+
+  std::vector<request> unanswered(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
+  void act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
+  row told_row(const argument& key);
+
+  counted counted_;
+  sqlite_handle db_;
+  limits limits_;  // of the call under way: waits for the file's lock keep to them
+  const liveness_files* liveness_;
+  wall_clock clock_;
+  std::optional<std::int64_t> now_;  // of the statement under way
+  row told_;                         // by the statement under way
+  std::array<prepared, dialect::table::size> steps_;
+  sqlite_statement begin_;
+  sqlite_statement commit_;
+  sqlite_statement data_version_;
+};
+
+}  // namespace rowlock::inline v1::driver

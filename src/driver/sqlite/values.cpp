@@ -1,0 +1,30 @@
+#include "driver/sqlite/values.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rowlock::inline v1::driver {
+
+int bind_value(sqlite3_stmt* statement, int n, const argument& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return sqlite3_bind_int64(statement, n, *number);
+  if (const auto* words = std::get_if<std::string_view>(&value))
+    return sqlite3_bind_text(statement, n, words->data() != nullptr ? words->data() : "",
+                             static_cast<int>(words->size()), SQLITE_STATIC);
+  return sqlite3_bind_null(statement, n);
+}
+
+cell cell_of(sqlite3_value* value) {
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_NULL:
+      return {};
+    case SQLITE_INTEGER:
+      return sqlite3_value_int64(value);
+    default: {
+      const auto* words = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      return std::string(words, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+    }
+  }
+}
+
+}  // namespace rowlock::inline v1::driver

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <rowlock/holder.hpp>
+#include <rowlock/lock_name.hpp>
+#include <rowlock/options.hpp>
+
+#include "engine/events/counters.hpp"
+#include "engine/queue/local_wait_queue.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// What a caller wants.
+struct acquire_request {
+  const lock_name& name;
+  const lock_options& options;
+  holder by;
+  bool is_reentrant;
+  counted_call* call = nullptr;                ///< nullptr: the client's own
+  local_wait_queue::waiter* waiter = nullptr;  ///< once it waits
+
+  bool is_fair() const noexcept { return options.fairness == fairness::fifo; }
+  core::ticket_number ticket() const { return waiter == nullptr ? core::ticket_number::none : waiter->ticket_number(); }
+  /// Those with an earlier ticket come first.
+  core::ticket_number turn() const {
+    const auto own = ticket();
+    return own == core::ticket_number::none ? core::ticket_number::last : own;
+  }
+};
+
+}  // namespace rowlock::inline v1::engine

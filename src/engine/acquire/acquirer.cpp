@@ -1,0 +1,347 @@
+#include "engine/acquire/acquirer.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "base/jitter.hpp"
+#include "core/checks.hpp"
+#include "core/lease.hpp"
+#include "store/inspection.hpp"
+
+namespace rowlock::inline v1::engine {
+
+struct acquirer::attempt_result {
+  lease_ptr lease{};
+  core::retry_backoff::refusal why{};
+};
+
+/// What was answered to an attempt that was sent at `sent`.
+struct acquirer::reply {
+  base::instant sent{};
+  strategies::answer answer{};
+  std::unique_ptr<held_transaction> transaction{};
+};
+
+namespace {
+
+core::acquire_machine::position position_of(const local_wait_queue::waiter& w) {
+  return {.is_first = w.is_first(), .has_ticket = w.ticket_number() != core::ticket_number::none};
+}
+
+core::acquire_machine::wakeup wakeup_of(local_wait_queue::outcome o) {
+  using enum core::acquire_machine::wakeup;
+  if (o == local_wait_queue::outcome::stopped) return stopped;
+  return o == local_wait_queue::outcome::out_of_time ? out_of_time : hinted;
+}
+
+}  // namespace
+
+lease_ptr acquirer::acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by,
+                            duration wait, const std::stop_token& stop) {
+  if (db_.is_foreign()) db_.check_usable();
+  counted_call call{db_.events().numbers(), options.strategy};
+  auto lease = acquire({.name = name,
+                        .options = options,
+                        .by = by ? *by : holder::unique(),
+                        .is_reentrant = by.has_value(),
+                        .call = &call},
+                       wait, stop);
+  using enum counters::outcome;
+  call.ends(lease ? acquired : stop.stop_requested() ? cancelled : busy);
+  if (!lease && !stop.stop_requested())
+    db_.events().tell(
+        [&] { return events::busy{.name = name, .strategy = options.strategy, .waited = call.elapsed()}; });
+  return lease;
+}
+
+lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop) {
+  return acquire({.name = name, .options = options, .by = holder::unique(), .is_reentrant = false}, duration::zero(),
+                 stop);
+}
+
+lease_ptr acquirer::acquire(const acquire_request& what, duration wait, const std::stop_token& stop) {
+  core::check(what.options);
+  const gateway::call under_way{db_};
+  if (stop.stop_requested()) return nullptr;
+  if (auto lease = again(what)) return lease;
+  if (what.is_fair()) cleanup_.clear(what.name, wait, stop);
+  if (wait <= duration::zero()) return try_only_once(what, stop);
+  return wait_for(what, base::later(base::now(), wait), stop);
+}
+
+// A holder gets again what it has.
+lease_ptr acquirer::again(const acquire_request& what) {
+  if (!what.is_reentrant) return nullptr;
+  auto lease = locks_.registry().again(what.name, what.by, base::now());
+  if (lease && what.call != nullptr) what.call->ends_at_once();
+  return lease;
+}
+
+// --- waiting ---------------------------------------------------------------------------------------------------------
+
+lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_token& stop) try {
+  return try_once(what, db_.call_limits(stop)).lease;
+} catch (const error& e) {
+  if (e.code() == errc::cancelled && stop.stop_requested()) return nullptr;
+  throw;
+}
+
+lease_ptr acquirer::wait_for(acquire_request what, base::instant deadline, const std::stop_token& stop) {
+  using enum core::acquire_machine::action;
+  core::acquire_machine machine{base::now(), deadline};
+  lease_ptr lease;
+  auto step = machine.begin(!queue_.is_empty(what.name));
+  if (step.what == try_once) {
+    lease = try_while_waiting(what, machine, stop);
+    step = machine.after_first_try(base::now());
+  }
+  if (!lease && step.what == enter_queue) lease = wait_in_queue(std::move(what), machine, stop);
+  if (!lease && !stop.stop_requested())
+    machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());
+  return lease;
+}
+
+lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& machine, const std::stop_token& stop) {
+  using enum core::acquire_machine::action;
+  const auto hints = wakeups_.subscribe();
+  queued_waiter queued{queue_, cleanup_, what.name};
+  auto& waiter = queued.waiter;
+  what.waiter = &waiter;
+  if (auto lease = again(what)) return lease;  // since the first look, before anybody could tell this waiter
+  auto step = machine.in_queue(base::now(), position_of(waiter));
+  for (;;) {
+    switch (step.what) {
+      case take_ticket:
+        obtain_ticket(what, machine, stop);
+        step = machine.after_ticket(position_of(waiter));
+        break;
+      case sleep: {
+        const auto outcome = waiter.wait(step.until, stop);
+        db_.check_usable();
+        step = machine.after_sleep(base::now(), wakeup_of(outcome));
+        break;
+      }
+      case look:
+        waiter.listen();
+        if (auto lease = again(what)) return lease;
+        step = machine.after_look(base::now(), position_of(waiter));
+        break;
+      case try_once:
+        if (auto lease = try_while_waiting(what, machine, stop)) return lease;
+        wakeups_.look_sooner();
+        step = machine.in_queue(base::now(), position_of(waiter));
+        break;
+      default:
+        return nullptr;
+    }
+  }
+}
+
+driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop) {
+  driver::limits until = db_.call_limits(stop);
+  const auto least = base::later(base::now(), db_.database().least_call());
+  until.deadline = std::min(until.deadline, std::max(machine.deadline(), least));
+  return until;
+}
+
+lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
+                                      const std::stop_token& stop) try {
+  auto result = try_once(what, limits_while_waiting(machine, stop));
+  if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());
+  return std::move(result.lease);
+} catch (const error& e) {
+  machine.failed(e, stop.stop_requested(), holds_by_transaction(what.options.strategy), base::now(), base::jitter());
+  return nullptr;
+}
+
+void acquirer::obtain_ticket(const acquire_request& what, core::acquire_machine& machine,
+                             const std::stop_token& stop) try {
+  tickets_.take(*what.waiter, what.name, what.by, limits_while_waiting(machine, stop));
+} catch (const error& e) {
+  machine.failed(e, stop.stop_requested(), false, base::now(), base::jitter());
+}
+
+// --- one attempt -----------------------------------------------------------------------------------------------------
+
+acquirer::attempt_result acquirer::try_once(const acquire_request& what, const driver::limits& until) {
+  attempt_result out;
+  retry_inconclusive(db_, until.stop, [&] {
+    const auto id = who_.next_id();
+    auto result = send(what, id, until);
+    if (!result.answer.has_ticket) queue_.displace(what.waiter->ticket());
+    switch (result.answer.what) {
+      case strategies::verdict::granted:
+        out.lease = admit(what, id, std::move(result));
+        return out.lease != nullptr;
+      case strategies::verdict::busy:
+      case strategies::verdict::behind:
+        out.why = {.left = result.answer.left,
+                   .is_free = result.answer.what == strategies::verdict::behind,
+                   .is_behind = result.answer.is_behind,
+                   .is_told = wakeups_.is_told()};
+        return true;
+      default:
+        return false;
+    }
+  });
+  return out;
+}
+
+strategies::acquire_args acquirer::args_of(const acquire_request& what, const core::acquisition_id& id) const {
+  return {.name = what.name.view(),
+          .owner = who_.owner(),
+          .thread = what.by.text(),
+          .acquisition = id.text(),
+          .note = what.options.note,
+          .lease = what.options.lease};
+}
+
+bool acquirer::holds_by_transaction(strategy s) noexcept {
+  return s == strategy::for_update && db_.database().has_row_locks();
+}
+
+// Those that write who has the name into the row; all of them are renewed and released alike.
+const strategies::algorithm& acquirer::algorithm_of(strategy s) const noexcept {
+  if (s == strategy::version_cas) return version_cas_;
+  if (s == strategy::for_update) return liveness_rows_;
+  return unique_index_;
+}
+
+acquirer::reply acquirer::send(const acquire_request& what, const core::acquisition_id& id,
+                               const driver::limits& until) {
+  db_.check_usable();
+  if (holds_by_transaction(what.options.strategy)) return hold(what, id, until);
+  const base::instant sent = base::now();
+  return {.sent = sent, .answer = ask(what, id, until)};
+}
+
+// A session is needed for an attempt, and is all there is to keep or to close: nothing was committed, so nothing is
+// left to undo. If its end did not reach the server, the server is told by another session.
+acquirer::reply acquirer::hold(const acquire_request& what, const core::acquisition_id& id,
+                               const driver::limits& until) {
+  if (locks_.registry().has(what.name)) return {.answer = {.what = strategies::verdict::busy}};
+  locks_.prepare_transactions();
+  const auto first = gateway::leaving_a_tenth(until);
+  auto session = db_.lend_transaction(first);
+  const store::access db{.sql = db_.sql(), .session = **session, .until = first};
+  try {
+    db_.require_fit_schema(db);
+    if (const auto refused = refused_by_queue(what, db)) return {.answer = *refused};
+    reply out{.sent = base::now()};
+    out.answer = for_update_.acquire(db, args_of(what, id));
+    if (out.answer.what == strategies::verdict::granted)
+      out.transaction = std::make_unique<held_transaction>(std::move(session));
+    if (out.transaction && what.waiter != nullptr) tickets_.leave(*what.waiter, until);
+    return out;
+  } catch (const error& e) {
+    db_.events().failed(e);
+    e.connection_is_unusable() ? session->lose() : session->discard();
+    session.reset();
+    if (e.code() == errc::schema_missing) db_.forget_schema();
+    if (e.connection_is_unusable()) db_.end_lost_sessions(until);
+    throw;
+  } catch (...) {
+    if (session) session->discard();
+    throw;
+  }
+}
+
+strategies::answer acquirer::ask(const acquire_request& what, const core::acquisition_id& id,
+                                 const driver::limits& until) try {
+  auto one = args_of(what, id);
+  const auto liveness = what.options.strategy == strategy::for_update ? db_.database().liveness() : std::string{};
+  one.liveness = liveness;
+  const auto first = gateway::leaving_a_tenth(until);
+  const auto& by = algorithm_of(what.options.strategy);
+  const bool is_queued = what.is_fair() || what.ticket() != core::ticket_number::none;
+  const bool database_asks = what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn && is_queued;
+  if (database_asks)
+    one.queued = {.ticket = what.ticket(), .turn = what.is_fair() ? what.turn() : core::ticket_number::none};
+  return db_.run(first, [&](const store::access& db) {
+    if (!database_asks)
+      if (const auto refused = refused_by_queue(what, db)) return *refused;
+    const auto answer = by.acquire(db, {&one, 1}).at(0);
+    if (answer.has_left) what.waiter->give_up_ticket();
+    if (answer.what == strategies::verdict::granted && what.waiter != nullptr) tickets_.leave(*what.waiter, db);
+    return answer;
+  });
+} catch (const error& e) {
+  if (!e.outcome_is_unknown()) throw;
+  if (auto granted = adopt(what, id, until)) return *granted;
+  const bool has_lease = what.options.strategy != strategy::for_update;
+  auto entry =
+      locks_.unresolved_ones().entry_for(what.name, id, has_lease ? what.options.lease : duration::max(), base::now());
+  entry.may_appear = has_lease;  // a lock without a lease is in a file, where nothing comes late
+  locks_.unresolved_ones().add(std::move(entry));
+  throw;
+}
+
+// For statements that do not ask the queue themselves. A ticket that is committed between this look and the attempt
+// came later: that it is not waited for is as if the attempt had been made at once.
+std::optional<strategies::answer> acquirer::refused_by_queue(const acquire_request& what,
+                                                             const store::access& db) const {
+  if (!what.is_fair()) return std::nullopt;
+  const store::ticket_ref own{.name = what.name.view(), .attempt = {}, .number = what.turn()};
+  const auto turn = store::look_at_queues(db, {&own, 1}).at(0);
+  const bool has_ticket = what.ticket() == core::ticket_number::none || turn.has_ticket;
+  if (!turn.is_behind && has_ticket) return std::nullopt;
+  return strategies::answer{.what = turn.looks_free ? strategies::verdict::behind : strategies::verdict::busy,
+                            .token = {},
+                            .left = turn.looks_free ? std::nullopt : turn.left,
+                            .is_behind = turn.is_behind,
+                            .has_ticket = has_ticket};
+}
+
+// The reply was lost; was the lock? A row that has the id is ours. If there is none, the statement may be under way
+// yet: then it is undone, not believed in. What is adopted here is not given to the reconciler.
+std::optional<strategies::answer> acquirer::adopt(const acquire_request& what, const core::acquisition_id& id,
+                                                  const driver::limits& until) noexcept try {
+  if (base::now() >= until.deadline || until.stop.stop_requested()) return std::nullopt;
+  return db_.run(
+      until,
+      [&](const store::access& db) -> std::optional<strategies::answer> {
+        db_.database().end_lost_sessions(db.session, until);
+        const auto row = store::look_at(db, what.name.view());
+        if (!row || !row->is_held_by(id.text())) return std::nullopt;
+        return strategies::answer{.what = strategies::verdict::granted, .token = row->token, .left = row->left};
+      },
+      purpose::releasing);
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
+// nullptr: the answer took so long that the lease is not to be relied on.
+lease_ptr acquirer::admit(const acquire_request& what, const core::acquisition_id& id, reply granted) {
+  const bool has_lease = what.options.strategy != strategy::for_update;
+  auto lease = has_lease
+                   ? std::make_shared<lease_state>(what.name, what.by, id, what.options)
+                   : std::make_shared<lease_state>(what.name, what.by, id, what.options,
+                                                   db_.options().transaction_limit, std::move(granted.transaction));
+  lease->counts = what.call == nullptr ? nullptr : &db_.events().numbers();
+  lease->asked_at = granted.sent;
+  lease->token = granted.answer.token;
+  if (what.options.hold_limit) lease->hold_limit = base::later(granted.sent, *what.options.hold_limit);
+  const auto left = granted.answer.left.value_or(lease->time_to_live());
+  lease->set_first_left(granted.sent, left, base::now());
+  lease->set_renewal_due(core::renewal_due(granted.sent, lease->time_to_live()));
+  if (lease->deadline() <= base::now()) {
+    if (!lease->transaction) locks_.unresolved_ones().add(locks_.unresolved_ones().entry_for(*lease));
+    return nullptr;
+  }
+  // At least as much time has passed at the database since the grant as here since its answer.
+  lease->stays_until = base::later(base::now(), lease->at_least);
+  locks_.admit(lease, what.is_reentrant, [&] {
+    if (what.call == nullptr) return;
+    db_.events().tell([&] {
+      return events::acquired{
+          .name = lease->name, .token = lease->token, .strategy = lease->strategy, .waited = what.call->elapsed()};
+    });
+  });
+  if (what.options.as) queue_.hint_everybody(what.name);  // the same holder may wait there more than once
+  return lease;
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,100 @@
+#include "engine/admin/force_release.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <string>
+
+#include "base/boot_clock.hpp"
+#include "core/error_detail.hpp"
+#include "core/force_release_machine.hpp"
+#include "core/wait.hpp"
+#include "store/lock_owner.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+std::string describe_blocker(const lock_name& name, const core::lock_owner& what) {
+  std::string out = "a transaction that the server does not tell of";
+  if (what.session) out = "session " + std::to_string(core::to_integer(*what.session));
+  if (!what.session_name.empty()) out.append(" (").append(what.session_name).append(")");
+  return out.append(" keeps \"").append(name.view()).append("\" locked");
+}
+
+error unknown_session(const lock_name& name, const core::lock_owner& what) {
+  return {errc::database_error, describe_blocker(name, what) +
+                                    ": look for it in information_schema.innodb_trx and SHOW PROCESSLIST, or in "
+                                    "pg_locks and pg_prepared_xacts, and end it there"};
+}
+
+error not_permitted(const lock_name& name, const core::lock_owner& what, const error& e) {
+  return detail::error_access::make(errc::permission_denied,
+                                    describe_blocker(name, what) + ", and this role may not end it (" + e.what() +
+                                        "): end it by the role it belongs to or by an administrator",
+                                    {.native_code = e.native_code(), .sqlstate = std::string{e.sqlstate()}});
+}
+
+error not_ended(const lock_name& name, const core::lock_owner& what) {
+  return detail::error_access::make(errc::call_timed_out, describe_blocker(name, what) + ", and has not ended in time",
+                                    {.retryable = true});
+}
+
+}  // namespace
+
+bool force_release::operator()(const lock_name& name, std::optional<fencing_token> only) {
+  using enum core::force_release_machine::action;
+  const gateway::call under_way{db_};
+  const auto until = db_.call_limits();
+  // In a file a transaction keeps everybody from writing, whatever it has locked; nothing of it can be seen.
+  if (!db_.database().has_row_locks()) free_lease(name, {}, until);
+  const auto departures_before = notices_.departures();
+  core::force_release_machine machine{only, db_.options().call_timeout, until.deadline};
+  for (int looks = 1;; ++looks) {
+    auto next = machine.saw(look(name, until), base::now());
+    if (next == free_lease_now)
+      next = free_lease(name, machine.owner(), until) ? freed : machine.was_not_freed(base::now());
+    switch (next) {
+      case nobody:
+        return false;
+      case freed:
+        notices_.released(name, departures_before);
+        // Nobody else is told of what a transaction has had that was undone.
+        if (!machine.owner().is_committed) notices_.pass_on(name);
+        return true;
+      case not_ended:
+        throw engine::not_ended(name, machine.owner());
+      case unknown_session:
+        throw engine::unknown_session(name, machine.owner());
+      case end_session_now:
+        end_session(name, machine.owner(), until);
+        break;
+      default:
+        break;
+    }
+    db_.pause_until(base::later(base::now(), core::ending_pause(looks)), until.stop);
+    db_.check_usable();
+  }
+}
+
+std::optional<core::lock_owner> force_release::look(const lock_name& name, const driver::limits& until) {
+  return db_.run(until, [&](const store::access& db) { return store::find_lock_owner(db, name.view()); });
+}
+
+// Sent once: if the reply is lost, the version keeps it from what somebody else has by then.
+bool force_release::free_lease(const lock_name& name, const core::lock_owner& what, const driver::limits& until) {
+  const bool is_freed =
+      db_.run(until, [&](const store::access& db) { return store::free(db, name.view(), what.committed); });
+  if (is_freed) locks_.was_freed(what.acquisition, until);
+  return is_freed;
+}
+
+void force_release::end_session(const lock_name& name, const core::lock_owner& what, const driver::limits& until) try {
+  db_.run(until, [&](const store::access& db) {
+    db_.database().end_session(db.sql, db.session, name.view(), core::to_integer(*what.session), until);
+  });
+} catch (const error& e) {
+  if (e.code() != errc::permission_denied || e.connection_is_unusable()) throw;
+  throw not_permitted(name, what, e);
+}
+
+}  // namespace rowlock::inline v1::engine

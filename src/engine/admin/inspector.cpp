@@ -1,0 +1,58 @@
+#include "engine/admin/inspector.hpp"
+
+#include "store/inspection.hpp"
+#include "store/tickets.hpp"
+
+namespace rowlock::inline v1::engine {
+
+store::schema_files inspector::files() const {
+  return {.files = db_.kind().migrations(), .prefix = db_.options().table_prefix};
+}
+
+std::vector<lock_info> inspector::list(std::string_view prefix) {
+  db_.check_usable();
+  std::vector<std::string> odd;
+  auto out = db_.run(db_.call_limits(), [&](const store::access& db) { return store::list(db, prefix, odd); });
+  db_.events().odd_rows(odd);
+  return out;
+}
+
+std::optional<lock_info> inspector::find(const lock_name& name) {
+  db_.check_usable();
+  return db_.run(db_.call_limits(), [&](const store::access& db) { return store::find(db, name.view()); });
+}
+
+std::vector<waiter_info> inspector::waiters(const lock_name& name) {
+  db_.check_usable();
+  return db_.run(db_.call_limits(), [&](const store::access& db) { return store::waiters(db, name.view()); });
+}
+
+database_statistics inspector::statistics() {
+  const gateway::call under_way{db_};
+  std::vector<std::string> odd;
+  auto out = db_.run(db_.call_limits(), [&](const store::access& db) { return store::count(db, odd); });
+  db_.events().odd_rows(odd);
+  return out;
+}
+
+void inspector::check() {
+  db_.check_usable();
+  db_.forget_schema();
+  db_.run(db_.call_limits(), [](const store::access& db) {
+    store::require_sane_clock(db);
+    db.run(dialect::verb::probe);
+  });
+}
+
+void inspector::migrate() {
+  db_.check_usable();
+  db_.run_on_any_schema(db_.call_limits(), [&](const store::access& db) { store::migrate(db, files()); });
+}
+
+rowlock::schema_status inspector::schema_status() {
+  db_.check_usable();
+  return db_.run_on_any_schema(db_.call_limits(),
+                               [&](const store::access& db) { return store::read_status(db, files()); });
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <rowlock/diagnosis.hpp>
+#include <rowlock/lock_info.hpp>
+#include <rowlock/lock_name.hpp>
+#include <rowlock/schema_status.hpp>
+#include <rowlock/statistics.hpp>
+#include <rowlock/waiter_info.hpp>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/gateway/gateway.hpp"
+#include "store/schema.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// Answers what people ask of the database, and applies its schema.
+class inspector {
+ public:
+  explicit inspector(gateway& db) : db_{db} {}
+
+  std::vector<lock_info> list(std::string_view prefix);
+  std::optional<lock_info> find(const lock_name& name);
+  std::vector<waiter_info> waiters(const lock_name& name);
+  database_statistics statistics();
+
+  void check();
+  std::vector<finding> diagnose();
+  void migrate();
+  rowlock::schema_status schema_status();
+
+ private:
+  store::schema_files files() const;
+
+  gateway& db_;
+};
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,101 @@
+#include "engine/client_core.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "base/atexit_registry.hpp"
+#include "base/boot_clock.hpp"
+#include "core/checks.hpp"
+#include "core/error_detail.hpp"
+#include "core/url.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+client_options checked(client_options options) {
+  core::check(options);
+  return options;
+}
+
+constexpr auto last_moment = std::chrono::milliseconds{100};
+
+// In a child of a fork it is left alone for good: its threads are not there to be joined, its mutexes may be held by
+// nobody, and closing an SQLite connection that was carried over harms the file's locks.
+void destroy(client_core* core) noexcept {
+  if (!core->is_foreign()) delete core;  // NOLINT(cppcoreguidelines-owning-memory): a shared_ptr's deleter
+}
+
+}  // namespace
+
+std::shared_ptr<client_core> client_core::open(std::string_view url, client_options options) try {
+  std::shared_ptr<client_core> client{new client_core{url, checked(std::move(options))}, destroy};
+  if (client->db.database().needs_static_objects()) base::close_at_exit(client, &client->db.kind());
+  return client;
+} catch (const error&) {
+  throw;
+} catch (const std::system_error& e) {  // no descriptor or no thread was left
+  throw detail::error_access::make(errc::connection_failed, std::string{"a client cannot be made: "} + e.what(),
+                                   {.retryable = true, .connection_unusable = true});
+}
+
+client_core::client_core(std::string_view url, client_options options)
+    : options_{std::move(options)},
+      who_{options_.application},
+      events{options_.observer, options_.call_timeout},
+      db{driver::backend_for(core::cut_url(url).scheme), core::cut_url(url), options_, who_, events},
+      background{options_.call_timeout},
+      cleanup{db, who_, queue, background},
+      tickets{db, who_, queue, cleanup, background},
+      locks{db, cleanup, background},
+      hints{db, who_, queue, tickets, cleanup},
+      acquiring{db, who_, locks, queue, tickets, cleanup, hints},
+      transactions{db, who_, locks, cleanup},
+      inspection{db},
+      freeing{db, locks, cleanup} {
+  db.connect();
+  locks.start();
+  background.add(cleanup);
+  background.add(tickets);
+  background.start();
+}
+
+// Waits end first; then nobody relies on a lock any more; then the threads end, and what was held is released.
+void client_core::close() noexcept {
+  if (!db.begin_close()) return;
+  const auto until = db.call_limits();
+  queue.close();
+  auto given_up = locks.give_up_all(until);
+  db.wait_for_calls(until.deadline);
+  locks.stop_watching();
+  background.stop();
+  hints.stop();
+  locks.release_given_up(std::move(given_up), until);
+  cleanup.leave_all(until);
+  db.close(until);
+  locks.end_callbacks(until.deadline);
+  // What has just been reported is worth a moment, even if all the time is over.
+  events.close(std::max(until.deadline, base::later(base::now(), last_moment)));
+}
+
+// In a child the mutexes may be locked by nobody.
+client_statistics client_core::stats() {
+  if (is_foreign()) db.check_usable();
+  auto out = events.numbers().read();
+  out.statements = events.calls().read();
+  out.dropped_events = events.dropped_events();
+  locks.registry().each([&](const lease_ptr& a) {
+    if (a->counts != nullptr && a->is_held()) ++out.held;
+  });
+  const auto connections = db.connections();
+  out.connections = connections.open;
+  out.connections_in_use = connections.in_use;
+  out.held_transactions = db.held_transactions().in_use;
+  return out;
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <rowlock/options.hpp>
+#include <rowlock/statistics.hpp>
+
+#include <memory>
+#include <string_view>
+
+#include "base/atexit_registry.hpp"
+#include "engine/acquire/acquirer.hpp"
+#include "engine/admin/force_release.hpp"
+#include "engine/admin/inspector.hpp"
+#include "engine/events/telemetry.hpp"
+#include "engine/gateway/gateway.hpp"
+#include "engine/identity.hpp"
+#include "engine/lease/held_locks.hpp"
+#include "engine/maintenance.hpp"
+#include "engine/queue/local_wait_queue.hpp"
+#include "engine/queue/ticket_cleanup.hpp"
+#include "engine/queue/ticket_upkeep.hpp"
+#include "engine/queue/wakeups.hpp"
+#include "engine/transaction/transaction_locks.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// What a client, its mutexes and its locks share: puts the components together, and closes them. It lives as long as
+/// any of them; close() takes what makes it work.
+///
+///   open --close()--> closed: nothing can be acquired, everything held is lost (client_closed)
+///   in a child of a fork: foreign: calls throw, destructors do nothing
+class client_core final : public base::closable {
+ private:
+  const client_options options_;
+  identity who_;
+
+ public:
+  static std::shared_ptr<client_core> open(std::string_view url, client_options options);
+  client_core(std::string_view url, client_options options);
+  ~client_core() { close(); }
+
+  void close() noexcept override;
+  client_statistics stats();
+  const client_options& options() const noexcept { return options_; }
+  bool is_foreign() const noexcept { return db.is_foreign(); }
+
+  // The components: each knows only what is above it, and the threads are the first to go.
+  telemetry events;
+  gateway db;
+  local_wait_queue queue;
+  maintenance background;
+  ticket_cleanup cleanup;
+  ticket_upkeep tickets;
+  held_locks locks;
+  wakeups hints;
+  acquirer acquiring;
+  transaction_locks transactions;
+  inspector inspection;
+  force_release freeing;
+};
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,137 @@
+#include "engine/gateway/gateway.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/waits.hpp"
+#include "store/schema.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+// "rowlock host:pid", of an owner "rowlock:host:pid:id".
+std::string name_for_servers(const std::string& owner) {
+  std::string out = owner.substr(0, owner.rfind(':'));
+  out.at(out.find(':')) = ' ';
+  return out;
+}
+
+// One is kept for renewing and releasing, where there is more than one.
+pool::size pool_size(std::size_t most) { return {.most = most, .kept = most > 1 ? 1U : 0U}; }
+
+}  // namespace
+
+gateway::gateway(const driver::backend& kind, const core::url& address, const client_options& options,
+                 const identity& who, telemetry& to)
+    : options_{options},
+      events_{to},
+      kind_{kind},
+      sql_{kind.dialect(options.table_prefix, for_database(who))},
+      database_{kind.open(address, for_database(who))},
+      pool_{opening(&driver::database::connect), "connections",
+            pool_size(std::min(options.connections, database_->most_sessions())), options.connect_timeout,
+            [this] { events_.reconnected(); }},
+      transactions_{opening(&driver::database::connect_to_hold),
+                    "held_transactions",
+                    {.most = options.held_transactions},
+                    options.connect_timeout,
+                    [this] { events_.reconnected(); }} {}
+
+driver::open_options gateway::for_database(const identity& who) {
+  return {.warning = [this](const std::string& sentence) { events_.warn(sentence); },
+          .application_name = name_for_servers(who.owner()),
+          .call_timeout = options_.call_timeout,
+          .transaction_limit = options_.transaction_limit,
+          .table_prefix = options_.table_prefix,
+          .transaction_pooling = options_.transaction_pooling,
+          .durable_release = options_.durable_release};
+}
+
+pool::open_session gateway::opening(connecting how) {
+  return [this, how](const driver::limits& until) { return open(how, until); };
+}
+
+std::unique_ptr<driver::session> gateway::open(connecting how, const driver::limits& until) {
+  auto out = [&] {
+    const driver::timed scope{&events_.calls(), driver::chore::connecting};
+    return (*database_.*how)(until);
+  }();
+  out->time_by(&events_.calls());
+  return out;
+}
+
+void gateway::connect() {
+  static_cast<void>(pool_.borrow({.deadline = base::later(base::now(), options_.connect_timeout)}));
+}
+
+std::unique_ptr<driver::session> gateway::open_session(const driver::limits& until) {
+  return open(&driver::database::connect, until);
+}
+
+std::unique_ptr<pool::loan> gateway::lend_transaction(const driver::limits& until) try {
+  return transactions_.lend(until);
+} catch (const error& e) {
+  events_.failed(e);
+  throw;
+}
+
+void gateway::require_fit_schema(const store::access& db) {
+  if (schema_fits_) return;
+  store::require_fit_schema(db);
+  schema_fits_ = true;
+}
+
+void gateway::end_lost_sessions(const driver::limits& until) noexcept try {
+  run(
+      until, [&](const store::access& db) { database_->end_lost_sessions(db.session, until); }, purpose::releasing);
+} catch (const std::exception&) {  // then they end by the server's own limits
+}
+
+// --- calls and closing -----------------------------------------------------------------------------------------------
+
+void gateway::check_usable() const {
+  if (is_foreign()) throw error{errc::used_after_fork, "this rowlock client belongs to the parent process"};
+  if (is_closed_) throw error{errc::client_closed, "this rowlock client was closed"};
+}
+
+in_flight_calls& gateway::calls_if_usable() {
+  check_usable();
+  return calls_;
+}
+
+driver::limits gateway::call_limits(const std::stop_token& stop) const {
+  return {.deadline = base::later(base::now(), options_.call_timeout), .stop = stop};
+}
+
+driver::limits gateway::leaving_a_tenth(driver::limits until) {
+  until.deadline -= std::max<duration>(until.deadline - base::now(), duration::zero()) / 10;
+  return until;
+}
+
+void gateway::pause_until(base::instant t, const std::stop_token& stop) {
+  auto is_closing = is_closing_.lock();
+  base::wait_until(closing_, is_closing.lock(), t, stop, [&] { return *is_closing; });
+}
+
+bool gateway::begin_close() noexcept {
+  if (is_foreign() || is_closed_.exchange(true)) return false;
+  *is_closing_.lock() = true;
+  closing_.notify_all();
+  return true;
+}
+
+void gateway::close(const driver::limits& until) noexcept {
+  if (!database_->has_row_locks()) retire(until);
+  database_->abandon();
+  transactions_.close();
+  pool_.close();
+}
+
+void gateway::retire(const driver::limits& until) noexcept try {
+  auto loan = pool_.borrow(until, purpose::releasing);
+  database_->retire(sql_, *loan, until);
+} catch (const std::exception&) {  // somebody else will tidy up
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+#include <rowlock/options.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "base/fork_guard.hpp"
+#include "base/guarded.hpp"
+#include "base/time.hpp"
+#include "core/url.hpp"
+#include "core/wait.hpp"
+#include "driver/backend.hpp"
+#include "engine/events/telemetry.hpp"
+#include "engine/gateway/in_flight_calls.hpp"
+#include "engine/gateway/pool.hpp"
+#include "engine/identity.hpp"
+#include "store/access.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// The only way to the database: connections, the check that its schema fits, sessions whose replies were lost.
+///
+///   open --begin_close()--> closing: no call begins; calls under way may end --close()--> closed
+///   in a child of a fork: foreign: calls throw used_after_fork
+class gateway {
+ public:
+  gateway(const driver::backend& kind, const core::url& address, const client_options& options, const identity& who,
+          telemetry& to);
+  gateway(const gateway&) = delete;
+  gateway& operator=(const gateway&) = delete;
+
+  /// Opens the first connection.
+  void connect();
+
+  const client_options& options() const noexcept { return options_; }
+  const driver::backend& kind() const noexcept { return kind_; }
+  const dialect::table& sql() const noexcept { return sql_; }
+  const dialect::capabilities& can() const noexcept { return sql_.can(); }
+  driver::database& database() noexcept { return *database_; }
+  telemetry& events() noexcept { return events_; }
+  bool is_foreign() const noexcept { return process_.is_foreign(); }
+
+  bool is_usable() const noexcept { return !is_foreign() && !is_closed_; }
+  /// Throws client_closed, used_after_fork.
+  void check_usable() const;
+  /// A call that closing waits for. Throws as check_usable().
+  class call;
+  /// One that is allowed while the client closes.
+  in_flight_calls::call enter_to_release() noexcept { return in_flight_calls::call{calls_}; }
+
+  driver::limits call_limits(const std::stop_token& stop = {}) const;
+  /// Leaves time to find out what became of a call that was cut, and to end its session before it takes effect.
+  static driver::limits leaving_a_tenth(driver::limits until);
+  /// Sleeps until then; returns early if the client closes or `stop` fires.
+  void pause_until(base::instant t, const std::stop_token& stop);
+
+  /// Runs `use(store::access)` on a session; its schema fits this library.
+  template <class Use>
+  auto run(const driver::limits& until, Use use, purpose what_for = purpose::usual);
+  /// The same whatever the schema is.
+  template <class Use>
+  auto run_on_any_schema(const driver::limits& until, Use use, purpose what_for = purpose::usual);
+  void require_fit_schema(const store::access& db);
+  /// It is checked again at the next use.
+  void forget_schema() noexcept { schema_fits_ = false; }
+
+  /// A session for a transaction that is kept open.
+  std::unique_ptr<pool::loan> lend_transaction(const driver::limits& until);
+  /// A session that does not belong to the pool.
+  std::unique_ptr<driver::session> open_session(const driver::limits& until);
+  /// Asks the server to end sessions whose calls were cut or whose replies were lost.
+  void end_lost_sessions(const driver::limits& until) noexcept;
+
+  pool::usage connections() { return pool_.used(); }
+  pool::usage held_transactions() { return transactions_.used(); }
+
+  /// false: somebody else closes it, or it is not ours.
+  bool begin_close() noexcept;
+  /// Returns when no call is under way, at `deadline` at the latest.
+  void wait_for_calls(base::instant deadline) { calls_.wait_for_the_last(deadline); }
+  void close(const driver::limits& until) noexcept;
+
+ private:
+  using connecting = std::unique_ptr<driver::session> (driver::database::*)(const driver::limits&);
+  in_flight_calls& calls_if_usable();
+  driver::open_options for_database(const identity& who);
+  pool::open_session opening(connecting how);
+  std::unique_ptr<driver::session> open(connecting how, const driver::limits& until);
+  void retire(const driver::limits& until) noexcept;
+
+  const base::fork_guard process_;
+  const client_options& options_;
+  telemetry& events_;
+  const driver::backend& kind_;
+  const dialect::table sql_;
+  const std::unique_ptr<driver::database> database_;
+  pool pool_;
+  pool transactions_;
+  std::atomic<bool> schema_fits_{false};  // checked once, and again after the tables were found missing
+  in_flight_calls calls_;
+  std::condition_variable_any closing_;
+  base::guarded<bool> is_closing_;
+  std::atomic<bool> is_closed_{false};  // the same, without its mutex
+};
+
+class gateway::call {
+ public:
+  explicit call(gateway& in) : call_{in.calls_if_usable()} { in.check_usable(); }
+
+ private:
+  const in_flight_calls::call call_;
+};
+
+template <class Use>
+auto gateway::run_on_any_schema(const driver::limits& until, Use use, purpose what_for) try {
+  auto loan = pool_.borrow(until, what_for);
+  try {
+    return use(store::access{.sql = sql_, .session = *loan, .until = until});
+  } catch (const error& e) {
+    if (e.connection_is_unusable()) loan.lose();
+    if (e.code() == errc::schema_missing) forget_schema();
+    throw;
+  }
+} catch (const error& e) {
+  events_.failed(e);
+  throw;
+}
+
+template <class Use>
+auto gateway::run(const driver::limits& until, Use use, purpose what_for) {
+  return run_on_any_schema(
+      until,
+      [&](const store::access& db) {
+        require_fit_schema(db);
+        return use(db);
+      },
+      what_for);
+}
+
+/// Calls `attempt` until it returns true: a row that somebody has locked just then says nothing, and is asked again
+/// soon. false: it never did.
+template <class Attempt>
+bool retry_inconclusive(gateway& on, const std::stop_token& stop, Attempt attempt) {
+  for (int tries = 1; !attempt(); ++tries) {
+    if (tries == core::inconclusive_tries) return false;
+    on.pause_until(base::later(base::now(), core::inconclusive_pause(tries)), stop);
+  }
+  return true;
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,123 @@
+#include "engine/gateway/pool.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+
+#include "base/waits.hpp"
+
+namespace rowlock::inline v1::engine {
+
+std::unique_ptr<driver::session> pool::take(const driver::limits& until, purpose what_for) {
+  if (auto session = take_or_reserve(until, what_for)) return session;
+  try {
+    auto session = open_(opening(until));
+    tell_if_reopened();
+    return session;
+  } catch (...) {
+    give_back(nullptr, what_for, false);
+    throw;
+  }
+}
+
+void pool::tell_if_reopened() {
+  {
+    const auto state = state_.lock();
+    if (state->lost == 0) return;
+    --state->lost;
+  }
+  if (reopened_) reopened_();
+}
+
+bool pool::has_one_for(const contents& in, purpose what_for) const noexcept {
+  return (!in.idle.empty() || in.open < most_) && (what_for != purpose::usual || in.usual < most_usual_);
+}
+
+// nullptr: the place of one that is to be opened.
+std::unique_ptr<driver::session> pool::take_one(contents& from, purpose what_for) {
+  if (what_for == purpose::usual) ++from.usual;
+  if (from.idle.empty()) {
+    ++from.open;
+    return nullptr;
+  }
+  auto session = std::move(from.idle.back());  // the last one used: its caches are warm
+  from.idle.pop_back();
+  return session;
+}
+
+// After anything has come free. So whoever comes later finds nothing that somebody before it waits for.
+void pool::serve(contents& from) {
+  for (const auto what_for : {purpose::renewing, purpose::releasing, purpose::usual}) {
+    auto& line = from.waiting.at(static_cast<std::size_t>(what_for));
+    while (!line.empty() && has_one_for(from, what_for)) {
+      waiter& next = *line.front();
+      line.pop_front();
+      next.session = take_one(from, what_for);
+      next.has_turn = true;
+      next.woken.notify_one();
+    }
+  }
+}
+
+std::unique_ptr<driver::session> pool::wait_for_one(base::guarded<contents>::access& state, const driver::limits& until,
+                                                    purpose what_for) {
+  if (has_one_for(*state, what_for)) return take_one(*state, what_for);
+  waiter self;
+  auto& line = state->waiting.at(static_cast<std::size_t>(what_for));
+  const auto place = line.insert(line.end(), &self);
+  if (base::wait_until(self.woken, state.lock(), until.deadline, until.stop, [&] { return self.has_turn; }))
+    return std::move(self.session);
+  line.erase(place);
+  if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
+  throw error{errc::pool_exhausted, "all " + std::to_string(most_) + " connections stayed busy (" + option_ + ")"};
+}
+
+// nullptr: the place of one that is to be opened.
+std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& until, purpose what_for) {
+  std::vector<std::unique_ptr<driver::session>> dead;  // closed when the lock is free again
+  auto state = state_.lock();
+  auto session = wait_for_one(state, until, what_for);
+  while (session && !session->looks_alive()) {
+    dead.push_back(std::move(session));
+    ++state->lost;
+    if (state->idle.empty()) break;  // its place is taken by one that is to be opened
+    session = std::move(state->idle.back());
+    state->idle.pop_back();
+    --state->open;
+  }
+  if (!dead.empty()) serve(*state);
+  return session;
+}
+
+void pool::give_back(std::unique_ptr<driver::session> session, purpose what_for, bool was_lost) noexcept {
+  const auto state = state_.lock();
+  if (was_lost) ++state->lost;
+  if (what_for == purpose::usual) --state->usual;
+  if (session && !state->is_closed) {
+    state->idle.push_back(std::move(session));
+  } else {
+    --state->open;
+  }
+  serve(*state);
+}
+
+driver::limits pool::opening(const driver::limits& until) const {
+  return {.deadline = std::min(until.deadline, base::later(base::now(), longest_)), .stop = until.stop};
+}
+
+pool::usage pool::used() {
+  const auto state = state_.lock();
+  std::size_t waiting = 0;
+  for (const auto& line : state->waiting) waiting += line.size();
+  return {.open = state->open, .in_use = state->open - state->idle.size(), .waiting = waiting};
+}
+
+void pool::close() noexcept {
+  std::vector<std::unique_ptr<driver::session>> last;
+  const auto state = state_.lock();
+  state->is_closed = true;
+  state->open -= state->idle.size();
+  last.swap(state->idle);
+}
+
+}  // namespace rowlock::inline v1::engine

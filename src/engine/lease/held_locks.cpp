@@ -1,0 +1,299 @@
+#include "engine/lease/held_locks.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "core/checks.hpp"
+#include "core/lease.hpp"
+#include "strategy/for_update.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+error lock_lost(const lease_state& a, std::string_view how) {
+  std::string sentence(1, '"');
+  sentence.append(a.name.view()).append("\" ").append(how);
+  return {errc::lock_lost, sentence};
+}
+
+error lock_lost(const lease_state& a, loss_reason why) {
+  return lock_lost(a, "was lost (" + std::string{to_string(why)} + ")");
+}
+
+duration left_of(const lease_state& a) noexcept { return std::max(a.deadline() - base::now(), duration::zero()); }
+
+}  // namespace
+
+held_locks::held_locks(gateway& db, release_notices& notices, maintenance& on)
+    : db_{db},
+      notices_{notices},
+      maintenance_{on},
+      watchdog_{registry_, *this},
+      renewer_{db, registry_, *this},
+      reconciler_{db, notices, on},
+      heartbeat_{db, *this} {}
+
+void held_locks::start() {
+  maintenance_.add(renewer_);
+  maintenance_.add(reconciler_);
+  watchdog_.start();
+}
+
+void held_locks::admit(const lease_ptr& a, bool reentrant, const std::function<void()>& first) {
+  if (!registry_.add(a, reentrant, first)) {  // closed since: nobody has worked under it
+    a->stays_until = base::instant::min();
+    end(*a);
+    db_.check_usable();
+  }
+  watchdog_.arm(a->deadline());
+  if (a->renews) maintenance_.wake_at(a->renewal_due());
+  if (a->transaction) heartbeat_.attend(a);
+}
+
+// --- releasing -------------------------------------------------------------------------------------------------------
+
+// It is marked as released before its row is: no renewal is sent for it from then on, and one that is under way finds
+// no owner. If the release fails, or its outcome is unknown, the reconciler repeats it: a second time does nothing.
+void held_locks::release(const lease_ptr& a) {
+  if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
+  const auto under_way = db_.enter_to_release();
+  const bool was_last = registry_.drop(*a);
+  const bool was_held = was_last ? a->release(base::now()) : a->is_held_at(base::now());
+  if (!was_held) {
+    if (was_last && a->take_unfired()) watchdog_.fire({a});  // it is not registered any more
+    throw lock_lost(*a, a->why_lost());
+  }
+  if (!was_last) return;
+  // Before the next holder can have it, and be reported.
+  db_.events().tell([&] { return events::released{.name = a->name, .token = a->token, .held = a->was_held_for()}; });
+  end(*a);
+}
+
+void held_locks::release_soon(const lease_ptr& a) noexcept {
+  if (db_.is_foreign() || !registry_.drop(*a)) return;
+  if (a->release(base::now())) return reconciler_.add(reconciler_.entry_for(*a));
+  if (a->take_unfired()) watchdog_.fire({a});
+}
+
+void held_locks::end(lease_state& a) { a.transaction ? end_transaction(a) : end_lease(a); }
+
+void held_locks::end_lease(const lease_state& a) {
+  const auto until = db_.call_limits();
+  const bool may_be_prolonged = a.may_be_prolonged();
+  const auto departures_before = notices_.departures();
+  store::release_outcome outcome{};
+  try {
+    outcome = try_release(a, until);
+  } catch (const error&) {
+    reconciler_.add(reconciler_.entry_for(a));
+    throw;
+  }
+  if (outcome == store::release_outcome::pinned) return reconciler_.add(reconciler_.entry_for(a));
+  if (outcome == store::release_outcome::gone) throw lock_lost(a, "had been freed or taken over by somebody else");
+  if (may_be_prolonged) reconciler_.add(once_more(reconciler_.entry_for(a)));
+  notices_.released(a.name, departures_before);
+}
+
+// What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
+store::release_outcome held_locks::try_release(const lease_state& a, const driver::limits& until) {
+  const store::lease_ref one{.name = a.name.view(), .acquisition = a.id.text(), .lease = a.at_least};
+  auto outcome = store::release_outcome::gone;
+  retry_inconclusive(db_, until.stop, [&] {
+    if (outcome == store::release_outcome::pinned) a.wait_for_claimant();
+    const bool stays = a.stays_until > base::now();
+    outcome = db_.run(
+                     until,
+                     [&](const store::access& db) {
+                       return stays ? store::defer_release(db, {&one, 1}) : store::release(db, {&one, 1});
+                     },
+                     purpose::releasing)
+                  .at(0);
+    return outcome != store::release_outcome::pinned;
+  });
+  return outcome;
+}
+
+// If the commit fails, the end of the connection releases the lock as well.
+void held_locks::end_transaction(lease_state& a) {
+  a.transaction->hurry();
+  const claimed_lease scope{a};
+  heartbeat_.forget(a);
+  const auto until = db_.call_limits();
+  const auto departures_before = notices_.departures();
+  if (a.transaction->was_cut_short()) return notices_.released(a.name, departures_before);
+  if (a.transaction->is_over() || !a.transaction->session().looks_alive()) {
+    a.transaction->end();
+    throw lock_lost(a, loss_reason::session_ended);
+  }
+  commit_transaction(a, until);
+  notices_.released(a.name, departures_before);
+}
+
+void held_locks::end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept {
+  a.transaction->hurry();
+  const claimed_lease scope{a};
+  heartbeat_.forget(a);
+  if (a.transaction->is_over()) return;
+  const auto departures_before = notices_.departures();
+  try {
+    commit_transaction(a, until);
+  } catch (const std::exception&) {  // its end releases the lock as well
+  }
+  notices_.released(a.name, departures_before);
+}
+
+void held_locks::commit_transaction(lease_state& a, const driver::limits& until) try {
+  const auto first = gateway::leaving_a_tenth(until);
+  strategies::for_update::release({.sql = db_.sql(), .session = a.transaction->session(), .until = first},
+                                  a.name.view(), a.id.text());
+  a.transaction->give_back();
+} catch (const std::exception& e) {
+  if (const auto* const why = dynamic_cast<const error*>(&e)) db_.events().failed(*why);
+  a.transaction->end();
+  db_.end_lost_sessions(until);
+  throw;
+}
+
+void held_locks::release_all() noexcept {
+  const auto until = db_.call_limits();
+  reconciler_.release_all(give_up(registry_.all(), loss_reason::forced, until), until);
+}
+
+// First nobody relies on them any more, then their rows are released: never the other way round. A callback that does
+// not return may not take all the time: others' rows are among them.
+std::vector<unresolved> held_locks::give_up(const std::vector<lease_ptr>& all, loss_reason why,
+                                            const driver::limits& until) {
+  std::vector<lease_ptr> given_up;
+  for (const auto& a : all)
+    if (a->lose(why)) given_up.push_back(a);
+  watchdog_.fire_and_wait(given_up, gateway::leaving_a_tenth(until).deadline);
+  std::vector<unresolved> rows;
+  rows.reserve(given_up.size());
+  for (const auto& a : given_up) {
+    if (a->transaction) {
+      end_given_up_transaction(*a, until);
+    } else {
+      rows.push_back(reconciler_.entry_for(*a));
+    }
+  }
+  return rows;
+}
+
+std::vector<unresolved> held_locks::give_up_all(const driver::limits& until) {
+  auto out = give_up(registry_.close(), loss_reason::client_closed, until);
+  heartbeat_.stop();
+  return out;
+}
+
+void held_locks::release_given_up(std::vector<unresolved> given_up, const driver::limits& until) {
+  for (auto& e : reconciler_.take_permitted(base::now())) given_up.push_back(std::move(e));
+  reconciler_.release_all(std::move(given_up), until);
+}
+
+// --- extending -------------------------------------------------------------------------------------------------------
+
+void held_locks::extend(const lease_ptr& a, duration ttl) {
+  if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
+  core::check_lease(ttl);
+  if (!a->has_lease)
+    throw error{errc::unsupported, "a lock by for_update has no lease that could be extended; it lasts until released"};
+  const claimed_lease scope{*a};
+  const auto until = db_.call_limits();
+  if (!retry_inconclusive(db_, until.stop, [&] { return try_extend(a, ttl, until); }))
+    throw error{errc::call_timed_out, "somebody kept the row of \"" + std::string{a->name.view()} + "\" locked"};
+}
+
+// false: inconclusive.
+bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limits& until) {
+  if (!a->is_held_at(base::now())) throw lock_lost(*a, a->why_lost());
+  db_.check_usable();
+  const base::instant sent = base::now();
+  // A shorter lease may take effect even if no answer comes.
+  a->shorten_deadline(core::local_deadline(sent, ttl, ttl));
+  watchdog_.arm(a->deadline());
+  const store::lease_ref one{.name = a->name.view(), .acquisition = a->id.text(), .lease = ttl};
+  const auto answer = db_.run(
+                             until,
+                             [&](const store::access& db) {
+                               return store::extend(db, {&one, 1});
+                             },
+                             purpose::renewing)
+                          .at(0);
+  if (answer.what == store::standing::inconclusive) return false;
+  if (answer.what == store::standing::lost) {
+    gone(a, answer.why);
+    throw lock_lost(*a, answer.why);
+  }
+  a->set_time_to_live(ttl);
+  if (!a->set_left(sent, answer.left, base::now())) throw lock_lost(*a, a->why_lost());
+  watchdog_.arm(a->deadline());
+  a->set_renewal_due(core::renewal_due(sent, ttl));
+  if (a->renews) maintenance_.wake_at(a->renewal_due());
+  return true;
+}
+
+// --- losing ----------------------------------------------------------------------------------------------------------
+
+void held_locks::gone(const lease_ptr& a, loss_reason why) {
+  if (a->lose(a->why_gone(why, base::now()))) watchdog_.fire({a});
+}
+
+void held_locks::was_freed(const core::acquisition_id& id, const driver::limits& until) {
+  const auto own = registry_.find(id);
+  if (own && own->lose(loss_reason::forced)) watchdog_.fire_and_wait({own}, until.deadline);
+}
+
+void held_locks::require_held(lease_state& a) const {
+  if (db_.is_foreign()) throw lock_lost(a, loss_reason::forked);
+  if (a.transaction)
+    throw error{errc::unsupported,
+                "a lock by for_update is held by a transaction of its own, for which this one would wait "
+                "in vain; do the work in the same transaction: lock_in"};
+  if (a.is_held_at(base::now())) return;
+  if (a.why_lost() == loss_reason::none)
+    throw error{errc::not_held, "\"" + std::string{a.name.view()} + "\" was released"};
+  throw lock_lost(a, a.why_lost());
+}
+
+std::function<void()> held_locks::report_of(const lease_state& a) {
+  if (a.counts == nullptr) return {};
+  return [this, e = events::lost{.name = a.name, .token = a.token, .reason = a.why_lost(), .held = a.was_held_for()}] {
+    db_.events().report({e});
+  };
+}
+
+// On the watchdog's thread; a callback that lasts does not hold it up.
+void held_locks::lost(const lease_ptr& a) {
+  registry_.remove(*a);
+  const auto why = a->why_lost();
+  const bool is_overdue =
+      why == loss_reason::expired || why == loss_reason::unreachable || why == loss_reason::hold_limit;
+  // A late renewal may have prolonged it in the database. It is not released before the lease it had is over there:
+  // until then its holder has time to stop.
+  if (is_overdue && a->has_lease) {
+    auto e = reconciler_.entry_for(a->name, a->id, a->time_to_live(), a->over());
+    e.confirmed_by = a->confirmed_by();
+    reconciler_.add(std::move(e));
+  }
+  if (a->transaction) heartbeat_.look();
+  maintenance_.wake_at(base::instant::min());
+}
+
+void held_locks::renewed(const lease_state& a) noexcept {
+  if (a.counts == nullptr) return;
+  counters::count(a.counts->renewals);
+  db_.events().tell([&] { return events::renewed{.name = a.name, .token = a.token, .left = left_of(a)}; });
+}
+
+void held_locks::renewal_failed(const lease_state& a, const error& why) noexcept {
+  if (a.counts == nullptr) return;
+  counters::count(a.counts->renewal_failures);
+  db_.events().tell(
+      [&] { return events::renewal_failed{.name = a.name, .token = a.token, .cause = why, .left = left_of(a)}; });
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/gateway/gateway.hpp"
+#include "engine/lease/lease_state.hpp"
+#include "engine/lease/lock_registry.hpp"
+#include "engine/lease/reconciler.hpp"
+#include "engine/lease/renewer.hpp"
+#include "engine/lease/transaction_heartbeat.hpp"
+#include "engine/lease/watchdog.hpp"
+#include "engine/maintenance.hpp"
+#include "engine/queue/release_notices.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// The locks of a client, from their grant until they are released or lost.
+class held_locks final : private lease_listener, private watchdog::listener {
+ public:
+  held_locks(gateway& db, release_notices& notices, maintenance& on);
+
+  /// Before the maintenance thread starts.
+  void start();
+  lock_registry& registry() noexcept { return registry_; }
+  reconciler& unresolved_ones() noexcept { return reconciler_; }
+  /// Before a lock is asked for that is held by a transaction. Throws if there is no thread to be had.
+  void prepare_transactions() { heartbeat_.start(); }
+
+  /// From now on it is kept. `first` as in lock_registry::add. Throws client_closed: it is released again.
+  void admit(const lease_ptr& a, bool reentrant, const std::function<void()>& first);
+  /// One handle of it is released. Throws as held_lock::release() does.
+  void release(const lease_ptr& a);
+  /// Without waiting for the database.
+  void release_soon(const lease_ptr& a) noexcept;
+  void extend(const lease_ptr& a, duration ttl);
+  /// All that is held: each handle is then lost (forced).
+  void release_all() noexcept;
+  /// It is lost if it is still held, by the reason that its row gives.
+  void gone(const lease_ptr& a, loss_reason why) override;
+  /// A lock that was freed, if it is one of this client's.
+  void was_freed(const core::acquisition_id& id, const driver::limits& until);
+  /// Throws if a transaction must not rely on it.
+  void require_held(lease_state& a) const;
+
+  // The order of closing: nothing is admitted any more, and all is lost; then the threads end; then what was held is
+  // released.
+  std::vector<unresolved> give_up_all(const driver::limits& until);
+  void stop_watching() noexcept { watchdog_.stop(); }
+  void release_given_up(std::vector<unresolved> given_up, const driver::limits& until);
+  void end_callbacks(base::instant until) noexcept { watchdog_.end_callbacks(until); }
+
+ private:
+  void renewed(const lease_state& a) noexcept override;
+  void renewal_failed(const lease_state& a, const error& why) noexcept override;
+  std::function<void()> report_of(const lease_state& a) override;
+  void lost(const lease_ptr& a) override;
+
+  void end(lease_state& a);
+  void end_lease(const lease_state& a);
+  store::release_outcome try_release(const lease_state& a, const driver::limits& until);
+  void end_transaction(lease_state& a);
+  void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
+  void commit_transaction(lease_state& a, const driver::limits& until);
+  bool try_extend(const lease_ptr& a, duration ttl, const driver::limits& until);
+  std::vector<unresolved> give_up(const std::vector<lease_ptr>& all, loss_reason why, const driver::limits& until);
+
+  gateway& db_;
+  release_notices& notices_;
+  maintenance& maintenance_;
+  lock_registry registry_;
+  watchdog watchdog_;
+  renewer renewer_;
+  reconciler reconciler_;
+  transaction_heartbeat heartbeat_;
+};
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,107 @@
+#include "engine/lease/lease_state.hpp"
+
+#include <utility>
+
+#include "base/boot_clock.hpp"
+
+namespace rowlock::inline v1::engine {
+
+lease_state::lease_state(lock_name what, holder whose, core::acquisition_id unique_id, const lock_options& options)
+    : name{std::move(what)},
+      by{std::move(whose)},
+      id{std::move(unique_id)},
+      strategy{options.strategy},
+      renews{options.renew},
+      has_lease{true},
+      at_least{options.at_least},
+      time_to_live_{options.lease.count()} {}
+
+// The heartbeat keeps a transaction alive.
+lease_state::lease_state(lock_name what, holder whose, core::acquisition_id unique_id, const lock_options& options,
+                         duration limit, std::unique_ptr<held_transaction> in)
+    : name{std::move(what)},
+      by{std::move(whose)},
+      id{std::move(unique_id)},
+      strategy{options.strategy},
+      renews{in == nullptr},
+      has_lease{false},
+      at_least{},
+      transaction{std::move(in)},
+      time_to_live_{limit.count()} {
+  if (lasts()) set_deadline(base::instant::max());
+}
+
+loss_reason lease_state::why_lost() const noexcept {
+  const auto now = status_.load();
+  return now < lost ? loss_reason::none : static_cast<loss_reason>(now - lost);
+}
+
+bool lease_state::is_held_at(base::instant now) noexcept {
+  if (!is_overdue(now)) return is_held();
+  const std::lock_guard alone{changing_};
+  if (!is_overdue(now)) return is_held();  // an answer has come just before
+  is_unfired_ = true;
+  return !mark_lost(why_overdue());
+}
+
+bool lease_state::release(base::instant now) noexcept {
+  if (!is_held_at(now)) return false;
+  const std::lock_guard alone{changing_};
+  return leave_held(released, [this] { counts->released(strategy, was_held_for_); });
+}
+
+bool lease_state::lose(loss_reason why) noexcept {
+  const std::lock_guard alone{changing_};
+  return mark_lost(why);
+}
+
+bool lease_state::mark_lost(loss_reason why) noexcept {
+  return leave_held(static_cast<std::uint8_t>(lost + static_cast<int>(why)),
+                    [this, why] { counts->lost(strategy, why, was_held_for_); });
+}
+
+// Nobody sees the state before what goes with it.
+template <class Count>
+bool lease_state::leave_held(std::uint8_t to, Count count) noexcept {
+  if (!is_held()) return false;
+  was_held_for_ = base::now() - asked_at;
+  if (counts != nullptr) count();
+  status_.store(to);
+  return true;
+}
+
+void lease_state::shorten_deadline(base::instant t) noexcept {
+  const std::lock_guard alone{changing_};
+  set_deadline(std::min(t, deadline()));
+}
+
+void lease_state::set_first_left(base::instant sent, duration left, base::instant now) noexcept {
+  if (lasts()) return;
+  set(over_, base::later(now, left));
+  set_deadline(core::local_deadline(sent, left, time_to_live()));
+}
+
+bool lease_state::set_left(base::instant sent, duration left, base::instant now) noexcept {
+  if (!is_held_at(now)) return false;
+  const std::lock_guard alone{changing_};
+  if (!is_held()) return false;
+  set_first_left(sent, left, now);
+  return true;
+}
+
+void lease_state::was_confirmed_by(core::session_number session) noexcept {
+  auto before = core::session_number::unknown;
+  if (!confirmed_by_.compare_exchange_strong(before, session) && before != session)
+    confirmed_by_ = core::session_number::several;
+}
+
+void lease_state::claim_or_wait() noexcept {
+  while (!claim()) claimed_.wait(true, std::memory_order_relaxed);
+}
+
+void lease_state::unclaim() noexcept {
+  claimed_.store(false, std::memory_order_release);
+  claimed_.notify_all();
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,207 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+#include <rowlock/fencing_token.hpp>
+#include <rowlock/holder.hpp>
+#include <rowlock/lock_name.hpp>
+#include <rowlock/loss_reason.hpp>
+#include <rowlock/options.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "base/fork_guard.hpp"
+#include "base/time.hpp"
+#include "core/identity.hpp"
+#include "core/lease.hpp"
+#include "engine/events/counters.hpp"
+#include "engine/lease/held_transaction.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// One lock that was granted, from its grant until it is released or lost.
+///
+///   held --release()-> released
+///   held --lose(why)-> lost        the first of the two is final
+///
+/// The local deadline moves only while the lock is held, and only before it has passed: the first thread that finds
+/// that it has passed marks the lock as lost, so that no late answer takes back what somebody was told (law 5). Changes
+/// of state and deadline exclude each other; both can be read at any time. A claim lets one renewal or extend be under
+/// way at a time, so that answers cannot overtake each other.
+class lease_state {
+ public:
+  lease_state(lock_name what, holder whose, core::acquisition_id unique_id, const lock_options& options);
+  /// Without a lease: held by a transaction, which the server ends if it is silent for `limit`, or, without a
+  /// transaction, for as long as the client lives.
+  lease_state(lock_name what, holder whose, core::acquisition_id unique_id, const lock_options& options, duration limit,
+              std::unique_ptr<held_transaction> in);
+
+  const lock_name name;
+  const holder by;
+  const core::acquisition_id id;
+  const rowlock::strategy strategy;
+  const bool renews;
+  const bool has_lease;
+  const duration at_least;
+  // Set once, before another thread sees this object:
+  counters* counts = nullptr;  // nullptr: the client's own lock, which is not counted and not reported
+  base::instant asked_at{};    // when the request was sent that was granted
+  fencing_token token{};
+  base::instant hold_limit = base::instant::max();      // when it is lost, however well it is renewed
+  base::instant stays_until = base::instant::min();     // released before that, its release is deferred
+  const std::unique_ptr<held_transaction> transaction;  // used by the thread that has claimed this lock
+
+  bool is_foreign() const noexcept { return process_.is_foreign(); }
+
+  /// As marked so far, whatever the clock says.
+  bool is_held() const noexcept { return status_.load() == held; }
+  /// Whether its holder may rely on it. Marks it as lost if its deadline has passed.
+  bool is_held_at(base::instant now) noexcept;
+  loss_reason why_lost() const noexcept;
+  /// false: it was lost or released before. A lock whose deadline has passed is lost and cannot be released.
+  bool release(base::instant now) noexcept;
+  /// true: the caller fires lost().
+  bool lose(loss_reason why) noexcept;
+  /// For a lock that was marked as lost by the clock: true once, and the caller fires lost(). The watchdog does so by
+  /// itself while the lock is registered, since its deadline has passed.
+  bool take_unfired() noexcept { return is_unfired_.exchange(false); }
+  /// From the request until it was released or lost. Only for a lock that is not held any more.
+  duration was_held_for() const noexcept { return was_held_for_; }
+
+  /// The length of its lease or, for a transaction, how long the server lets it be silent.
+  duration time_to_live() const noexcept { return duration{time_to_live_.load(std::memory_order_relaxed)}; }
+  void set_time_to_live(duration d) noexcept { time_to_live_.store(d.count(), std::memory_order_relaxed); }
+  base::instant deadline() const noexcept { return at(deadline_); }
+  /// How long it may stay in the database after nobody relies on it any more.
+  duration outlives_by() const noexcept { return has_lease ? time_to_live() : duration::max(); }
+  /// When it ends in the database, as far as answers have come.
+  base::instant over() const noexcept { return at(over_); }
+  base::instant renewal_due() const noexcept { return at(due_); }
+  /// For a lock that no other thread has seen yet. Not beyond hold_limit.
+  void set_deadline(base::instant t) noexcept { set(deadline_, std::min(t, hold_limit)); }
+  /// Never makes it later.
+  void shorten_deadline(base::instant t) noexcept;
+  /// The answer to the request that was granted and sent at `sent`: so much is left of the lease.
+  void set_first_left(base::instant sent, duration left, base::instant now) noexcept;
+  /// The same for a renewal or extend. false: it came too late, and the lock is lost.
+  bool set_left(base::instant sent, duration left, base::instant now) noexcept;
+  void set_renewal_due(base::instant t) noexcept { set(due_, t); }
+  /// Not if its lease covers all the time for which it may be held.
+  bool wants_renewal() const noexcept { return renews && is_held() && !is_limited_now(); }
+
+  /// Whether the last renewal failed because no answer came.
+  std::atomic<bool> is_unreachable{false};
+  /// Why it is lost if its deadline passes now.
+  loss_reason why_overdue() const noexcept {
+    if (is_limited_now()) return loss_reason::hold_limit;
+    return is_unreachable ? loss_reason::unreachable : loss_reason::expired;
+  }
+
+  /// Why it is lost, given what its row says. Nobody takes over a lease that has not run out: if somebody has the name
+  /// before that, the lock was freed in between.
+  loss_reason why_gone(loss_reason found, base::instant now) const noexcept {
+    const bool runs_out = has_lease && now >= deadline();
+    return found == loss_reason::taken_over && !runs_out ? loss_reason::forced : found;
+  }
+
+  /// A transaction of that session of the server has confirmed it and pins its row.
+  void was_confirmed_by(core::session_number session) noexcept;
+  core::session_number confirmed_by() const noexcept { return confirmed_by_; }
+
+  /// In one order with release(): a thread that claims it and then finds it held is seen by the thread that releases
+  /// it.
+  bool claim() noexcept { return !claimed_.exchange(true); }
+  void claim_or_wait() noexcept;
+  void unclaim() noexcept;
+  /// Returns when no claim is held.
+  void wait_for_claimant() const noexcept { claimed_.wait(true, std::memory_order_acquire); }
+  /// Once it was released and its end is deferred: whether a request that was sent before may prolong it yet.
+  bool may_be_prolonged() const noexcept { return at_least > duration::zero() && (claimed_.load() || is_unreachable); }
+
+  /// Stops when it is lost. A thread that takes the token and then finds the lock held is seen by the thread that fires
+  /// it (is_watched).
+  std::stop_token lost_token() noexcept {
+    is_watched_ = true;
+    return lost_.get_token();
+  }
+  /// Once it was lost: whether there may be callbacks.
+  bool is_watched() const noexcept { return is_watched_; }
+  std::stop_source lost_source() const noexcept { return lost_; }
+
+  // Of lock_registry, under its mutex.
+  std::size_t slot = 0;
+  std::size_t handles = 1;
+  bool is_listed = false;
+  std::string reentrancy_key{};
+
+ private:
+  enum status : std::uint8_t { held, released, lost };  // lost + reason
+
+  using atomic_time = std::atomic<base::instant::rep>;
+  static base::instant at(const atomic_time& t) noexcept {
+    return base::instant{duration{t.load(std::memory_order_acquire)}};
+  }
+  static void set(atomic_time& to, base::instant t) noexcept {
+    to.store(t.time_since_epoch().count(), std::memory_order_release);
+  }
+  bool mark_lost(loss_reason why) noexcept;  // under changing_, as the next two
+  template <class Count>
+  bool leave_held(std::uint8_t to, Count count) noexcept;
+  bool is_overdue(base::instant now) const noexcept { return is_held() && deadline() <= now; }
+
+  bool is_limited_now() const noexcept { return hold_limit != base::instant::max() && deadline() >= hold_limit; }
+  /// Until it is released: neither the server nor time ends it.
+  bool lasts() const noexcept { return !has_lease && !transaction; }
+
+  const base::fork_guard process_;
+  std::mutex changing_;  // of status_, deadline_ and over_
+  std::atomic<std::uint8_t> status_{held};
+  std::atomic<bool> is_unfired_{false};
+  std::atomic<bool> is_watched_{false};
+  duration was_held_for_{};
+  std::atomic<duration::rep> time_to_live_;
+  atomic_time deadline_{0};
+  atomic_time over_{0};
+  atomic_time due_{0};
+  std::atomic<bool> claimed_{false};
+  std::atomic<core::session_number> confirmed_by_{core::session_number::unknown};
+  std::stop_source lost_;
+};
+
+using lease_ptr = std::shared_ptr<lease_state>;
+
+/// Keeps renewals away while the holder's own call is under way.
+class claimed_lease {
+ public:
+  explicit claimed_lease(lease_state& a) : a_{a} { a_.claim_or_wait(); }
+  claimed_lease(const claimed_lease&) = delete;
+  claimed_lease& operator=(const claimed_lease&) = delete;
+  ~claimed_lease() { a_.unclaim(); }
+
+ private:
+  lease_state& a_;
+};
+
+/// Told what becomes of leases by the threads that keep them.
+class lease_listener {
+ public:
+  lease_listener() = default;
+  lease_listener(const lease_listener&) = delete;
+  lease_listener& operator=(const lease_listener&) = delete;
+  virtual void renewed(const lease_state& a) noexcept = 0;
+  /// No answer came.
+  virtual void renewal_failed(const lease_state& a, const error& why) noexcept = 0;
+  /// The database says so; the listener marks it as lost.
+  virtual void gone(const lease_ptr& a, loss_reason why) = 0;
+
+ protected:
+  ~lease_listener() = default;
+};
+
+}  // namespace rowlock::inline v1::engine

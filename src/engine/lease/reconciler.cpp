@@ -1,0 +1,79 @@
+#include "engine/lease/reconciler.hpp"
+
+#include <utility>
+
+#include "base/boot_clock.hpp"
+
+namespace rowlock::inline v1::engine {
+
+unresolved once_more(unresolved e) {
+  e.may_be_prolonged = false;
+  return e;
+}
+
+unresolved reconciler::entry_for(const lock_name& name, const core::acquisition_id& id, duration lease,
+                                 base::instant from) const {
+  // When the row is free anyway, and nothing that was sent can still take effect.
+  const base::instant until = base::later(base::later(base::now(), lease), db_.options().call_timeout);
+  return {.name = name, .acquisition = id, .until = until, .from = from, .next = from};
+}
+
+unresolved reconciler::entry_for(const lease_state& a) const {
+  auto e = entry_for(a.name, a.id, a.outlives_by(), base::now());
+  e.at_least = a.at_least;
+  e.stays_until = a.stays_until;
+  e.confirmed_by = a.confirmed_by();
+  e.may_be_prolonged = a.may_be_prolonged();
+  return e;
+}
+
+void reconciler::add(unresolved e) {
+  const base::instant from = e.next;
+  list_.add(std::move(e));
+  maintenance_.wake_at(from);
+}
+
+void reconciler::run(const driver::limits& until) noexcept try {
+  release_all(list_.take_due(base::now()), until);
+} catch (const std::exception&) {  // out of memory: their leases end
+}
+
+void reconciler::release_all(std::vector<unresolved> entries, const driver::limits& until) {
+  if (entries.empty()) return;
+  list_.put_back(take_repeated_names(entries), base::now());
+  auto staying = take_staying(entries, base::now());
+  release_by(store::release, std::move(entries), until);
+  release_by(store::defer_release, std::move(staying), until);
+  maintenance_.wake_at(list_.next_due());
+}
+
+void reconciler::release_by(verb how, std::vector<unresolved> entries, const driver::limits& until) {
+  if (entries.empty()) return;
+  std::vector<store::lease_ref> batch;
+  batch.reserve(entries.size());
+  for (const auto& e : entries)
+    batch.push_back({.name = e.name.view(), .acquisition = e.acquisition.text(), .lease = e.at_least});
+  try {
+    const auto outcomes = db_.run(
+        until,
+        [&](const store::access& db) {
+          db_.database().end_lost_sessions(db.session, until);
+          return how(db, batch);
+        },
+        purpose::releasing);
+    for (std::size_t i = 0; i < entries.size(); ++i) settle(std::move(entries[i]), outcomes[i]);
+  } catch (const std::exception&) {
+    list_.put_back(std::move(entries), base::now());
+  }
+}
+
+// What never arrived may still arrive; what was not ours any more by then has been settled by somebody else.
+void reconciler::settle(unresolved e, store::release_outcome outcome) {
+  if (outcome == store::release_outcome::released) {
+    if (e.may_be_prolonged) list_.put_back({once_more(e)}, base::now());
+    return notices_.released(e.name, notices_.departures());
+  }
+  if (outcome == store::release_outcome::pinned || e.may_appear) list_.put_back({std::move(e)}, base::now());
+}
+
+}  // namespace rowlock::inline v1::engine

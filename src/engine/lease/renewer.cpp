@@ -1,0 +1,129 @@
+#include "engine/lease/renewer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+#include "base/boot_clock.hpp"
+#include "base/jitter.hpp"
+#include "core/lease.hpp"
+#include "engine/gateway/batches.hpp"
+
+namespace rowlock::inline v1::engine {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// A batch holds a name at most once, and a lost lock may have been taken again under the same name.
+void keep_first_of_each_name(std::vector<lease_ptr>& some) {
+  const auto by_name = [](const lease_ptr& a, const lease_ptr& b) { return a->name < b->name; };
+  std::stable_sort(some.begin(), some.end(), by_name);
+  const auto rest =
+      std::unique(some.begin(), some.end(), [](const lease_ptr& a, const lease_ptr& b) { return a->name == b->name; });
+  some.erase(rest, some.end());
+}
+
+std::vector<store::lease_ref> refs(std::span<const lease_ptr> some) {
+  std::vector<store::lease_ref> out;
+  out.reserve(some.size());
+  for (const auto& a : some)
+    out.push_back({.name = a->name.view(), .acquisition = a->id.text(), .lease = a->time_to_live()});
+  return out;
+}
+
+base::instant retry_time(const lease_state& a) {
+  return core::renewal_retry(base::now(), a.time_to_live(), base::jitter());
+}
+
+}  // namespace
+
+base::instant renewer::next_due() {
+  base::instant next = base::instant::max();
+  held_.each([&](const lease_ptr& a) {
+    if (a->wants_renewal()) next = std::min(next, a->renewal_due());
+  });
+  return next;
+}
+
+// Leases that are nearly due come along, so that leases of one length end up in one step.
+std::vector<lease_ptr> renewer::due(base::instant now) {
+  std::vector<lease_ptr> out;
+  held_.each([&](const lease_ptr& a) {
+    if (a->wants_renewal() && core::joins_renewal(a->renewal_due(), now, a->time_to_live())) out.push_back(a);
+  });
+  keep_first_of_each_name(out);
+  return out;
+}
+
+// Just before they are sent: the batch before may have taken its time. A lock that was lost meanwhile may not come
+// back.
+std::vector<lease_ptr> renewer::claim(std::span<const lease_ptr> some) {
+  std::vector<lease_ptr> out;
+  for (const auto& a : some) {
+    if (!a->claim()) {
+      a->set_renewal_due(retry_time(*a));  // an extend is under way
+    } else if (!a->is_held_at(base::now())) {
+      a->unclaim();
+    } else {
+      out.push_back(a);
+    }
+  }
+  return out;
+}
+
+void renewer::run(const driver::limits& until) noexcept try {
+  in_batches(due(base::now()), [&](std::span<const lease_ptr> part) {
+    const auto claimed = claim(part);
+    if (!claimed.empty()) ask_for_renewal(claimed, until);
+    for (const auto& a : claimed) a->unclaim();
+  });
+} catch (const std::exception&) {  // out of memory: they are due again at once
+}
+
+void renewer::ask_for_renewal(std::span<const lease_ptr> some, const driver::limits& until) {
+  // The call may not outlast what it is to prolong: a hanging one would hide the loss of the others.
+  const base::instant sent = base::now();
+  base::instant deadline = base::later(sent, db_.options().call_timeout);
+  for (const auto& a : some) deadline = std::min(deadline, std::max(a->deadline(), base::later(sent, 10ms)));
+  try {
+    const auto answers = db_.run(
+        {.deadline = deadline, .stop = until.stop},
+        [&](const store::access& db) { return store::renew(db, refs(some)); }, purpose::renewing);
+    for (std::size_t i = 0; i < some.size(); ++i) take_answer(some[i], answers[i], sent);
+  } catch (const error& e) {
+    retry(some);
+    if (until.stop.stop_requested()) return;
+    for (const auto& a : some) listener_.renewal_failed(*a, e);
+  } catch (const std::exception&) {
+    retry(some);
+  }
+}
+
+// why_lost() says "unreachable" if it does not get better in time.
+void renewer::retry(std::span<const lease_ptr> some) {
+  for (const auto& a : some) {
+    a->is_unreachable = true;
+    a->set_renewal_due(retry_time(*a));
+  }
+}
+
+void renewer::take_answer(const lease_ptr& a, const store::renewal& answer, base::instant sent) {
+  const bool is_late = answer.what == store::standing::kept && !a->set_left(sent, answer.left, base::now());
+  if (is_late) return;  // it is lost; what the database has prolonged is undone
+  a->is_unreachable = false;
+  switch (answer.what) {
+    case store::standing::kept:
+      a->set_renewal_due(core::renewal_due(sent, a->time_to_live()));
+      listener_.renewed(*a);
+      break;
+    case store::standing::inconclusive:
+      a->set_renewal_due(retry_time(*a));
+      break;
+    case store::standing::lost:
+      listener_.gone(a, answer.why);
+      break;
+  }
+}
+
+}  // namespace rowlock::inline v1::engine

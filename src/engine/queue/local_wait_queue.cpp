@@ -1,0 +1,216 @@
+#include "engine/queue/local_wait_queue.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "base/jitter.hpp"
+#include "base/waits.hpp"
+#include "core/wait.hpp"
+
+namespace rowlock::inline v1::engine {
+
+local_wait_queue::waiter::waiter(local_wait_queue& in, const lock_name& name) : in_{in}, name_{name.view()} {
+  slot_.ticket.name = name_;
+  const auto state = in_.state_.lock();
+  queue& q = state->queues[name_];
+  at_ = q.insert(q.end(), &slot_);
+  if (q.size() == 1) promote(q);
+}
+
+local_wait_queue::waiter::~waiter() {
+  const auto state = in_.state_.lock();
+  const auto found = state->queues.find(name_);
+  queue& q = found->second;
+  const bool was_first = at_ == q.begin();
+  if (!slot_.ticket.attempt.is_none()) remember(*state, std::move(name_));
+  q.erase(at_);
+  if (q.empty()) {
+    state->queues.erase(found);
+  } else if (was_first) {
+    promote(q);
+  }
+}
+
+void local_wait_queue::remember(contents& in, std::string left) noexcept try {
+  if (in.left.size() == most_left) in.left.pop_back();
+  in.left.push_front(std::move(left));
+} catch (const std::bad_alloc&) {  // a hint is lost
+}
+
+bool local_wait_queue::take_left(std::string_view name) {
+  const auto state = state_.lock();
+  const auto found = std::find(state->left.begin(), state->left.end(), name);
+  if (found == state->left.end()) return false;
+  state->left.erase(found);
+  return true;
+}
+
+void local_wait_queue::promote(queue& q) {
+  slot& first = *q.front();
+  first.quiet_since = first.next_look = base::now();
+  wake(first);
+}
+
+void local_wait_queue::waiter::listen() {
+  const auto state = in_.state_.lock();
+  slot_.is_hinted = false;
+}
+
+local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop) {
+  auto state = in_.state_.lock();
+  slot_.sleeps_until = until;
+  base::wait_until(slot_.woken, state.lock(), until, stop, [&] { return state->is_closed || slot_.is_hinted; });
+  if (state->is_closed) return outcome::closed;
+  if (stop.stop_requested()) return outcome::stopped;
+  return slot_.is_hinted ? outcome::hinted : outcome::out_of_time;
+}
+
+void local_wait_queue::waiter::take(core::acquisition_id attempt, core::ticket_number number) {
+  const auto state = in_.state_.lock();
+  slot_.ticket.attempt = std::move(attempt);
+  slot_.ticket.number = number;
+  queue& q = state->queues.at(name_);
+  const slot* const first_before = q.front();
+  // A waiter without one may be anywhere: it is new, or was just granted the lock.
+  auto to = q.end();
+  while (to != q.begin()) {
+    const slot& before = **std::prev(to);
+    if (&before != &slot_ && before.ticket.number != core::ticket_number::none && before.ticket.number < number) break;
+    --to;
+  }
+  q.splice(to, q, at_);
+  if (q.front() != first_before || q.front() == &slot_) promote(q);
+  if (state->refresh_due == base::instant::max()) state->refresh_due = base::later(base::now(), core::ticket_refresh);
+}
+
+void local_wait_queue::waiter::give_up_ticket() {
+  const auto state = in_.state_.lock();
+  slot_.ticket.number = core::ticket_number::none;
+}
+
+queue_ticket local_wait_queue::waiter::ticket() const {
+  const auto state = in_.state_.lock();
+  return slot_.ticket;
+}
+
+core::ticket_number local_wait_queue::waiter::ticket_number() const {
+  const auto state = in_.state_.lock();
+  return slot_.ticket.number;
+}
+
+bool local_wait_queue::waiter::is_first() const {
+  const auto state = in_.state_.lock();
+  return state->queues.at(name_).front() == &slot_;
+}
+
+bool local_wait_queue::is_empty(const lock_name& name) {
+  const auto state = state_.lock();
+  return state->queues.empty() || !state->queues.contains(std::string{name.view()});
+}
+
+bool local_wait_queue::hint(std::string_view name) {
+  const auto state = state_.lock();
+  if (state->queues.empty()) return false;
+  const auto found = state->queues.find(std::string{name});
+  if (found == state->queues.end()) return false;
+  wake(*found->second.front());
+  return true;
+}
+
+void local_wait_queue::hint_late(const queue_ticket& whose, std::optional<duration> lease_left) {
+  const auto state = state_.lock();
+  slot* const s = find(*state, whose);
+  if (s != nullptr && core::oversleeps(s->sleeps_until, base::now(), lease_left)) wake(*s);
+}
+
+void local_wait_queue::hint_all() {
+  const auto state = state_.lock();
+  for (auto& [name, q] : state->queues) wake(*q.front());
+}
+
+void local_wait_queue::hint_everybody(const lock_name& name) {
+  const auto state = state_.lock();
+  if (const auto found = state->queues.find(std::string{name.view()}); found != state->queues.end())
+    for (slot* s : found->second) wake(*s);
+}
+
+void local_wait_queue::close() {
+  const auto state = state_.lock();
+  state->is_closed = true;
+  for (auto& [name, q] : state->queues)
+    for (slot* s : q) s->woken.notify_one();
+}
+
+std::vector<queue_ticket> local_wait_queue::tickets() {
+  std::vector<queue_ticket> out;
+  const auto state = state_.lock();
+  for (const auto& [name, q] : state->queues)
+    for (const slot* s : q)
+      if (s->ticket.number != core::ticket_number::none) out.push_back(s->ticket);
+  return out;
+}
+
+base::instant local_wait_queue::refresh_due() { return state_.lock()->refresh_due; }
+
+void local_wait_queue::set_refresh_due(base::instant t) { state_.lock()->refresh_due = t; }
+
+local_wait_queue::slot* local_wait_queue::find(contents& in, const queue_ticket& t) {
+  const auto found = in.queues.find(t.name);
+  if (found == in.queues.end()) return nullptr;
+  const auto at = std::find_if(found->second.begin(), found->second.end(), [&](const slot* s) {
+    return s->ticket.number == t.number && s->ticket.attempt == t.attempt;
+  });
+  return at == found->second.end() ? nullptr : *at;
+}
+
+void local_wait_queue::displace(const queue_ticket& gone) {
+  const auto state = state_.lock();
+  slot* const whose = find(*state, gone);
+  if (whose == nullptr) return;
+  whose->ticket.number = core::ticket_number::none;
+  wake(*whose);
+  queue& q = state->queues.at(gone.name);
+  const bool was_first = q.front() == whose;
+  q.splice(q.end(), q, std::find(q.begin(), q.end(), whose));
+  if (was_first) promote(q);
+}
+
+std::vector<queue_ticket> local_wait_queue::firsts() { return firsts_due(base::instant::max()); }
+
+std::vector<queue_ticket> local_wait_queue::firsts_due(base::instant now) {
+  std::vector<queue_ticket> out;
+  const auto state = state_.lock();
+  for (const auto& [name, q] : state->queues) {
+    slot& first = *q.front();
+    if (first.ticket.number == core::ticket_number::none || first.next_look > now) continue;
+    out.push_back(first.ticket);
+    if (now == base::instant::max()) continue;
+    first.next_look = base::later(now, core::ask_pause(now - first.quiet_since, first.is_behind, base::jitter()));
+  }
+  return out;
+}
+
+base::instant local_wait_queue::next_look() {
+  base::instant next = base::instant::max();
+  const auto state = state_.lock();
+  for (const auto& [name, q] : state->queues)
+    if (q.front()->ticket.number != core::ticket_number::none) next = std::min(next, q.front()->next_look);
+  return next;
+}
+
+bool local_wait_queue::was_looked_at(const queue_ticket& whose, bool is_behind, fencing_token version) {
+  const auto state = state_.lock();
+  slot* const s = find(*state, whose);
+  if (s == nullptr) return false;
+  s->is_behind = is_behind;
+  if (s->version == version) return false;
+  s->version = version;
+  s->quiet_since = base::now();
+  s->next_look = base::later(s->quiet_since, core::ask_pause({}, is_behind, base::jitter()));
+  return true;
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <rowlock/fencing_token.hpp>
+#include <rowlock/lock_name.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/guarded.hpp"
+#include "base/time.hpp"
+#include "core/identity.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// A position in the database's queue of a name.
+struct queue_ticket {
+  std::string name;
+  core::acquisition_id attempt;
+  core::ticket_number number = core::ticket_number::none;  ///< none: not yet, or not any more
+};
+
+/// The queue inside the process: of all threads of a client that wait for a name, the first speaks to the database.
+/// They are in the order of their tickets; a waiter without one comes after all others.
+///
+///   of a waiter:  without a ticket --take--> with one --displace (the database has it no more)--> without
+///
+/// A hint is remembered until its receiver listens again. A waiter listens first and tries then, so that it does not
+/// miss a release between its try and its sleep. Hints may be lost or wrong all the same: callers bound their waits.
+class local_wait_queue {
+  struct slot {
+    std::condition_variable_any woken;
+    bool is_hinted = false;
+    base::instant sleeps_until{};
+    queue_ticket ticket{};
+    // For the first, if the database has to be asked and does not notify:
+    base::instant quiet_since{};
+    base::instant next_look{};
+    bool is_behind = false;  // at the last look, somebody else's ticket came first
+    fencing_token version{};
+  };
+  using queue = std::list<slot*>;
+
+ public:
+  enum class outcome : std::uint8_t { hinted, out_of_time, stopped, closed };
+
+  /// A thread that waits for one name. At the end of its life the next one is first.
+  class waiter {
+   public:
+    waiter(local_wait_queue& in, const lock_name& name);
+    waiter(const waiter&) = delete;
+    waiter& operator=(const waiter&) = delete;
+    ~waiter();
+
+    /// Before a try: hints from now on count.
+    void listen();
+    /// Until it is the first and has been hinted, or one of the other outcomes. Becoming the first is a hint.
+    outcome wait(base::instant until, const std::stop_token& stop);
+
+    /// The ticket is committed: from now on its number decides the order.
+    void take(core::acquisition_id attempt, core::ticket_number number);
+    /// Somebody else deletes the ticket.
+    void give_up_ticket();
+    queue_ticket ticket() const;
+    core::ticket_number ticket_number() const;
+    bool is_first() const;
+
+   private:
+    local_wait_queue& in_;
+    std::string name_;
+    slot slot_;
+    queue::iterator at_;
+  };
+
+  bool is_empty(const lock_name& name);
+  /// Whether a waiter of this client has had a ticket for this name and has left recently: a release may have notified
+  /// it. Answered once for each of them; of more than most_left the oldest are forgotten.
+  bool take_left(std::string_view name);
+  static constexpr std::size_t most_left = 1000;
+  /// Wakes the first waiter of this name. false: there is none.
+  bool hint(std::string_view name);
+  /// Wakes the waiter with this ticket if it would sleep past the end of a lease of which so much is left.
+  void hint_late(const queue_ticket& whose, std::optional<duration> lease_left);
+  /// Wakes the first waiter of each name.
+  void hint_all();
+  /// Wakes all waiters of this name.
+  void hint_everybody(const lock_name& name);
+  /// Ends all waits, for good.
+  void close();
+
+  /// All tickets that must be kept alive.
+  std::vector<queue_ticket> tickets();
+  /// When they must be refreshed.
+  base::instant refresh_due();
+  void set_refresh_due(base::instant t);
+  /// The database does not have this ticket any more: its waiter wakes and needs another.
+  void displace(const queue_ticket& gone);
+
+  /// The first ticket of each name, if the first waiter has one.
+  std::vector<queue_ticket> firsts();
+  /// The same for names that are due to be looked at; they are looked at now.
+  std::vector<queue_ticket> firsts_due(base::instant now);
+  /// When the next of these looks is due.
+  base::instant next_look();
+  /// What the look answered. true: the name has changed hands, so the next look comes soon.
+  bool was_looked_at(const queue_ticket& whose, bool is_behind, fencing_token version);
+
+ private:
+  struct contents {
+    std::unordered_map<std::string, queue> queues;
+    std::deque<std::string> left;  // names of waiters that have left, the latest first
+    base::instant refresh_due = base::instant::max();
+    bool is_closed = false;
+  };
+  static void wake(slot& s) {
+    s.is_hinted = true;
+    s.woken.notify_one();
+  }
+  static void promote(queue& q);
+  static void remember(contents& in, std::string left) noexcept;
+  static slot* find(contents& in, const queue_ticket& t);
+  mutable base::guarded<contents> state_;
+};
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,114 @@
+#include "engine/queue/ticket_cleanup.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "core/wait.hpp"
+#include "engine/gateway/batches.hpp"
+#include "store/tickets.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr core::ticket_number no_such_ticket{-1};
+constexpr duration longest_leaving = 200ms;  // an attempt waits for it
+
+bool is_known(core::ticket_number n) { return core::to_integer(n) > 0; }
+
+}  // namespace
+
+void ticket_cleanup::leave_later(const lock_name& name, core::acquisition_id attempt, core::ticket_number number) {
+  const auto now = base::now();
+  if (is_known(number)) late_.add(name, attempt, base::later(now, core::ticket_life));
+  leaving_.add({.name = name,
+                .attempt = std::move(attempt),
+                .number = number,
+                .until = base::later(now, db_.options().call_timeout + core::ticket_life),
+                .next = now});
+  maintenance_.wake_at(now);
+}
+
+// One batch at a time: whatever keeps a lock comes first.
+void ticket_cleanup::run(const driver::limits& until) noexcept try {
+  const driver::limits soon{.deadline = std::min(until.deadline, base::later(base::now(), longest_ticket_run)),
+                            .stop = until.stop};
+  auto due = leaving_.take_due(base::now());
+  for (; due.size() > batch_size; due.pop_back()) leaving_.add(std::move(due.back()));
+  leave(std::move(due), soon);
+} catch (const std::exception&) {  // out of memory: tickets expire by themselves
+}
+
+void ticket_cleanup::leave_all(const driver::limits& until) { leave(leaving_.take_due(base::instant::max()), until); }
+
+void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits& until) {
+  auto again = extract_if(tickets, [](const departing& t) { return t.number == core::ticket_number::none; });
+  withdraw(again, until);
+  const auto releases_before = releases_.load();
+  const auto left = leave_at_once(tickets, until);
+  ++departures_;
+  // A release by this client that was under way at the same time may have taken one of its own tickets for the next,
+  // and notified nobody; or this may have been under way with a release, which looks for it in the same way.
+  if (releases_ != releases_before)
+    for (const auto& t : tickets)
+      if (is_known(t.number)) pass_on(t.name);
+  for (std::size_t i = 0; i < tickets.size(); ++i) {
+    if (left[i]) {
+      late_.remove(tickets[i].attempt);
+    } else {
+      again.push_back(std::move(tickets[i]));
+    }
+  }
+  leaving_.put_back(std::move(again), base::now());
+}
+
+// The attempt is made all the same if the database does not delete it at once.
+void ticket_cleanup::clear(const lock_name& name, duration wait, const std::stop_token& stop) try {
+  const auto now = base::now();
+  if (!late_.has(name, now)) return;
+  const auto longest = wait <= duration::zero() ? longest_leaving : std::min(wait, longest_leaving);
+  const driver::limits until{.deadline = base::later(now, std::max(longest, db_.database().least_call())),
+                             .stop = stop};
+  leave(leaving_.take_if([&](const departing& t) { return is_known(t.number) && t.name == name; }), until);
+  late_.wait(name, base::later(now, longest), stop);  // the maintenance thread may have taken it before
+} catch (const std::exception&) {                     // out of memory
+}
+
+// Whether they are there, or still come, is not known.
+void ticket_cleanup::withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept try {
+  if (some.empty()) return;
+  db_.run(
+      until,
+      [&](const store::access& db) {
+        for (const auto& t : some) store::withdraw(db, {.name = t.name.view(), .attempt = t.attempt.text()});
+      },
+      purpose::releasing);
+} catch (const std::exception&) {  // they are repeated anyway
+}
+
+std::vector<bool> ticket_cleanup::leave_at_once(const std::vector<departing>& some, const driver::limits& until) try {
+  if (some.empty()) return {};
+  std::vector<store::ticket_ref> batch;
+  batch.reserve(some.size());
+  for (const auto& t : some) batch.push_back({.name = t.name.view(), .attempt = t.attempt.text(), .number = t.number});
+  return db_.run(
+      until, [&](const store::access& db) { return store::leave(db, batch); }, purpose::releasing);
+} catch (const error&) {
+  return std::vector<bool>(some.size());
+}
+
+void ticket_cleanup::released(const lock_name& name, std::uint64_t departures_before) {
+  ++releases_;
+  queue_.hint(name.view());
+  if (departures_ != departures_before) pass_on(name);
+}
+
+void ticket_cleanup::pass_on(const lock_name& name) {
+  if (db_.can().notifies_waiters) leave_later(name, who_.next_id(), no_such_ticket);
+}
+
+}  // namespace rowlock::inline v1::engine

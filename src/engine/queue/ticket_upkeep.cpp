@@ -1,0 +1,95 @@
+#include "engine/queue/ticket_upkeep.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "core/wait.hpp"
+#include "engine/gateway/batches.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+std::vector<store::ticket_ref> refs(std::span<const queue_ticket> some) {
+  std::vector<store::ticket_ref> out;
+  out.reserve(some.size());
+  for (const auto& t : some) out.push_back({.name = t.name, .attempt = t.attempt.text(), .number = t.number});
+  return out;
+}
+
+}  // namespace
+
+queued_waiter::~queued_waiter() {
+  auto ticket = waiter.ticket();
+  if (ticket.number != core::ticket_number::none) cleanup_.leave_later(name_, std::move(ticket.attempt), ticket.number);
+}
+
+void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, const holder& by,
+                         const driver::limits& until) {
+  auto attempt = who_.next_id();
+  try {
+    const auto number = db_.run(until, [&](const store::access& db) {
+      return store::enqueue(
+          db, {.name = name.view(), .owner = who_.owner(), .thread = by.text(), .attempt = attempt.text()});
+    });
+    w.take(std::move(attempt), number);
+    maintenance_.wake_at(queue_.refresh_due());
+  } catch (const error& e) {
+    if (e.outcome_is_unknown()) cleanup_.leave_later(name, std::move(attempt), core::ticket_number::none);
+    throw;
+  }
+}
+
+void ticket_upkeep::leave(local_wait_queue::waiter& w, const store::access& db) noexcept try {
+  const auto own = w.ticket();
+  if (own.number == core::ticket_number::none) return;
+  if (store::leave(db, refs({&own, 1})).at(0)) w.give_up_ticket();
+} catch (const std::exception&) {  // it goes with the waiter
+}
+
+void ticket_upkeep::leave(local_wait_queue::waiter& w, const driver::limits& until) noexcept try {
+  if (w.ticket_number() == core::ticket_number::none) return;
+  db_.run(until, [&](const store::access& db) { leave(w, db); });
+} catch (const std::exception&) {  // it goes with the waiter
+}
+
+// A ticket that it finds gone is replaced by its waiter.
+void ticket_upkeep::run(const driver::limits& until) noexcept try {
+  const driver::limits soon{.deadline = std::min(until.deadline, base::later(base::now(), longest_ticket_run)),
+                            .stop = until.stop};
+  queue_.set_refresh_due(base::instant::max());
+  const auto all = queue_.tickets();
+  if (all.empty()) return;
+  auto next = core::ticket_refresh;
+  try {
+    in_batches(all, [&](std::span<const queue_ticket> some) {
+      const auto refreshed = db_.run(
+          soon, [&](const store::access& db) { return store::refresh_tickets(db, refs(some)); }, purpose::releasing);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        if (!refreshed[i].has_ticket) queue_.displace(some[i]);
+        if (refreshed[i].may_go) queue_.hint(some[i].name);
+      }
+    });
+  } catch (const std::exception&) {
+    next = core::ticket_retry;
+  }
+  queue_.set_refresh_due(base::later(base::now(), next));
+} catch (const std::exception&) {  // out of memory: tickets expire by themselves
+}
+
+bool ticket_upkeep::hint_those_who_may_go(const store::access& db, const std::vector<queue_ticket>& some) {
+  bool has_changed = false;
+  in_batches(some, [&](std::span<const queue_ticket> part) {
+    const auto turns = store::look_at_queues(db, refs(part));
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (queue_.was_looked_at(part[i], turns[i].is_behind, turns[i].version)) has_changed = true;
+      if (turns[i].looks_free && !turns[i].is_behind) queue_.hint(part[i].name);
+      if (!turns[i].looks_free) queue_.hint_late(part[i], turns[i].left);
+    }
+  });
+  return has_changed;
+}
+
+}  // namespace rowlock::inline v1::engine

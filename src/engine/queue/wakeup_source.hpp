@@ -1,0 +1,97 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/guarded.hpp"
+#include "base/time.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// Learns, while anybody waits, that a name may be free by what other clients do. Its thread starts with the first who
+/// waits.
+///
+///   idle --enter()--> starting --set_live(true)--> live: hints can be relied on, but for the bounded fallback
+///   live --watch() throws--> starting, after a pause
+class wakeup_source {
+ public:
+  wakeup_source() = default;
+  wakeup_source(const wakeup_source&) = delete;
+  wakeup_source& operator=(const wakeup_source&) = delete;
+  /// Whoever derives from it has called stop().
+  virtual ~wakeup_source() = default;
+
+  void enter();
+  void leave() noexcept;
+  void stop() noexcept;
+  bool is_live() const noexcept { return is_live_; }
+  /// There may be something to look at sooner than before.
+  virtual void look_sooner() noexcept {}
+
+ protected:
+  /// Until stop, or until it throws: then it is begun again.
+  virtual void watch(const std::stop_token& stop) = 0;
+  /// It threw.
+  virtual void failed(const std::exception& /*why*/) noexcept {}
+  virtual duration recovery(int failures) const noexcept;
+  /// It is to stop, and may be waiting elsewhere than in pause().
+  virtual void interrupt() noexcept {}
+
+  /// Ends a pause.
+  void nudge() noexcept;
+
+  void set_live(bool is) noexcept {
+    is_live_ = is;
+    if (is) is_polling_ = false;
+  }
+  bool is_wanted();
+  /// Whether those who wait have to do without it from now on: true once until it is live.
+  bool begins_to_poll() { return is_wanted() && !std::exchange(is_polling_, true); }
+  static error as_error(const std::exception& e);
+  /// To `until`, or a nudge. false: nobody waits any more, or stop.
+  bool pause(base::instant until, const std::stop_token& stop);
+  /// While nobody waits.
+  void rest(const std::stop_token& stop);
+
+ private:
+  struct contents {
+    std::size_t waiting = 0;
+    bool is_nudged = false;
+    bool is_stopped = false;
+    std::jthread thread;
+  };
+  void run(const std::stop_token& stop);
+  void recover(int failures, const std::stop_token& stop);
+
+  std::atomic<bool> is_live_{false};
+  bool is_polling_ = false;  // of its thread
+  std::condition_variable_any changed_;
+  base::guarded<contents> state_;
+};
+
+/// One who waits for the hints of all these. Where no thread can be had, there are none: hints are not needed.
+class subscription {
+ public:
+  using sources = std::vector<std::unique_ptr<wakeup_source>>;
+  explicit subscription(const sources& to);
+  subscription(const subscription&) = delete;
+  subscription& operator=(const subscription&) = delete;
+  ~subscription() { leave(); }
+
+ private:
+  void leave() noexcept;
+
+  const sources& to_;
+  std::size_t entered_ = 0;
+};
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,133 @@
+#include "engine/queue/wakeups.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/boot_clock.hpp"
+#include "engine/queue/commit_poller.hpp"
+#include "engine/queue/notify_listener.hpp"
+#include "engine/queue/queue_poller.hpp"
+#include "store/tickets.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+class commit_wakeups final : public commit_poller {
+ public:
+  commit_wakeups(gateway& db, local_wait_queue& queue, ticket_upkeep& tickets)
+      : db_{db}, queue_{queue}, tickets_{tickets} {}
+  ~commit_wakeups() override { stop(); }
+  commit_wakeups(const commit_wakeups&) = delete;
+  commit_wakeups& operator=(const commit_wakeups&) = delete;
+
+ private:
+  std::unique_ptr<driver::session> open(const driver::limits& until) override { return db_.open_session(until); }
+  bool look(driver::session& on, const driver::limits& until) override {
+    return tickets_.hint_those_who_may_go({.sql = db_.sql(), .session = on, .until = until}, queue_.firsts());
+  }
+  void began() override { queue_.hint_all(); }
+  void polling(const error& why) noexcept override { db_.events().polling(why); }
+
+  gateway& db_;
+  local_wait_queue& queue_;
+  ticket_upkeep& tickets_;
+};
+
+class poll_wakeups final : public queue_poller {
+ public:
+  poll_wakeups(gateway& db, local_wait_queue& queue, ticket_upkeep& tickets)
+      : db_{db}, queue_{queue}, tickets_{tickets} {}
+  ~poll_wakeups() override { stop(); }
+  poll_wakeups(const poll_wakeups&) = delete;
+  poll_wakeups& operator=(const poll_wakeups&) = delete;
+
+  /// While another source is live, this one need not look.
+  void pause_while(bool another_is_live) {
+    is_paused_ = another_is_live;
+    if (!another_is_live) look_sooner();
+  }
+
+ private:
+  void look(const std::stop_token& stop) override {
+    const auto until = db_.call_limits(stop);
+    const auto due = queue_.firsts_due(base::now());
+    db_.run(until, [&](const store::access& db) { tickets_.hint_those_who_may_go(db, due); });
+  }
+  base::instant next_look() override { return is_paused_ ? base::instant::max() : queue_.next_look(); }
+
+  gateway& db_;
+  local_wait_queue& queue_;
+  ticket_upkeep& tickets_;
+  std::atomic<bool> is_paused_{false};
+};
+
+class notify_wakeups final : public notify_listener {
+ public:
+  notify_wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_cleanup& cleanup,
+                 poll_wakeups& meanwhile)
+      : notify_listener{db.options().call_timeout},
+        db_{db},
+        who_{who},
+        queue_{queue},
+        cleanup_{cleanup},
+        meanwhile_{meanwhile} {}
+  ~notify_wakeups() override { stop(); }
+  notify_wakeups(const notify_wakeups&) = delete;
+  notify_wakeups& operator=(const notify_wakeups&) = delete;
+
+ private:
+  std::unique_ptr<driver::listener> open(const driver::limits& until) override {
+    return db_.database().listen(who_.owner(), until);
+  }
+  void ring(const driver::limits& until) override {
+    db_.run(until, [&](const store::access& db) { store::ring(db, who_.owner()); });
+  }
+  // What was sent to a waiter that has left is passed on, by leaving with a ticket that never was: the release has
+  // notified nobody else. Anybody who may NOTIFY may send anything: a name that nobody has waited for here is dropped.
+  void heard(const std::string& name) override {
+    if (!queue_.hint(name) && queue_.take_left(name)) cleanup_.pass_on(name);
+  }
+  void began() override {
+    meanwhile_.pause_while(true);
+    queue_.hint_all();
+  }
+  void ended() noexcept override { meanwhile_.pause_while(false); }
+  void warn(const std::string& sentence) override { db_.events().warn(sentence); }
+  void polling(const error& why) noexcept override { db_.events().polling(why); }
+
+  gateway& db_;
+  const identity& who_;
+  local_wait_queue& queue_;
+  ticket_cleanup& cleanup_;
+  poll_wakeups& meanwhile_;
+};
+
+}  // namespace
+
+wakeups::wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_upkeep& tickets,
+                 ticket_cleanup& cleanup) {
+  const auto news = db.database().news();
+  if (news == driver::foreign_news::counted) sources_.push_back(std::make_unique<commit_wakeups>(db, queue, tickets));
+  if (news != driver::foreign_news::asked && news != driver::foreign_news::told) return;
+  auto poller = std::make_unique<poll_wakeups>(db, queue, tickets);
+  auto& meanwhile = *poller;
+  sources_.push_back(std::move(poller));
+  if (news == driver::foreign_news::told)
+    sources_.push_back(std::make_unique<notify_wakeups>(db, who, queue, cleanup, meanwhile));
+}
+
+bool wakeups::is_told() const noexcept {
+  if (sources_.empty()) return true;  // there are no other processes
+  return std::any_of(sources_.begin(), sources_.end(), [](const auto& each) { return each->is_live(); });
+}
+
+void wakeups::look_sooner() const noexcept {
+  for (const auto& each : sources_) each->look_sooner();
+}
+
+void wakeups::stop() noexcept {
+  for (const auto& each : sources_) each->stop();
+}
+
+}  // namespace rowlock::inline v1::engine

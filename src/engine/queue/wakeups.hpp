@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/gateway/gateway.hpp"
+#include "engine/identity.hpp"
+#include "engine/queue/ticket_upkeep.hpp"
+#include "engine/queue/wakeup_source.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// How this client learns that another one has released a name: the sources that its database offers. Wake-ups are
+/// hints: nothing depends on one (law 7).
+class wakeups {
+ public:
+  wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_upkeep& tickets, ticket_cleanup& cleanup);
+
+  wakeups(const wakeups&) = delete;
+  wakeups& operator=(const wakeups&) = delete;
+  ~wakeups() { stop(); }
+
+  /// Sources work while somebody is subscribed.
+  subscription subscribe() const { return subscription{sources_}; }
+  /// Whether somebody tells of a release, or nobody else can release.
+  bool is_told() const noexcept;
+  void look_sooner() const noexcept;
+  void stop() noexcept;
+
+ private:
+  subscription::sources sources_;
+};
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,328 @@
+#include "engine/transaction/transaction_locks.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "base/jitter.hpp"
+#include "core/checks.hpp"
+#include "core/identity.hpp"
+#include "store/inspection.hpp"
+#include "store/schema.hpp"
+#include "strategy/acquire_step.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+using namespace std::chrono_literals;
+using store::field;
+
+// For a transaction that takes a snapshot of all data. After that it waits in the database, which finds out whether it
+// is waited for itself.
+constexpr duration longest_wait_outside = 2s;
+// Other programs that make a row commit at once.
+constexpr duration longest_wait_for_making = 1s;
+// How long a statement may wait in the database if the caller may stop it.
+constexpr duration longest_deaf_wait = 200ms;
+
+std::string quoted(const lock_name& name) { return "\"" + std::string{name.view()} + "\""; }
+
+error elsewhere(const std::string& how) {
+  return {errc::wrong_transaction_state,
+          "the transaction finds " + how + ": it is on another database or schema, or on a copy"};
+}
+
+// On MySQL, above READ COMMITTED, a transaction that looks for a row that is not there, as after it was swept, keeps
+// others from making it.
+error own_gap(const lock_name& name) {
+  return {errc::serialization_failure, "the row of " + quoted(name) +
+                                           " is missing, and cannot be made while this transaction, which has looked "
+                                           "for it, keeps its place locked: roll it back, and begin again"};
+}
+
+error cannot_be_released(const lock_name& name) {
+  return {errc::contention, "somebody has " + quoted(name) +
+                                ", and cannot let go of it before this transaction ends, as it keeps others from "
+                                "writing to the file: roll it back, and begin again with the lock"};
+}
+
+// The client has found its tables over its own connections.
+template <class Use>
+auto in_transaction(Use use) try {
+  return use();
+} catch (const error& e) {
+  if (e.code() != errc::schema_missing) throw;
+  throw elsewhere(std::string{"no tables of rowlock's ("} + e.what() + ")");
+}
+
+}  // namespace
+
+/// What the pool's connections see of a name.
+struct transaction_locks::cleared {
+  bool is_free = false;
+  bool is_locked = false;          ///< by a transaction
+  bool is_missing = false;         ///< and could not be made just now
+  std::optional<duration> left{};  ///< of the holder's lease
+  std::int64_t version = 0;        ///< of a vacant row
+  std::string released{};          ///< an acquisition that this client has released and somebody's transaction pins
+  /// The session that has confirmed it.
+  core::session_number confirmed_by = core::session_number::unknown;
+};
+
+/// A call of lock_in, so far.
+struct transaction_locks::progress {
+  core::retry_backoff backoff;
+  std::stop_token stop;
+  bool has_asked = false;  ///< in the transaction
+  duration in_database{};  ///< about how long it may wait there
+  /// Since when it waits for a transaction that pins what this client has released.
+  std::optional<base::instant> pinned_since{};
+
+  void refused(core::retry_backoff::refusal why = {}) { backoff.was_refused(why, base::now(), base::jitter()); }
+  bool is_over() const { return stop.stop_requested() || backoff.is_over(base::now()); }
+  /// false: the pool could not be used, which may be over the next time.
+  template <class Use>
+  bool ridden_out(Use use) try {
+    use();
+    return true;
+  } catch (const error& e) {
+    if (is_over() || (!e.is_retryable() && !e.outcome_is_unknown())) throw;
+    backoff.failed(e, base::now(), base::jitter());
+    return false;
+  }
+};
+
+void transaction_locks::refuse_own(const lock_name& name, const holder& by) {
+  if (!locks_.registry().has(name, by, base::now())) return;
+  throw error{errc::would_deadlock, "this very holder has " + quoted(name) +
+                                        " by a lock of the client's, for which the transaction would wait in vain; to "
+                                        "commit under a lease, confirm it"};
+}
+
+// --- lock_in ---------------------------------------------------------------------------------------------------------
+
+std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transaction& tx, const lock_name& name,
+                                                           std::optional<duration> wait, const lock_in_options& options,
+                                                           const std::stop_token& stop) {
+  core::check(options);
+  const gateway::call under_way{db_};
+  const auto in = db_.database().join(tx);
+  refuse_own(name, options.as ? *options.as : holder::this_thread());
+  const auto deadline = base::later(base::now(), std::max(wait.value_or(duration::max()), duration::zero()));
+  progress so_far{.backoff = {base::now(), deadline}, .stop = stop};
+  for (;;) {
+    if (stop.stop_requested()) return std::nullopt;
+    if (auto locked = try_lock_in(*in, name, options, so_far)) return locked;
+    const bool is_last = so_far.backoff.is_over(base::now());
+    if (is_last || !in->lets_others_go_on()) {
+      so_far.backoff.throw_if_never_answered();
+      if (is_last || wait) return std::nullopt;
+      throw cannot_be_released(name);
+    }
+    db_.pause_until(so_far.backoff.next_try(), stop);
+    db_.check_usable();
+    so_far.in_database = deadline - base::now();
+    if (stop.stop_possible()) so_far.in_database = std::min(so_far.in_database, longest_deaf_wait);
+  }
+}
+
+// Only the pool's failures are ridden out; the transaction's are its owner's.
+std::optional<transaction_lock> transaction_locks::try_lock_in(driver::enlisted_transaction& in, const lock_name& name,
+                                                               const lock_in_options& options, progress& so_far) {
+  std::string installation;
+  cleared way{.is_free = true};
+  const auto look = [&] {
+    installation = this->installation();
+    if (in.lets_others_go_on()) way = make_way(name);
+  };
+  if (!so_far.ridden_out(look)) return std::nullopt;
+  const auto waited = so_far.backoff.waited(base::now());
+  if (way.is_missing && (so_far.has_asked || waited > longest_wait_for_making)) throw own_gap(name);
+  // A snapshot that is taken now would be older than what the transaction that has the row locked may commit.
+  if (way.is_locked && !db_.options().transaction_pooling && waited < longest_wait_outside && in.takes_snapshot())
+    if (!so_far.ridden_out([&] { way.is_free = is_locked_by(name, in.session()); })) return std::nullopt;
+  driver::take_options how{.note = options.note, .released = way.released, .wait = so_far.in_database};
+  if (!way.is_free && (way.released.empty() || !may_ask_for_released(in, name, way, how, so_far))) {
+    so_far.refused({.left = way.left});
+    return std::nullopt;
+  }
+  so_far.has_asked = true;
+  const auto found = in_transaction([&] { return in.take({.name = name.view(), .installation = installation}, how); });
+  if (found.what == driver::enlisted_result::locked) return transaction_lock{name, fencing_token{found.version}};
+  if (found.what == driver::enlisted_result::elsewhere) settle_installation(installation);
+  so_far.refused();
+  return std::nullopt;
+}
+
+// A transaction pins what this client has released: it has confirmed it before. If that is this transaction, it goes on
+// with what it has. If it is another one of this client's, it ends without a trace in the row, and what was done under
+// that lock need not be in this transaction's snapshot: then the row must be vacated over the pool first, which every
+// snapshot shows. false: so it is waited for, as far as it is known here. In the end it is asked for all the same,
+// since only the database finds out whether the other transaction waits for this one.
+bool transaction_locks::may_ask_for_released(driver::enlisted_transaction& in, const lock_name& name,
+                                             const cleared& way, driver::take_options& how, progress& so_far) {
+  if (!in.keeps_snapshot()) return true;
+  const auto own_session = core::session_number{in.session()};
+  const bool may_be_own = core::to_integer(way.confirmed_by) > 0 && way.confirmed_by == own_session;
+  how.pins = [this, &name, &so_far, may_be_own](std::int64_t sign) {
+    bool does = false;  // as long as the pool cannot tell
+    if (may_be_own) so_far.ridden_out([&] { does = is_pinned_by(name, sign); });
+    return does;
+  };
+  if (!so_far.pinned_since) so_far.pinned_since = base::now();
+  const bool has_waited = base::now() - *so_far.pinned_since >= longest_wait_outside;
+  if (!has_waited) how.wait = {};
+  return may_be_own || has_waited;
+}
+
+// The session that has the vacant row locked may be the caller's.
+bool transaction_locks::is_locked_by(const lock_name& name, std::int64_t session) {
+  return db_.run(db_.call_limits(), [&](const store::access& db) {
+    const auto row = store::look_at(db, name.view());
+    if (!row || !row->is_free()) return false;
+    const auto by = store::find_blocker(db, name.view(), false);
+    return by && by->session == core::session_number{session};
+  });
+}
+
+bool transaction_locks::is_pinned_by(const lock_name& name, std::int64_t sign) {
+  return db_.run(db_.call_limits(), [&](const store::access& db) {
+    return !db.run(dialect::verb::pinned_by, {{field::name, name.view()}, {field::sign, sign}}).empty();
+  });
+}
+
+// A row that has expired is vacated here and not by the caller: its version is then greater than in any snapshot that
+// is older than what its late holder may have committed. In a file one writer is enough, and that is the caller.
+transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
+  const auto departures_before = notices_.departures();
+  bool is_released = false;
+  auto way = db_.run(db_.call_limits(), [&](const store::access& db) {
+    auto found = look_for_way(name, db);
+    const bool is_over = found && found->left && *found->left <= duration::zero();
+    if (!db_.database().has_row_locks()) return !found || is_over ? cleared{.is_free = true} : *found;
+    if (found && !is_over && found->released.empty()) return *found;
+    const store::arguments asked{{field::name, name.view()},
+                                 {field::acquisition, found ? std::string_view{found->released} : std::string_view{}}};
+    const auto how = !found ? dialect::verb::make : is_over ? dialect::verb::vacate_expired : dialect::verb::release;
+    is_released = !strategies::run_to_make(db, how, {&asked, 1}).empty();
+    return look_for_way(name, db).value_or(cleared{.is_missing = true});
+  });
+  if (is_released) notices_.released(name, departures_before);
+  return way;
+}
+
+// nullopt: there is no row.
+std::optional<transaction_locks::cleared> transaction_locks::look_for_way(const lock_name& name,
+                                                                          const store::access& db) {
+  const bool tells_of_locks = db_.can().shows_locked_rows;
+  const auto rows =
+      db.run(tells_of_locks ? dialect::verb::touch : dialect::verb::inspect, {{field::name, name.view()}});
+  if (rows.empty()) return std::nullopt;
+  const auto row = store::row_state_of(rows[0]);
+  if (row.is_vacant)
+    return cleared{.is_free = true,
+                   .is_locked = tells_of_locks && !rows[0].is_true(field::is_unlocked),
+                   .version = row.token.value()};
+  const bool is_over = row.left && *row.left <= duration::zero();
+  const auto confirmed_by = locks_.unresolved_ones().permits(row.acquisition, base::now());
+  const bool is_released = confirmed_by || (is_over && who_.made(row.acquisition));
+  return cleared{.left = row.left,
+                 .released = is_released ? row.acquisition : std::string{},
+                 .confirmed_by = confirmed_by.value_or(core::session_number::unknown)};
+}
+
+std::string transaction_locks::installation() {
+  if (auto known = *installation_.lock(); !known.empty()) return known;
+  auto found = db_.run(db_.call_limits(), [](const store::access& db) { return store::installation(db); });
+  if (found.empty())
+    throw error{errc::schema_missing, "rowlock's tables have no installation id; run client::migrate()"};
+  return *installation_.lock() = std::move(found);
+}
+
+// The client's tables may have been made anew since it has asked.
+void transaction_locks::settle_installation(const std::string& supposed) {
+  installation_.lock()->clear();
+  if (installation() != supposed) return;
+  throw elsewhere("other tables of rowlock's than the client has");
+}
+
+// --- confirm ---------------------------------------------------------------------------------------------------------
+
+void transaction_locks::confirm(driver::caller_transaction& tx, const lease_ptr& a) {
+  const gateway::call under_way{db_};
+  const auto in = db_.database().join(tx);
+  if (!retry_inconclusive(db_, {}, [&] { return try_confirm(*in, a); }))
+    throw error{errc::call_timed_out, "somebody kept the row of " + quoted(a->name) + " locked"};
+}
+
+// Held by a lease: the row itself tells. After any other answer the committed state of the row says why. false:
+// inconclusive.
+bool transaction_locks::try_confirm(driver::enlisted_transaction& in, const lease_ptr& a) {
+  using enum driver::enlisted_result;
+  locks_.require_held(*a);
+  const auto installation = this->installation();
+  const auto found = in_transaction(
+      [&] { return in.pin({.name = a->name.view(), .installation = installation}, a->id.text(), a->time_to_live()); });
+  if (found == locked || found == old_view) a->was_confirmed_by(core::session_number{in.session()});
+  if (found == locked) {
+    locks_.require_held(*a);
+    return true;
+  }
+  if (found == elsewhere) {
+    settle_installation(installation);
+    return false;
+  }
+  const auto why = found == expired
+                       ? store::renewal{.what = store::standing::lost, .left = {}, .why = loss_reason::expired}
+                       : standing_of(*a);
+  if (why.what == store::standing::lost) {
+    locks_.gone(a, why.why);
+    locks_.require_held(*a);
+  }
+  if (found == old_view) {  // pinned, and then found to be alive
+    locks_.require_held(*a);
+    return true;
+  }
+  if (found == unseen)
+    throw error{errc::stale_snapshot, "this transaction's snapshot is older than what " + quoted(a->name) +
+                                          " has become: what it has read may have been changed since; begin it again"};
+  return false;
+}
+
+store::renewal transaction_locks::standing_of(const lease_state& a) {
+  return db_.run(db_.call_limits(), [&](const store::access& db) {
+    return store::standing_of(store::look_at(db, a.name.view()), a.id.text());
+  });
+}
+
+// --- optimistically --------------------------------------------------------------------------------------------------
+
+// The version is read before the transaction sees anything, and so its data are at least as new; over the pool, so that
+// no isolation level is in the way. Nobody can see what a lease's late holder has pinned and not committed yet: an
+// expired row counts as held until it was vacated, which waits for that.
+std::optional<std::int64_t> transaction_locks::see(driver::caller_transaction& tx, const lock_name& name) {
+  const gateway::call under_way{db_};
+  const auto in = db_.database().join(tx);
+  const auto installation = this->installation();
+  const auto found =
+      in_transaction([&] { return in->begin_optimistically({.name = name.view(), .installation = installation}); });
+  if (found && found->what == driver::enlisted_result::elsewhere) settle_installation(installation);
+  if (found) return found->what == driver::enlisted_result::locked ? std::optional{found->version} : std::nullopt;
+  const auto way = make_way(name);
+  if (!in_transaction([&] { return in->is_at(installation); })) settle_installation(installation);
+  return way.is_free && !way.is_locked ? std::optional{way.version} : std::nullopt;
+}
+
+bool transaction_locks::set(driver::caller_transaction& tx, const lock_name& name, std::int64_t version) {
+  const gateway::call under_way{db_};
+  const auto installation = this->installation();
+  const auto found = in_transaction(
+      [&] { return db_.database().join(tx)->set({.name = name.view(), .installation = installation}, version); });
+  if (found == driver::enlisted_result::elsewhere) settle_installation(installation);
+  return found == driver::enlisted_result::locked;
+}
+
+}  // namespace rowlock::inline v1::engine

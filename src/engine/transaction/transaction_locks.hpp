@@ -1,0 +1,64 @@
+#pragma once
+
+#include <rowlock/lock_name.hpp>
+#include <rowlock/transaction.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "base/guarded.hpp"
+#include "core/retry_backoff.hpp"
+#include "engine/gateway/gateway.hpp"
+#include "engine/identity.hpp"
+#include "engine/lease/held_locks.hpp"
+#include "engine/queue/release_notices.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// Locks inside the caller's own transaction. What is done over the pool is committed at once and decides nothing: it
+/// vacates the row, so that the caller's transaction need only lock a vacant row.
+class transaction_locks {
+ public:
+  transaction_locks(gateway& db, identity& who, held_locks& locks, release_notices& notices)
+      : db_{db}, who_{who}, locks_{locks}, notices_{notices} {}
+
+  /// Without `wait`: as long as it takes; throws cancelled on `stop`. nullopt: busy, or stopped.
+  std::optional<transaction_lock> lock_in(driver::caller_transaction& tx, const lock_name& name,
+                                          std::optional<duration> wait, const lock_in_options& options,
+                                          const std::stop_token& stop);
+  void confirm(driver::caller_transaction& tx, const lease_ptr& a);
+  /// The version of a name that nobody has; nullopt: somebody has it.
+  std::optional<std::int64_t> see(driver::caller_transaction& tx, const lock_name& name);
+  /// false: somebody has had the name since it was seen with that version.
+  bool set(driver::caller_transaction& tx, const lock_name& name, std::int64_t version);
+  /// Throws would_deadlock if this holder has the name.
+  void refuse_own(const lock_name& name, const holder& by);
+  /// Between two attempts of optimistically(): returns early if the client closes.
+  void pause_until(base::instant t) { db_.pause_until(t, {}); }
+
+ private:
+  struct cleared;
+  struct progress;
+  cleared make_way(const lock_name& name);
+  std::optional<cleared> look_for_way(const lock_name& name, const store::access& db);
+  bool is_locked_by(const lock_name& name, std::int64_t session);
+  bool is_pinned_by(const lock_name& name, std::int64_t sign);
+  bool may_ask_for_released(driver::enlisted_transaction& in, const lock_name& name, const cleared& way,
+                            driver::take_options& how, progress& so_far);
+  std::optional<transaction_lock> try_lock_in(driver::enlisted_transaction& in, const lock_name& name,
+                                              const lock_in_options& options, progress& so_far);
+  bool try_confirm(driver::enlisted_transaction& in, const lease_ptr& a);
+  std::string installation();
+  void settle_installation(const std::string& supposed);
+  store::renewal standing_of(const lease_state& a);
+
+  gateway& db_;
+  identity& who_;
+  held_locks& locks_;
+  release_notices& notices_;
+  base::guarded<std::string> installation_;  // empty: not asked for yet
+};
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,183 @@
+#include "recipes/sweeper_loop.hpp"
+
+#include <rowlock/error.hpp>
+#include <rowlock/events.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "base/jitter.hpp"
+#include "base/waits.hpp"
+#include "core/checks.hpp"
+#include "core/sweep.hpp"
+#include "store/housekeeping.hpp"
+
+namespace rowlock::inline v1::recipes {
+
+namespace {
+
+constexpr const char* lead = "rowlock:sweeper";
+
+// Nothing depends on two of them not sweeping at once: the lock is to save work.
+lock_options lead_options() {
+  return {.lease = core::sweeper_lease, .note = "the sweeper that is at work; others stand by"};
+}
+
+bool is_final(const error& e) { return e.code() == errc::client_closed || e.code() == errc::used_after_fork; }
+
+}  // namespace
+
+sweeper_loop::sweeper_loop(std::shared_ptr<engine::client_core> of, const sweeper_options& options)
+    : client_{std::move(of)}, options_{options} {
+  client_->db.check_usable();
+  core::check(options_, client_->options());
+}
+
+void sweeper_loop::start() {
+  *thread_.lock() = std::jthread{[this] { run(); }};
+}
+
+// Nobody waits for the database: if the lock is not released, its lease ends.
+void sweeper_loop::stop() noexcept {
+  stop_.request_stop();
+  std::exchange(*thread_.lock(), {});  // joins it
+  const std::scoped_lock alone{sweeping_};
+  if (lead_) client_->locks.release_soon(std::exchange(lead_, nullptr));
+}
+
+void sweeper_loop::run() {
+  for (auto pause = core::first_sweep(options_.every, base::jitter());;
+       pause = core::sweep_interval(options_.every, base::jitter())) {
+    rest(pause);
+    if (is_stopped()) return;
+    try {
+      sweep_once();
+    } catch (const error& e) {
+      if (is_final(e)) return;
+      if (!is_stopped()) client_->events.report({events::sweep_failed{.cause = e}});
+    } catch (const std::exception& e) {
+      client_->events.report({events::sweep_failed{.cause = {errc::database_error, e.what()}}});
+    }
+  }
+}
+
+std::size_t sweeper_loop::sweep_once() try {
+  client_->db.check_usable();
+  const std::scoped_lock alone{sweeping_};
+  if (!leads()) return 0;
+  const auto before = *done_.lock();
+  const base::instant began = base::now();
+  rows_ = core::first_rows(options_.batch);
+  cost_ = {};
+  purge_tickets();
+  notify_waiters();
+  sweep_names();
+  const auto done = done_.lock();
+  const events::swept now{
+      .rows = done->rows - before.rows, .tickets = done->tickets - before.tickets, .took = base::now() - began};
+  if (goes_on()) {
+    ++done->sweeps;
+    engine::counters::count(client_->events.numbers().sweeps);
+    client_->events.tell([&] { return now; });
+  }
+  return static_cast<std::size_t>(now.rows + now.tickets);
+} catch (const error& e) {
+  if (is_stopped() && e.code() == errc::cancelled) return 0;
+  if (!is_final(e)) ++done_.lock()->failures;
+  throw;
+}
+
+bool sweeper_loop::leads() {
+  if (lead_ && lead_->is_held_at(base::now())) return true;
+  if (lead_) client_->locks.release_soon(std::exchange(lead_, nullptr));
+  lead_ = client_->acquiring.try_for_client(lead, lead_options(), stop_.get_token());
+  if (!lead_ && !is_stopped()) ++done_.lock()->stand_bys;
+  return lead_ != nullptr;
+}
+
+bool sweeper_loop::goes_on() const noexcept { return !is_stopped() && lead_->is_held_at(base::now()); }
+
+// Runs `use(db)`, and adds to what this step of the sweep has cost. Part of each call is the way to the database and
+// back: fewer rows would not make that shorter.
+template <class Use>
+auto sweeper_loop::call(duration& shortest, Use use) {
+  const engine::gateway::call under_way{client_->db};
+  duration took{};
+  auto answer = client_->db.run(client_->db.call_limits(stop_.get_token()), [&](const store::access& db) {
+    const base::instant began = base::now();
+    auto out = use(db);
+    took = base::now() - began;
+    return out;
+  });
+  shortest = std::min(shortest, took);
+  cost_ += took - shortest;
+  const auto done = done_.lock();
+  done->longest_call = std::max(done->longest_call, took);
+  return answer;
+}
+
+void sweeper_loop::count_swept(std::size_t rows, std::size_t tickets) {
+  auto& numbers = client_->events.numbers();
+  engine::counters::count(numbers.swept_rows, rows);
+  engine::counters::count(numbers.swept_tickets, tickets);
+  const auto done = done_.lock();
+  done->rows += rows;
+  done->tickets += tickets;
+}
+
+void sweeper_loop::purge_tickets() {
+  for (auto after = core::ticket_number::none; goes_on(); end_step()) {
+    const auto page = call(shortest_look_, [&](const store::access& db) { return store::find_dead(db, after, rows_); });
+    if (page.last <= after) return;
+    if (!page.tickets.empty())
+      count_swept(
+          0, call(shortest_deletion_, [&](const store::access& db) { return store::purge_tickets(db, page.tickets); }));
+    after = page.last;
+  }
+}
+
+void sweeper_loop::notify_waiters() {
+  for (std::string after; goes_on(); end_step()) {
+    auto page = call(shortest_look_, [&](const store::access& db) { return store::notify_waiters(db, after, rows_); });
+    if (page.last <= after) return;
+    done_.lock()->announced += page.told;
+    after = std::move(page.last);
+  }
+}
+
+// It goes on where an error has ended the last sweep. After a page that was deleted as a whole, that page is looked at
+// once more, together with the next: PostgreSQL passes over deleted rows at a cost, until somebody has read them after
+// the deletion. The next sweep would pay for all of it in one call.
+void sweeper_loop::sweep_names() {
+  for (std::string from = swept_to_; goes_on(); end_step()) {
+    auto page = call(shortest_look_,
+                     [&](const store::access& db) { return store::find_unused(db, from, rows_, options_.retention); });
+    if (page.last <= from) return swept_to_.clear();
+    client_->events.odd_rows(page.odd);
+    std::size_t gone = 0;
+    if (!page.names.empty()) {
+      gone = call(shortest_deletion_,
+                  [&](const store::access& db) { return store::sweep(db, page.names, options_.retention); });
+      count_swept(gone, 0);
+    }
+    from = gone == rows_ ? swept_to_ : page.last;
+    swept_to_ = std::move(page.last);
+  }
+}
+
+// The more it cost, the longer the database is left to others.
+void sweeper_loop::end_step() {
+  const auto cost = std::exchange(cost_, {});
+  rows_ = core::next_rows(rows_, cost, options_.batch);
+  rest(core::sweep_pause(cost));
+}
+
+void sweeper_loop::rest(duration d) {
+  std::unique_lock lock{resting_};
+  base::wait_until(stopped_, lock, base::later(base::now(), d), stop_.get_token(), [] { return false; });
+}
+
+}  // namespace rowlock::inline v1::recipes

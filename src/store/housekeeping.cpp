@@ -1,0 +1,70 @@
+#include "store/housekeeping.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "base/text.hpp"
+#include "core/sweep.hpp"
+
+namespace rowlock::inline v1::store {
+
+unused_names find_unused(const access& db, std::string_view after, std::size_t number, duration retention) {
+  unused_names out;
+  for (const auto& r : db.run(dialect::verb::find_unused, {{field::name, after},
+                                                           {field::number, static_cast<std::int64_t>(number)},
+                                                           {field::retention, retention.count()}})) {
+    auto name = r.text(field::name);
+    if (!r.is_true(field::is_over))
+      out.last = std::move(name);
+    else
+      (base::is_plain_text(name) ? out.names : out.odd).push_back(std::move(name));
+  }
+  return out;
+}
+
+std::size_t sweep(const access& db, std::span<const std::string> names, duration retention) {
+  std::vector<arguments> asked;
+  asked.reserve(names.size());
+  for (const auto& n : names)
+    asked.push_back({{field::name, std::string_view{n}}, {field::retention, retention.count()}});
+  return db.run_batch(dialect::verb::sweep, asked).size();
+}
+
+dead_tickets find_dead(const access& db, core::ticket_number after, std::size_t number) {
+  dead_tickets out;
+  for (const auto& r : db.run(dialect::verb::find_dead, {{field::ticket, core::to_integer(after)},
+                                                         {field::number, static_cast<std::int64_t>(number)},
+                                                         {field::retention, core::ticket_retention.count()}})) {
+    const core::ticket_number found{r.integer(field::ticket)};
+    if (r.is_true(field::is_over))
+      out.tickets.push_back({.number = found, .name = r.text(field::name), .attempt = r.text(field::attempt)});
+    else
+      out.last = found;
+  }
+  return out;
+}
+
+std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets) {
+  std::vector<arguments> asked;
+  asked.reserve(tickets.size());
+  for (const auto& t : tickets)  // a name that is not text cannot be sent, and the number is enough
+    asked.push_back({{field::name, base::is_plain_text(t.name) ? std::string_view{t.name} : std::string_view{}},
+                     {field::attempt, std::string_view{t.attempt}},
+                     {field::ticket, core::to_integer(t.number)},
+                     {field::retention, core::ticket_retention.count()}});
+  return db.run_batch(dialect::verb::purge_tickets, asked).size();
+}
+
+notified_names notify_waiters(const access& db, std::string_view after, std::size_t number) {
+  notified_names out;
+  if (!db.sql.can().notifies_waiters) return out;
+  for (const auto& r : db.run(dialect::verb::notify_waiters,
+                              {{field::name, after}, {field::number, static_cast<std::int64_t>(number)}})) {
+    if (!r.is_null(field::told)) ++out.told;
+    out.last = std::max(out.last, r.text(field::name));
+  }
+  return out;
+}
+
+}  // namespace rowlock::inline v1::store

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/identity.hpp"
+#include "store/access.hpp"
+
+/// Rows and tickets that nobody needs any more. They are looked for in pages of a table, which locks nothing, and then
+/// deleted by key if they are still unused under the row's lock; what somebody else has locked is left for later.
+namespace rowlock::inline v1::store {
+
+struct unused_names {
+  std::vector<std::string> names;
+  std::vector<std::string> odd;  ///< written by hand and not valid names: they cannot be asked for
+  std::string last;              ///< of the page; empty: the page is empty
+};
+/// Looks at the next `number` names after `after`.
+unused_names find_unused(const access& db, std::string_view after, std::size_t number, duration retention);
+/// How many rows were deleted.
+std::size_t sweep(const access& db, std::span<const std::string> names, duration retention);
+
+struct dead_ticket {
+  core::ticket_number number = core::ticket_number::none;
+  std::string name;
+  std::string attempt;
+};
+struct dead_tickets {
+  std::vector<dead_ticket> tickets;
+  core::ticket_number last = core::ticket_number::none;  ///< of the page; none: the page is empty
+};
+/// Looks at the next `number` tickets after `after`.
+dead_tickets find_dead(const access& db, core::ticket_number after, std::size_t number);
+/// How many tickets were deleted.
+std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets);
+
+struct notified_names {
+  std::size_t told = 0;
+  std::string last;  ///< of the page; empty: the page is empty
+};
+/// Notifies the first waiter of each name that looks free, where the database can: among the next `number` tickets by
+/// name.
+notified_names notify_waiters(const access& db, std::string_view after, std::size_t number);
+
+}  // namespace rowlock::inline v1::store

@@ -1,0 +1,143 @@
+#include "store/inspection.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace rowlock::inline v1::store {
+
+namespace {
+
+lock_info info_of(const record& r) {
+  const auto held_for = r.maybe_duration(field::age);
+  return {.name = r.text(field::name),
+          .token = fencing_token{r.integer(field::version)},
+          .owner = r.text(field::owner),
+          .thread = r.has(field::thread) ? r.text(field::thread) : std::string{},
+          .held_for = held_for ? std::optional{std::max(*held_for, duration::zero())} : std::nullopt,
+          .expires_in = r.maybe_duration(field::left),
+          .held_by_transaction = r.is_true(field::without_lease),
+          .note = r.text(field::note)};
+}
+
+// A row may have been written by hand, under something that is not a valid name.
+bool is_valid(const record& r, std::vector<std::string>& odd) {
+  auto name = r.text(field::name);
+  if (!name.empty() && name.size() <= 255 && base::is_plain_text(name)) return true;
+  odd.push_back(std::move(name));
+  return false;
+}
+
+// A version that only a dirty read sees belongs to an open transaction, unless that one and perhaps others were
+// committed between the reads. By which session it is held, an older program does not write.
+std::vector<record> read_uncommitted(const access& db, dialect::verb what, std::initializer_list<argument> asked,
+                                     std::vector<bool>& tells_session) {
+  const auto by_name = [](const std::vector<record>& rows) {
+    std::map<std::string, const record*, std::less<>> out;
+    for (const auto& r : rows) out.emplace(r.text(field::name), &r);
+    return out;
+  };
+  const auto rows_before = db.run(what, asked);
+  auto dirty = db.run_dirty(what, asked);
+  const auto rows_after = db.run(what, asked);
+  const auto before = by_name(rows_before);
+  const auto after = by_name(rows_after);
+  std::vector<record> out;
+  for (auto& r : dirty) {
+    const auto was = before.find(r.text(field::name));
+    if (was == before.end() || was->second->integer(field::version) == r.integer(field::version)) continue;
+    const auto is = after.find(was->first);
+    if (is == after.end() || is->second->integer(field::version) != was->second->integer(field::version)) continue;
+    tells_session.push_back(r.at(field::transaction) != was->second->at(field::transaction));
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+blocker blocker_of(const record& r, bool tells_session) {
+  blocker out{.info = info_of(r)};
+  const auto session = r.maybe_integer(field::session).value_or(0);
+  if (session <= 0 || !tells_session) return out;
+  out.session = core::session_number{session};
+  out.info.thread = "session " + std::to_string(session);
+  return out;
+}
+
+// Rows that look free but are held: what their transactions have not committed, nobody else sees.
+std::vector<blocker> held_by_transactions(const access& db, dialect::verb what, std::initializer_list<argument> asked,
+                                          std::vector<std::string>& odd) {
+  std::vector<bool> tells_session;
+  const bool is_dirty = db.sql.can().reads_uncommitted && what != dialect::verb::find_pinning;
+  const auto rows = is_dirty ? read_uncommitted(db, what, asked, tells_session) : db.run(what, asked);
+  std::vector<blocker> out;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (is_valid(rows[i], odd)) out.push_back(blocker_of(rows[i], !is_dirty || tells_session[i]));
+  return out;
+}
+
+}  // namespace
+
+row_state row_state_of(const record& r) {
+  return {.token = fencing_token{r.integer(field::version)},
+          .acquisition = r.text(field::acquisition),
+          .is_vacant = r.is_null(field::owner),
+          .left = r.maybe_duration(field::left)};
+}
+
+std::optional<row_state> look_at(const access& db, std::string_view name) {
+  const auto rows = db.run(dialect::verb::inspect, {{field::name, name}});
+  return rows.empty() ? std::nullopt : std::optional{row_state_of(rows[0])};
+}
+
+std::optional<lock_info> find(const access& db, std::string_view name) {
+  const auto rows = db.run(dialect::verb::inspect, {{field::name, name}});
+  if (rows.empty()) return std::nullopt;
+  if (!row_state_of(rows[0]).is_free()) return info_of(rows[0]);
+  auto by = find_blocker(db, name, false);
+  return by ? std::optional{std::move(by->info)} : std::nullopt;
+}
+
+std::optional<blocker> find_blocker(const access& db, std::string_view name, bool has_owner) {
+  if (!db.sql.can().lists_transactions) return std::nullopt;
+  const bool asks_server = has_owner && db.sql.can().finds_blockers;
+  std::vector<std::string> odd;
+  auto found = held_by_transactions(db, asks_server ? dialect::verb::find_pinning : dialect::verb::find_held,
+                                    {{field::name, name}}, odd);
+  return found.empty() ? std::nullopt : std::optional{std::move(found[0])};
+}
+
+std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd) {
+  const auto end = base::prefix_end(prefix);
+  const driver::argument end_or_null = end ? driver::argument{std::string_view{*end}} : driver::argument{};
+  std::vector<lock_info> out;
+  for (const auto& r : db.run(dialect::verb::list, {{field::prefix, prefix}, {field::prefix_end, end_or_null}}))
+    if (is_valid(r, odd)) out.push_back(info_of(r));
+  if (db.sql.can().lists_transactions)
+    for (auto& each : held_by_transactions(db, dialect::verb::list_held,
+                                           {{field::prefix, prefix}, {field::prefix_end, end_or_null}}, odd))
+      out.push_back(std::move(each.info));
+  std::stable_sort(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
+  const auto rest =  // taken by a transaction between the two looks
+      std::unique(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name == b.name; });
+  out.erase(rest, out.end());
+  return out;
+}
+
+database_statistics count(const access& db, std::vector<std::string>& odd) {
+  const auto rows = db.run(dialect::verb::count);
+  const auto& counted = rows.at(0);
+  database_statistics out{.names = static_cast<std::uint64_t>(counted.integer(field::names)),
+                          .waiters = static_cast<std::uint64_t>(counted.integer(field::waiters)),
+                          .longest_wait = counted.maybe_duration(field::longest_wait)};
+  for (const lock_info& each : list(db, {}, odd)) {
+    ++out.held;
+    if (each.held_by_transaction) ++out.held_by_transaction;
+    out.longest_hold = std::max(out.longest_hold, each.held_for);
+  }
+  return out;
+}
+
+}  // namespace rowlock::inline v1::store

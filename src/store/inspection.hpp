@@ -1,0 +1,48 @@
+#pragma once
+
+#include <rowlock/lock_info.hpp>
+#include <rowlock/statistics.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/identity.hpp"
+#include "store/access.hpp"
+
+namespace rowlock::inline v1::store {
+
+/// A row of the lock table.
+struct row_state {
+  fencing_token token;
+  std::string acquisition;
+  bool is_vacant = true;
+  std::optional<duration> left;  ///< absent: no lease
+
+  bool is_free() const { return is_vacant || (left && *left <= duration::zero()); }
+  /// Whether or not its lease has ended.
+  bool is_held_by(std::string_view some_acquisition) const { return !is_vacant && acquisition == some_acquisition; }
+};
+row_state row_state_of(const record& r);
+/// nullopt: there is no row.
+std::optional<row_state> look_at(const access& db, std::string_view name);
+
+/// nullopt: nobody holds the name.
+std::optional<lock_info> find(const access& db, std::string_view name);
+
+/// A transaction that keeps a row locked.
+struct blocker {
+  lock_info info;
+  std::optional<core::session_number> session{};
+};
+/// As far as the server tells. For a row that has an owner few servers do, unless the transaction itself has taken it.
+std::optional<blocker> find_blocker(const access& db, std::string_view name, bool has_owner);
+
+/// Rows that were written by hand under something that is not a valid name are left out; what they are called is added
+/// to `odd`.
+std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd);
+
+database_statistics count(const access& db, std::vector<std::string>& odd);
+
+}  // namespace rowlock::inline v1::store

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <rowlock/loss_reason.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "store/access.hpp"
+#include "store/inspection.hpp"
+
+/// What all leases have in common, whichever strategy has taken them: renewing and releasing by acquisition. A batch
+/// holds a name at most once; there is one answer for each request, in their order.
+namespace rowlock::inline v1::store {
+
+/// A lease that is held. Views are valid for the time of the call.
+struct lease_ref {
+  std::string_view name;
+  std::string_view acquisition;
+  duration lease{};  ///< its length; for defer_release, how long after the grant it is to end
+};
+
+enum class standing : std::uint8_t { kept, lost, inconclusive };
+struct renewal {
+  standing what = standing::inconclusive;
+  duration left{};
+  loss_reason why = loss_reason::none;
+};
+
+enum class release_outcome : std::uint8_t {
+  released,
+  pinned,  ///< still ours: somebody's transaction keeps the row locked
+  gone     ///< it was not ours any more
+};
+
+/// Prolongs leases, and shortens none.
+std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch);
+/// Makes leases end at that length from now.
+std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch);
+std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch);
+/// Releases leases at a later time. One that has expired is not taken any more, and counts as released.
+std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch);
+
+/// What the row of a name says about an acquisition of it; nullopt: there is no row.
+renewal standing_of(const std::optional<row_state>& row, std::string_view acquisition);
+
+}  // namespace rowlock::inline v1::store

@@ -1,0 +1,26 @@
+#include "store/lock_owner.hpp"
+
+#include "store/inspection.hpp"
+
+namespace rowlock::inline v1::store {
+
+std::optional<core::lock_owner> find_lock_owner(const access& db, std::string_view name) {
+  const auto row = look_at(db, name);
+  if (!row) return std::nullopt;
+  core::lock_owner out{.committed = row->token, .is_committed = !row->is_free()};
+  const auto blocker = find_blocker(db, name, !row->is_vacant);
+  if (!blocker && !out.is_committed) return std::nullopt;
+  if (blocker) {
+    out.session = blocker->session;
+    out.session_name = blocker->info.owner;
+  }
+  if (out.is_committed) out.acquisition = core::acquisition_id{row->acquisition};
+  out.token = out.is_committed ? row->token : blocker->info.token;
+  return out;
+}
+
+bool free(const access& db, std::string_view name, fencing_token version) {
+  return !db.run(dialect::verb::free, {{field::name, name}, {field::version, version.value()}}).empty();
+}
+
+}  // namespace rowlock::inline v1::store

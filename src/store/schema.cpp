@@ -1,0 +1,126 @@
+#include "store/schema.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/schema.hpp"
+
+namespace rowlock::inline v1::store {
+
+namespace {
+
+struct schema_state {
+  std::int64_t version = 0;
+  std::int64_t serves_from = 0;
+  duration applied_at{};
+  duration clock{};
+};
+
+schema_state read(const access& db) {
+  const auto rows = db.run(dialect::verb::schema);
+  if (rows.empty())
+    throw error{errc::schema_missing, "rowlock's tables are there but no migration is recorded; run client::migrate()"};
+  const auto& r = rows[0];
+  return {.version = r.integer(field::version),
+          .serves_from = r.integer(field::serves_from),
+          .applied_at = duration{r.integer(field::applied_at)},
+          .clock = duration{r.integer(field::clock)}};
+}
+
+// That no table exists yet is an answer here, not an error.
+std::vector<core::schema_record> read_records(const access& db) try {
+  std::vector<core::schema_record> out;
+  for (const auto& r : db.run(dialect::verb::applied))
+    out.push_back({.version = static_cast<int>(r.integer(field::version)),
+                   .checksum = r.text(field::checksum),
+                   .serves_from = static_cast<int>(r.integer(field::serves_from)),
+                   .applied_at = std::chrono::sys_time<duration>{duration{r.integer(field::applied_at)}}});
+  return out;
+} catch (const error& e) {
+  if (e.code() != errc::schema_missing) throw;
+  return {};
+}
+
+schema_status compare(const access& db, std::span<const dialect::migration> files) {
+  std::vector<core::schema_file> ours;
+  ours.reserve(files.size());
+  for (const auto& file : files) ours.push_back({.version = file.version, .name = file.name, .checksum = file.sha256});
+  return core::compare(ours, read_records(db));
+}
+
+/// Those of the files that are in that state.
+std::vector<dialect::migration> in_state(migration_state state, const schema_status& found,
+                                         std::span<const dialect::migration> files) {
+  std::vector<dialect::migration> out;
+  for (const auto& file : files)
+    if (found.migrations.at(static_cast<std::size_t>(file.version) - 1).state == state) out.push_back(file);
+  return out;
+}
+
+void note_checksum(const access& db, const dialect::migration& file) {
+  db.run(dialect::verb::applying, {{field::version, std::int64_t{file.version}}, {field::checksum, file.sha256}});
+}
+
+// Locks are as good without a checksum: a role that may only read what is recorded leaves that to another.
+void adopt(const access& db, std::span<const dialect::migration> by_hand) try {
+  if (by_hand.empty()) return;
+  const auto body = [&] {
+    for (const auto& file : by_hand) note_checksum(db, file);
+  };
+  db.session.exclusively(body, db.until);
+} catch (const error& e) {
+  if (e.code() != errc::permission_denied) throw;
+}
+
+}  // namespace
+
+void require_fit_schema(const access& db) {
+  const schema_state state = read(db);
+  const auto misfit =
+      core::misfit(static_cast<int>(state.version), static_cast<int>(state.serves_from), dialect::expected_schema);
+  if (misfit) throw error{*misfit};
+}
+
+void require_sane_clock(const access& db) {
+  const schema_state state = read(db);
+  if (state.clock >= state.applied_at) return;
+  const auto behind = std::chrono::ceil<std::chrono::seconds>(state.applied_at - state.clock);
+  throw error{errc::database_error, "the database's clock is " + std::to_string(behind.count()) +
+                                        " s behind the time at which the schema was applied; set it right"};
+}
+
+std::chrono::sys_time<duration> read_clock(const access& db) { return std::chrono::sys_time<duration>{read(db).clock}; }
+
+schema_status read_status(const access& db, const schema_files& ours) {
+  auto out = compare(db, ours.files);
+  for (const auto& file : ours.files)
+    out.migrations.at(static_cast<std::size_t>(file.version) - 1).sql = dialect::with_prefix(file.text, ours.prefix);
+  return out;
+}
+
+void migrate(const access& db, const schema_files& ours) {
+  std::vector<dialect::migration> by_hand;
+  const auto body = [&] {
+    const auto found = compare(db, ours.files);
+    if (const auto refusal = core::refusal_to_migrate(found)) throw error{*refusal};
+    for (const auto& file : in_state(migration_state::pending, found, ours.files)) {
+      db.session.script(dialect::with_prefix(file.text, ours.prefix));
+      note_checksum(db, file);
+    }
+    by_hand = in_state(migration_state::by_hand, found, ours.files);
+  };
+  db.session.exclusively(body, db.until);
+  adopt(db, by_hand);
+  require_fit_schema(db);
+}
+
+std::string installation(const access& db) {
+  const auto rows = db.run(dialect::verb::installation);
+  return rows.empty() ? std::string{} : rows[0].text(field::installation);
+}
+
+}  // namespace rowlock::inline v1::store

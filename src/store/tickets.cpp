@@ -1,0 +1,85 @@
+#include "store/tickets.hpp"
+
+#include <algorithm>
+
+#include "core/error_detail.hpp"
+#include "core/wait.hpp"
+#include "store/correlate.hpp"
+
+namespace rowlock::inline v1::store {
+
+namespace {
+
+arguments arguments_of(const ticket_ref& t) {
+  return {{field::name, t.name},
+          {field::attempt, t.attempt},
+          {field::ticket, core::to_integer(t.number)},
+          {field::turn, core::to_integer(t.number)},
+          {field::life, core::ticket_life.count()}};
+}
+
+std::vector<arguments> arguments_of(std::span<const ticket_ref> some) {
+  std::vector<arguments> out;
+  out.reserve(some.size());
+  for (const auto& t : some) out.push_back(arguments_of(t));
+  return out;
+}
+
+}  // namespace
+
+core::ticket_number enqueue(const access& db, const newcomer& who) {
+  const auto rows = db.run(dialect::verb::enqueue, {{field::name, who.name},
+                                                    {field::owner, who.owner},
+                                                    {field::thread, who.thread},
+                                                    {field::attempt, who.attempt},
+                                                    {field::life, core::ticket_life.count()}});
+  if (rows.empty())
+    throw detail::error_access::make(errc::database_error, "the database gave no ticket to wait with",
+                                     {.retryable = true});
+  return core::ticket_number{rows[0].integer(field::ticket)};
+}
+
+std::vector<refreshed> refresh_tickets(const access& db, std::span<const ticket_ref> some) {
+  std::vector<refreshed> out(some.size());
+  correlate(some, &ticket_ref::attempt, db.run_batch(dialect::verb::refresh_ticket, arguments_of(some)),
+            [&](std::size_t i, const record& r) { out[i] = {.has_ticket = true, .may_go = r.is_true(field::may_go)}; });
+  return out;
+}
+
+std::vector<bool> leave(const access& db, std::span<const ticket_ref> some) {
+  std::vector<bool> out(some.size());
+  correlate(some, &ticket_ref::attempt, db.run_batch(dialect::verb::leave, arguments_of(some)),
+            [&](std::size_t i, const record& /*r*/) { out[i] = true; });
+  return out;
+}
+
+void withdraw(const access& db, const ticket_ref& one) {
+  db.run(dialect::verb::withdraw, {{field::name, one.name}, {field::attempt, one.attempt}});
+}
+
+std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some) {
+  std::vector<turn> out(some.size());
+  correlate(some, &ticket_ref::name, db.run_batch(dialect::verb::turn, arguments_of(some)),
+            [&](std::size_t i, const record& r) {
+              out[i] = {.is_behind = r.is_true(field::is_behind),
+                        .has_ticket = r.is_true(field::has_ticket),
+                        .looks_free = r.is_true(field::looks_free),
+                        .left = r.maybe_duration(field::left),
+                        .version = fencing_token{r.maybe_integer(field::version).value_or(0)}};
+            });
+  return out;
+}
+
+std::vector<waiter_info> waiters(const access& db, std::string_view name) {
+  std::vector<waiter_info> out;
+  for (const auto& r : db.run(dialect::verb::waiters, {{field::name, name}}))
+    out.push_back({.ticket = r.integer(field::ticket),
+                   .owner = r.text(field::owner),
+                   .thread = r.text(field::thread),
+                   .age = std::max(duration{r.integer(field::age)}, duration::zero())});
+  return out;
+}
+
+void ring(const access& db, std::string_view owner) { db.run(dialect::verb::ring, {{field::owner, owner}}); }
+
+}  // namespace rowlock::inline v1::store

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <rowlock/fencing_token.hpp>
+#include <rowlock/waiter_info.hpp>
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/identity.hpp"
+#include "store/access.hpp"
+
+/// Who waits for a name, in the database: in the order of the tickets that are committed and not expired.
+namespace rowlock::inline v1::store {
+
+/// Views are valid for the time of the call.
+struct ticket_ref {
+  std::string_view name;
+  std::string_view attempt;
+  core::ticket_number number = core::ticket_number::last;
+};
+
+/// A waiter that asks for a ticket.
+struct newcomer {
+  std::string_view name;
+  std::string_view owner;
+  std::string_view thread;
+  std::string_view attempt;
+};
+
+/// What the queue and the row of a name tell about a ticket.
+struct turn {
+  bool is_behind = true;  ///< others come first
+  bool has_ticket = false;
+  bool looks_free = false;         ///< no lease runs; a transaction may have it all the same
+  std::optional<duration> left{};  ///< of the holder's lease
+  fencing_token version{};         ///< a different one: the name has changed hands
+};
+
+struct refreshed {
+  bool has_ticket = false;
+  bool may_go = false;  ///< it is first and the name looks free: told by databases that can tell it with a write
+};
+
+core::ticket_number enqueue(const access& db, const newcomer& who);
+/// Keeps tickets alive: one answer for each.
+std::vector<refreshed> refresh_tickets(const access& db, std::span<const ticket_ref> some);
+/// Deletes tickets, and notifies the next waiter where the database can. One answer for each; false: somebody keeps it
+/// locked.
+std::vector<bool> leave(const access& db, std::span<const ticket_ref> some);
+/// The same where the number is not known, nor whether the ticket exists.
+void withdraw(const access& db, const ticket_ref& one);
+/// One answer for each; a name may be among them once.
+std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some);
+std::vector<waiter_info> waiters(const access& db, std::string_view name);
+/// Notifies the client with this owner.
+void ring(const access& db, std::string_view owner);
+
+}  // namespace rowlock::inline v1::store

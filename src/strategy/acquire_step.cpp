@@ -1,0 +1,85 @@
+#include "strategy/acquire_step.hpp"
+
+#include <rowlock/error.hpp>
+
+#include "store/correlate.hpp"
+
+namespace rowlock::inline v1::strategies {
+
+namespace {
+
+using store::field;
+
+store::arguments arguments_of(const acquire_args& a) {
+  store::arguments out{{field::name, a.name},
+                       {field::owner, a.owner},
+                       {field::thread, a.thread},
+                       {field::acquisition, a.acquisition},
+                       {field::lease, a.lease.count()}};
+  if (!a.note.empty()) out.push_back({field::note, a.note});
+  if (!a.liveness.empty()) out.push_back({field::liveness, a.liveness});
+  if (a.seen != fencing_token{}) out.push_back({field::version, a.seen.value()});
+  if (a.queued) {
+    out.push_back({field::ticket, core::to_integer(a.queued->ticket)});
+    out.push_back({field::turn, core::to_integer(a.queued->turn)});
+  }
+  return out;
+}
+
+answer answer_of(const store::record& r) {
+  const auto version = r.maybe_integer(field::version);
+  answer out{.what = version ? verdict::granted : verdict::busy,
+             .token = fencing_token{version.value_or(0)},
+             .left = r.maybe_duration(field::left)};
+  if (!r.has(field::looks_free)) return out;
+  out.is_behind = r.is_true(field::is_behind);
+  out.has_ticket = r.is_true(field::has_ticket);
+  out.has_left = r.is_true(field::has_left);
+  if (!version && r.is_true(field::looks_free)) out.what = verdict::behind;
+  return out;
+}
+
+std::vector<store::arguments> names_of(std::span<const acquire_args> batch) {
+  std::vector<store::arguments> out;
+  out.reserve(batch.size());
+  for (const auto& a : batch) out.push_back({{field::name, a.name}});
+  return out;
+}
+
+}  // namespace
+
+// A row that was made meanwhile and is kept in a transaction is skipped like any other that is locked. If there is no
+// row, somebody has locked the table, and that is a failure. Nothing was written in either case.
+std::vector<store::record> run_to_make(const store::access& db, dialect::verb how,
+                                       std::span<const store::arguments> requests) try {
+  return db.run_batch(how, requests);
+} catch (const error& e) {
+  if (!db.sql[how].waits_to_make || e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
+  if (db.run_batch(dialect::verb::inspect, requests).empty()) throw;
+  return {};
+}
+
+std::vector<answer> try_all(const store::access& db, dialect::verb how, std::span<const acquire_args> batch) {
+  std::vector<store::arguments> requests;
+  requests.reserve(batch.size());
+  for (const auto& a : batch) requests.push_back(arguments_of(a));
+  std::vector<answer> answers(batch.size());
+  store::correlate(batch, &acquire_args::acquisition, run_to_make(db, how, requests),
+                   [&](std::size_t i, const store::record& r) { answers[i] = answer_of(r); });
+  return answers;
+}
+
+std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch) {
+  std::vector<std::optional<store::row_state>> states(batch.size());
+  store::correlate(batch, &acquire_args::name, db.run_batch(dialect::verb::inspect, names_of(batch)),
+                   [&](std::size_t i, const store::record& r) { states[i] = store::row_state_of(r); });
+  return states;
+}
+
+answer busy(const store::row_state& held) { return {.what = verdict::busy, .token = {}, .left = held.left}; }
+
+void make_rows(const store::access& db, std::span<const acquire_args> batch) {
+  run_to_make(db, dialect::verb::make, names_of(batch));
+}
+
+}  // namespace rowlock::inline v1::strategies

@@ -1,0 +1,65 @@
+#include "dialect/dialect.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <set>
+
+#include "driver/backend.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using dialect::verb;
+
+dialect::table table_of(const char* scheme) { return driver::backend_for(scheme).dialect("rowlock_", {}); }
+
+std::set<verb> lacking(const dialect::table& sql) {
+  std::set<verb> out;
+  for (std::size_t i = 0; i < dialect::table::size; ++i) {
+    const auto& each = sql[static_cast<verb>(i)];
+    if (!each.look && !each.act && !each.many) out.insert(static_cast<verb>(i));
+  }
+  return out;
+}
+
+TEST(dialect_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
+  const auto sql = table_of("sqlite");
+  EXPECT_EQ(lacking(sql), (std::set{verb::hold, verb::find_held, verb::list_held, verb::beat, verb::vacate_expired,
+                                    verb::find_pinning, verb::end_session, verb::acquire_in_turn, verb::tell_next,
+                                    verb::ring, verb::notify_waiters, verb::touch, verb::pinned_by}));
+  EXPECT_FALSE(sql.can().acquires_in_turn);
+  EXPECT_FALSE(sql.can().notifies_waiters);
+  EXPECT_FALSE(sql.can().finds_blockers);
+  EXPECT_FALSE(sql.can().lists_transactions);
+  EXPECT_FALSE(sql.can().shows_locked_rows);
+}
+
+#ifdef ROWLOCK_WITH_POSTGRESQL
+TEST(dialect_test, postgresql_lacks_only_what_is_for_databases_without_row_locks) {
+  const auto sql = table_of("postgresql");
+  EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead}));
+  EXPECT_TRUE(sql.can().acquires_in_turn);
+  EXPECT_TRUE(sql.can().notifies_waiters);
+  EXPECT_TRUE(sql.can().finds_blockers);
+  EXPECT_TRUE(sql.can().lists_transactions);
+  EXPECT_TRUE(sql.can().shows_locked_rows);
+}
+#endif
+
+#ifdef ROWLOCK_WITH_MYSQL
+TEST(dialect_test, mysql_lists_transactions_and_cannot_notify) {
+  const auto sql = table_of("mysql");
+  EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::find_pinning,
+                                    verb::end_session, verb::acquire_in_turn, verb::tell_next, verb::ring,
+                                    verb::notify_waiters, verb::touch}));
+  EXPECT_FALSE(sql.can().acquires_in_turn);
+  EXPECT_FALSE(sql.can().notifies_waiters);
+  EXPECT_FALSE(sql.can().finds_blockers);
+  EXPECT_TRUE(sql.can().lists_transactions);
+  EXPECT_FALSE(sql.can().shows_locked_rows);
+}
+#endif
+
+}  // namespace
+}  // namespace rowlock::test

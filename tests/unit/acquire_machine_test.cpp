@@ -1,0 +1,127 @@
+#include "core/acquire_machine.hpp"
+
+#include <gtest/gtest.h>
+#include <rowlock/error.hpp>
+
+#include <chrono>
+
+#include "core/error_detail.hpp"
+#include "core/wait.hpp"
+#include "support/errors.hpp"
+
+// How a call waits for a name: no thread, no clock, no server.
+
+namespace rowlock {
+namespace {
+
+using namespace std::chrono_literals;
+using core::acquire_machine;
+using action = acquire_machine::action;
+using wakeup = acquire_machine::wakeup;
+using test::error_of;
+
+constexpr base::instant begin{100s};
+constexpr acquire_machine::position behind{.is_first = false, .has_ticket = true};
+constexpr acquire_machine::position first{.is_first = true, .has_ticket = true};
+constexpr acquire_machine::position without_ticket{.is_first = true, .has_ticket = false};
+
+error retryable() { return detail::error_access::make(errc::connection_failed, "no connection", {.retryable = true}); }
+
+TEST(acquire_machine, goes_before_the_queue_only_if_nobody_waits_here) {
+  const acquire_machine machine{begin, begin + 1s};
+  EXPECT_EQ(machine.begin(false).what, action::try_once);
+  EXPECT_EQ(machine.begin(true).what, action::enter_queue);
+}
+
+TEST(acquire_machine, enters_the_queue_after_a_refusal_unless_the_time_is_over) {
+  const acquire_machine machine{begin, begin + 1s};
+  EXPECT_EQ(machine.after_first_try(begin + 1ms).what, action::enter_queue);
+  EXPECT_EQ(machine.after_first_try(begin + 1s).what, action::give_up);
+}
+
+TEST(acquire_machine, has_a_ticket_before_it_sleeps) {
+  const acquire_machine machine{begin, begin + 1s};
+  EXPECT_EQ(machine.in_queue(begin, without_ticket).what, action::take_ticket);
+  EXPECT_EQ(machine.in_queue(begin, first).what, action::sleep);
+  EXPECT_EQ(machine.in_queue(begin + 1s, without_ticket).what, action::give_up) << "it could come back late";
+}
+
+TEST(acquire_machine, sleeps_to_the_next_attempt_if_it_is_first_and_else_to_the_deadline) {
+  acquire_machine machine{begin, begin + 60s};
+  machine.was_refused({.left = 10s}, begin, 0);
+  const auto next = machine.after_ticket(first).until;
+  EXPECT_GT(next, begin);
+  EXPECT_LT(next, begin + 1s);
+  EXPECT_EQ(machine.after_ticket(behind).until, begin + 60s) << "it is woken when it comes to the front";
+  EXPECT_EQ(machine.after_ticket(without_ticket).until, next) << "it has to ask for one again";
+}
+
+TEST(acquire_machine, tries_only_as_the_first_and_with_a_ticket) {
+  acquire_machine machine{begin, begin + 60s};
+  EXPECT_EQ(machine.after_sleep(begin + 1s, wakeup::hinted).what, action::look);
+  EXPECT_EQ(machine.after_look(begin + 1s, behind).what, action::sleep);
+  EXPECT_EQ(machine.after_look(begin + 2s, without_ticket).what, action::take_ticket);
+  EXPECT_EQ(machine.after_look(begin + 3s, first).what, action::try_once);
+}
+
+TEST(acquire_machine, tries_often_again_when_it_has_come_to_the_front) {
+  acquire_machine machine{begin, begin + 1h};
+  const auto now = begin + 10min;
+  machine.was_refused({}, now, 0);
+  const auto slow = machine.after_ticket(first).until - now;
+  EXPECT_EQ(machine.after_look(now, first).what, action::try_once);
+  machine.was_refused({}, now, 0);
+  const auto fast = machine.after_ticket(first).until - now;
+  EXPECT_LT(fast, slow) << "what it has waited before does not count";
+}
+
+TEST(acquire_machine, ends_on_stop_and_at_the_deadline_and_not_by_a_hint) {
+  const acquire_machine machine{begin, begin + 1s};
+  EXPECT_EQ(machine.after_sleep(begin, wakeup::stopped).what, action::give_up);
+  EXPECT_EQ(machine.after_sleep(begin + 500ms, wakeup::out_of_time).what, action::look) << "it is time for an attempt";
+  EXPECT_EQ(machine.after_sleep(begin + 1s, wakeup::out_of_time).what, action::give_up);
+  EXPECT_EQ(machine.after_sleep(begin + 1s, wakeup::hinted).what, action::look);
+}
+
+TEST(acquire_machine, rides_out_what_may_be_over_the_next_time) {
+  acquire_machine machine{begin, begin + 1h};
+  EXPECT_NO_THROW(machine.failed(retryable(), false, false, begin, 0));
+  EXPECT_GT(machine.after_ticket(first).until, begin);
+  EXPECT_NO_THROW(machine.failed(error{errc::cancelled, "stopped"}, true, false, begin, 0));
+  const auto other = error_of([&] { machine.failed(error{errc::permission_denied, "no"}, false, false, begin, 0); });
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->code(), errc::permission_denied);
+}
+
+// Else two threads that have all transactions between them, and want another, would wait for ever.
+TEST(acquire_machine, does_not_wait_for_a_transaction_that_nobody_gives_back) {
+  acquire_machine machine{begin, begin + 1h};
+  const auto full = detail::error_access::make(errc::pool_exhausted, "full", {.retryable = true});
+  EXPECT_NO_THROW(machine.failed(full, false, false, begin, 0));
+  EXPECT_TRUE(error_of([&] { machine.failed(full, false, true, begin, 0); }));
+}
+
+TEST(acquire_machine, throws_in_the_end_if_it_was_never_answered) {
+  acquire_machine machine{begin, begin + 10s};
+  EXPECT_NO_THROW(machine.throw_if_never_answered(5s, false));
+  machine.failed(retryable(), false, false, begin, 0);
+  EXPECT_TRUE(error_of([&] { machine.throw_if_never_answered(5s, false); }));
+  machine.was_refused({}, begin, 0);
+  machine.failed(retryable(), false, false, begin, 0);
+  EXPECT_NO_THROW(machine.throw_if_never_answered(5s, false)) << "somebody has had it";
+}
+
+TEST(acquire_machine, that_was_given_less_time_than_a_call_reads_as_busy_if_only_its_turn_was_missing) {
+  const auto after = [](errc code, bool cuts_calls) {
+    acquire_machine machine{begin, begin + 1s};
+    machine.failed(detail::error_access::make(code, "late", {.retryable = true}), false, false, begin, 0);
+    return error_of([&] { machine.throw_if_never_answered(5s, cuts_calls); });
+  };
+  EXPECT_FALSE(after(errc::pool_exhausted, false));
+  EXPECT_FALSE(after(errc::call_timed_out, true));
+  EXPECT_TRUE(after(errc::call_timed_out, false));
+  EXPECT_TRUE(after(errc::connection_failed, true));
+}
+
+}  // namespace
+}  // namespace rowlock

@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/alarm.hpp"
+#include "base/ids.hpp"
+#include "engine/lease/unresolved.hpp"
+
+// Parts of the engine that need neither a database nor time to pass.
+
+namespace rowlock {
+namespace {
+
+using namespace std::chrono_literals;
+using base::instant;
+
+core::acquisition_id id(const char* text) { return core::acquisition_id{text}; }
+
+constexpr instant never = instant::max();
+constexpr instant at_once = instant::min();
+
+TEST(unresolved_list, gives_what_is_due_and_takes_failures_back_until_their_time_is_over) {
+  engine::unresolved_list list;
+  const instant now{100s};
+  list.add({.name = "a", .acquisition = id("1"), .until = now + 1s, .next = now});
+  list.add({.name = "b", .acquisition = id("2"), .until = now + 1h, .next = now + 10s});
+  EXPECT_EQ(list.next_due(), now);
+  auto due = list.take_due(now);
+  ASSERT_EQ(due.size(), 1U);
+  EXPECT_EQ(due[0].acquisition, id("1"));
+  list.put_back(std::move(due), now);
+  EXPECT_EQ(list.next_due(), now + 50ms);
+  list.put_back(list.take_due(now + 50ms), now + 50ms);
+  EXPECT_EQ(list.next_due(), now + 150ms);
+  list.put_back(list.take_due(now + 150ms), now + 1s);  // its time is over
+  EXPECT_EQ(list.next_due(), now + 10s);
+  EXPECT_EQ(list.take_due(never).size(), 1U);
+  EXPECT_EQ(list.next_due(), never);
+}
+
+TEST(unresolved_list, gives_at_the_end_what_may_be_undone_already) {
+  engine::unresolved_list list;
+  const instant now{100s};
+  list.add({.name = "a", .acquisition = id("1"), .until = now + 1h, .from = now - 1s, .next = now + 10s});
+  list.add({.name = "b", .acquisition = id("2"), .until = now + 1h, .from = now + 1s, .next = now + 1s});
+  const auto last = list.take_permitted(now);
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(last[0].acquisition, id("1"));
+  EXPECT_EQ(list.next_due(), now + 1s);
+}
+
+TEST(unresolved_list, a_batch_of_it_holds_a_name_once) {
+  std::vector<engine::unresolved> some{{.name = "a", .acquisition = id("1")},
+                                       {.name = "b", .acquisition = id("2")},
+                                       {.name = "a", .acquisition = id("3")}};
+  const auto rest = engine::take_repeated_names(some);
+  ASSERT_EQ(some.size(), 2U);
+  EXPECT_EQ(some[0].acquisition, id("1"));
+  EXPECT_EQ(some[1].acquisition, id("2"));
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].acquisition, id("3"));
+}
+
+TEST(unresolved_list, tells_what_is_to_stay_yet_from_what_is_to_go_at_once) {
+  const instant now{100s};
+  std::vector<engine::unresolved> some{{.name = "a", .acquisition = id("1")},
+                                       {.name = "b", .acquisition = id("2"), .stays_until = now + 1us},
+                                       {.name = "c", .acquisition = id("3"), .stays_until = now}};
+  const auto staying = engine::take_staying(some, now);
+  ASSERT_EQ(staying.size(), 1U);
+  EXPECT_EQ(staying[0].acquisition, id("2"));
+  ASSERT_EQ(some.size(), 2U);
+  EXPECT_EQ(some[0].acquisition, id("1"));
+  EXPECT_EQ(some[1].acquisition, id("3"));
+}
+
+TEST(unresolved_list, permits_nobody_to_take_what_is_to_stay_yet) {
+  engine::unresolved_list list;
+  const instant now{100s};
+  list.add({.name = "a", .acquisition = id("1"), .until = now + 1h, .from = now, .stays_until = now + 1s});
+  EXPECT_FALSE(list.permits("1", now).has_value());
+  EXPECT_TRUE(list.permits("1", now + 1s).has_value());
+  EXPECT_FALSE(list.permits("2", now + 1s).has_value());
+}
+
+TEST(alarm, wakes_for_the_earliest_and_remembers_what_came_before_the_wait) {
+  base::alarm alarm;
+  alarm.disarm();
+  alarm.arm(never);
+  alarm.arm(at_once);
+  alarm.wait();  // returns
+  alarm.disarm();
+  std::jthread other{[&] { alarm.arm(at_once); }};
+  alarm.wait();
+}
+
+TEST(alarm, an_arming_before_the_disarming_does_not_hold_a_later_one_up) {
+  base::alarm alarm;
+  alarm.arm(at_once);
+  alarm.disarm();
+  alarm.arm(at_once);
+  alarm.wait();
+}
+
+TEST(ids, attempts_differ_and_have_32_digits) {
+  base::attempt_ids ids{base::random_id()};
+  const std::string one = ids.next();
+  EXPECT_EQ(one.size(), 32U);
+  EXPECT_NE(one, ids.next());
+  EXPECT_NE(base::random_id(), base::random_id());
+}
+
+}  // namespace
+}  // namespace rowlock

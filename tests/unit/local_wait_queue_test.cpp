@@ -1,0 +1,369 @@
+#include "engine/queue/local_wait_queue.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/boot_clock.hpp"
+#include "core/wait.hpp"
+
+namespace rowlock {
+namespace {
+
+using namespace std::chrono_literals;
+using base::instant;
+using outcome = engine::local_wait_queue::outcome;
+using waiter = engine::local_wait_queue::waiter;
+
+constexpr instant never = instant::max();
+constexpr instant at_once = instant::min();
+
+bool is_hinted(waiter& p) { return p.wait(at_once, {}) == outcome::hinted; }
+
+core::acquisition_id id(const char* text) { return core::acquisition_id{text}; }
+constexpr core::ticket_number ticket(std::int64_t number) { return core::ticket_number{number}; }
+
+std::vector<std::int64_t> numbers_of(const std::vector<engine::queue_ticket>& some) {
+  std::vector<std::int64_t> out;
+  for (const auto& t : some) out.push_back(core::to_integer(t.number));
+  return out;
+}
+
+TEST(local_wait_queue, the_first_is_hinted_and_the_second_is_not) {
+  engine::local_wait_queue line;
+  EXPECT_TRUE(line.is_empty("a"));
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  EXPECT_FALSE(line.is_empty("a"));
+  EXPECT_EQ(first.wait(never, {}), outcome::hinted);
+  EXPECT_EQ(second.wait(at_once, {}), outcome::out_of_time);
+}
+
+TEST(local_wait_queue, a_hint_between_try_and_sleep_is_kept) {
+  engine::local_wait_queue line;
+  waiter one{line, "a"};
+  one.listen();
+  line.hint("a");
+  EXPECT_EQ(one.wait(never, {}), outcome::hinted);
+  one.listen();
+  EXPECT_EQ(one.wait(at_once, {}), outcome::out_of_time);
+}
+
+TEST(local_wait_queue, a_hint_is_for_the_head_of_its_own_queue_only) {
+  engine::local_wait_queue line;
+  waiter a{line, "a"};
+  waiter behind{line, "a"};
+  waiter b{line, "b"};
+  a.listen();
+  b.listen();
+  line.hint("a");
+  EXPECT_EQ(a.wait(at_once, {}), outcome::hinted);
+  EXPECT_EQ(behind.wait(at_once, {}), outcome::out_of_time);
+  EXPECT_EQ(b.wait(at_once, {}), outcome::out_of_time);
+  line.hint_all();
+  EXPECT_EQ(b.wait(at_once, {}), outcome::hinted);
+}
+
+TEST(local_wait_queue, whoever_sleeps_past_the_end_of_a_lease_is_hinted) {
+  engine::local_wait_queue line;
+  waiter one{line, "a"};
+  one.take(id("1"), ticket(7));
+  one.listen();
+  auto woken = std::async(std::launch::async, [&] { return one.wait(never, {}); });
+  while (woken.wait_for(1ms) != std::future_status::ready) {  // it may not sleep yet
+    line.hint_late({.name = "a", .attempt = id("1"), .number = ticket(8)}, 1h);
+    line.hint_late({.name = "a", .attempt = id("1"), .number = ticket(7)}, std::nullopt);
+    line.hint_late({.name = "a", .attempt = id("1"), .number = ticket(7)}, 1h);
+  }
+  EXPECT_EQ(woken.get(), outcome::hinted);
+}
+
+TEST(local_wait_queue, whoever_wakes_in_time_for_the_end_of_a_lease_is_not_hinted) {
+  engine::local_wait_queue line;
+  waiter one{line, "a"};
+  one.take(id("1"), ticket(7));
+  one.listen();
+  EXPECT_EQ(one.wait(base::now(), {}), outcome::out_of_time);
+  line.hint_late({.name = "a", .attempt = id("1"), .number = ticket(7)}, 0s);
+  EXPECT_FALSE(is_hinted(one));
+}
+
+TEST(local_wait_queue, a_head_that_leaves_hints_the_next) {
+  engine::local_wait_queue line;
+  auto first = std::make_unique<waiter>(line, "a");
+  waiter second{line, "a"};
+  waiter third{line, "a"};
+  first.reset();
+  EXPECT_EQ(second.wait(never, {}), outcome::hinted);
+  EXPECT_EQ(third.wait(at_once, {}), outcome::out_of_time);
+}
+
+TEST(local_wait_queue, one_that_leaves_from_the_middle_hints_nobody) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  auto second = std::make_unique<waiter>(line, "a");
+  waiter third{line, "a"};
+  second.reset();
+  EXPECT_EQ(third.wait(at_once, {}), outcome::out_of_time);
+}
+
+TEST(local_wait_queue, stop_and_close_end_waits_at_any_place) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  std::stop_source stop;
+  std::jthread stopper{[&] { stop.request_stop(); }};
+  EXPECT_EQ(second.wait(never, stop.get_token()), outcome::stopped);
+  std::jthread closer{[&] { line.close(); }};
+  EXPECT_EQ(second.wait(never, {}), outcome::closed);
+  EXPECT_EQ(first.wait(never, {}), outcome::closed);
+}
+
+TEST(local_wait_queue, tells_whether_anybody_was_there_to_hint) {
+  engine::local_wait_queue line;
+  EXPECT_FALSE(line.hint("a"));
+  waiter one{line, "a"};
+  EXPECT_TRUE(line.hint("a"));
+  EXPECT_FALSE(line.hint("b"));
+}
+
+TEST(local_wait_queue, a_hint_for_everybody_reaches_every_place_of_the_name) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  waiter other{line, "b"};
+  other.listen();
+  line.hint_everybody("a");
+  EXPECT_TRUE(is_hinted(first));
+  EXPECT_TRUE(is_hinted(second));
+  EXPECT_FALSE(is_hinted(other));
+}
+
+TEST(local_wait_queue, what_is_closed_lets_nobody_wait) {
+  engine::local_wait_queue line;
+  line.close();
+  waiter late{line, "a"};
+  EXPECT_EQ(late.wait(never, {}), outcome::closed);
+}
+
+// --- with tickets ----------------------------------------------------------------------------------------------------
+
+TEST(local_wait_queue, stands_in_the_order_of_tickets_whatever_the_order_of_arrival) {
+  engine::local_wait_queue line;
+  std::optional<waiter> a{std::in_place, line, "a"};
+  std::optional<waiter> b{std::in_place, line, "a"};
+  std::optional<waiter> c{std::in_place, line, "a"};
+  c->take(id("c"), ticket(5));
+  EXPECT_TRUE(c->is_first()) << "whoever has none stands behind";
+  a->take(id("a"), ticket(7));
+  b->take(id("b"), ticket(6));
+  EXPECT_TRUE(c->is_first());
+  EXPECT_EQ(numbers_of(line.tickets()), (std::vector<std::int64_t>{5, 6, 7}));
+  c.reset();
+  EXPECT_TRUE(b->is_first());
+  b.reset();
+  EXPECT_TRUE(a->is_first());
+}
+
+TEST(local_wait_queue, one_that_passes_the_first_becomes_the_first_and_is_hinted) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  first.take(id("1"), ticket(8));
+  first.listen();
+  second.take(id("2"), ticket(3));
+  EXPECT_FALSE(first.is_first());
+  EXPECT_FALSE(is_hinted(first));
+  EXPECT_TRUE(second.is_first());
+  EXPECT_TRUE(is_hinted(second));
+}
+
+TEST(local_wait_queue, one_that_steps_back_hints_whoever_comes_first_then) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  second.take(id("2"), ticket(4));
+  second.listen();
+  waiter third{line, "a"};
+  ASSERT_TRUE(second.is_first());
+  second.take(id("2 again"), ticket(9));  // it had lost the other
+  EXPECT_TRUE(second.is_first()) << "the others have none";
+  second.listen();
+  first.take(id("1"), ticket(8));
+  EXPECT_TRUE(is_hinted(first));
+  first.listen();
+  first.take(id("1 again"), ticket(10));
+  EXPECT_TRUE(second.is_first());
+  EXPECT_TRUE(is_hinted(second));
+}
+
+TEST(local_wait_queue, the_first_is_hinted_when_its_ticket_is_committed) {
+  engine::local_wait_queue line;
+  waiter one{line, "a"};
+  one.listen();
+  one.take(id("1"), ticket(4));
+  EXPECT_TRUE(is_hinted(one)) << "it is to try once more before it sleeps";
+}
+
+TEST(local_wait_queue, one_that_joins_behind_hints_nobody) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  first.take(id("1"), ticket(4));
+  first.listen();
+  waiter second{line, "a"};
+  second.take(id("2"), ticket(5));
+  EXPECT_FALSE(is_hinted(first));
+  EXPECT_FALSE(is_hinted(second));
+}
+
+TEST(local_wait_queue, tells_its_ticket_until_that_is_given_up) {
+  engine::local_wait_queue line;
+  waiter one{line, "a"};
+  EXPECT_EQ(one.ticket().number, core::ticket_number::none);
+  one.take(id("attempt"), ticket(4));
+  EXPECT_EQ(one.ticket().name, "a");
+  EXPECT_EQ(one.ticket().attempt, id("attempt"));
+  EXPECT_EQ(one.ticket().number, ticket(4));
+  one.give_up_ticket();
+  EXPECT_EQ(one.ticket().number, core::ticket_number::none);
+  EXPECT_TRUE(line.tickets().empty()) << "there is nothing to keep alive";
+}
+
+TEST(local_wait_queue, whose_ticket_is_gone_wakes_at_any_place) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  first.take(id("1"), ticket(4));
+  second.take(id("2"), ticket(5));
+  first.listen();
+  line.displace(second.ticket());
+  EXPECT_TRUE(is_hinted(second));
+  EXPECT_EQ(second.ticket().number, core::ticket_number::none);
+  EXPECT_FALSE(is_hinted(first));
+  EXPECT_EQ(numbers_of(line.tickets()), std::vector<std::int64_t>{4});
+}
+
+TEST(local_wait_queue, what_was_displaced_and_replaced_meanwhile_stays) {
+  engine::local_wait_queue line;
+  waiter one{line, "a"};
+  one.take(id("1"), ticket(4));
+  const auto gone = one.ticket();
+  one.take(id("2"), ticket(6));
+  one.listen();
+  line.displace(gone);
+  line.displace({.name = "a", .attempt = id("another"), .number = ticket(6)});
+  line.displace({.name = "b", .attempt = id("2"), .number = ticket(6)});
+  EXPECT_FALSE(is_hinted(one));
+  EXPECT_EQ(one.ticket().number, ticket(6));
+}
+
+TEST(local_wait_queue, a_displaced_first_goes_to_the_end_at_once) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  first.take(id("1"), ticket(4));
+  second.take(id("2"), ticket(5));
+  line.displace(first.ticket());
+  EXPECT_TRUE(second.is_first());
+  EXPECT_TRUE(is_hinted(second));
+  first.take(id("1 again"), ticket(6));
+  EXPECT_TRUE(second.is_first());
+  EXPECT_EQ(numbers_of(line.tickets()), (std::vector<std::int64_t>{5, 6}));
+}
+
+TEST(local_wait_queue, one_that_has_just_been_granted_the_lock_lets_no_newcomer_before_the_others) {
+  engine::local_wait_queue line;
+  std::optional<waiter> granted{std::in_place, line, "a"};
+  waiter second{line, "a"};
+  waiter newcomer{line, "a"};
+  granted->take(id("1"), ticket(4));
+  second.take(id("2"), ticket(5));
+  granted->give_up_ticket();
+  newcomer.take(id("3"), ticket(9));
+  granted.reset();
+  EXPECT_TRUE(second.is_first());
+}
+
+TEST(local_wait_queue, tickets_are_kept_alive_from_the_first_on) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  EXPECT_EQ(line.refresh_due(), never);
+  const auto before = base::now();
+  first.take(id("1"), ticket(4));
+  const auto due = line.refresh_due();
+  EXPECT_GE(due, before + core::ticket_refresh);
+  EXPECT_LE(due, base::now() + core::ticket_refresh);
+  waiter second{line, "b"};
+  second.take(id("2"), ticket(5));
+  EXPECT_EQ(line.refresh_due(), due) << "a later one does not put it off";
+  EXPECT_EQ(line.tickets().size(), 2U);
+}
+
+TEST(local_wait_queue, looks_are_for_the_first_of_each_queue_and_when_they_are_due) {
+  engine::local_wait_queue line;
+  EXPECT_EQ(line.next_look(), never);
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  EXPECT_EQ(line.next_look(), never) << "nobody has a ticket yet";
+  first.take(id("1"), ticket(4));
+  second.take(id("2"), ticket(5));
+  waiter other{line, "b"};
+  other.take(id("3"), ticket(6));
+  const auto now = base::now();
+  EXPECT_LE(line.next_look(), now);
+  EXPECT_EQ(line.firsts_due(now).size(), 2U);
+  EXPECT_GT(line.next_look(), now);
+  EXPECT_LE(line.next_look(), now + 500ms);
+  EXPECT_TRUE(line.firsts_due(now).empty()) << "they have just been looked at";
+  EXPECT_EQ(line.firsts().size(), 2U) << "whenever they were looked at";
+  EXPECT_EQ(line.firsts_due(now + 500ms).size(), 2U);
+}
+
+TEST(local_wait_queue, who_is_behind_others_is_looked_at_more_rarely) {
+  engine::local_wait_queue line;
+  waiter one{line, "a"};
+  one.take(id("1"), ticket(4));
+  const auto later = base::now() + 1min;  // at its longest, a look is due every 250 to 500 ms
+  line.was_looked_at(one.ticket(), true, {});
+  ASSERT_EQ(line.firsts_due(later).size(), 1U);
+  EXPECT_GE(line.next_look(), later + 500ms);
+  line.was_looked_at(one.ticket(), false, {});
+  ASSERT_EQ(line.firsts_due(later + 1s).size(), 1U);
+  EXPECT_LE(line.next_look(), later + 1s + 500ms);
+}
+
+TEST(local_wait_queue, a_name_that_changes_hands_is_looked_at_soon_again) {
+  engine::local_wait_queue line;
+  waiter one{line, "a"};
+  one.take(id("1"), ticket(4));
+  const auto later = base::now() + 1min;
+  ASSERT_EQ(line.firsts_due(later).size(), 1U);
+  line.was_looked_at(one.ticket(), false, fencing_token{7});
+  EXPECT_LE(line.next_look(), base::now() + 5ms);
+  ASSERT_EQ(line.firsts_due(later).size(), 1U);
+  line.was_looked_at(one.ticket(), false, fencing_token{7});
+  EXPECT_GE(line.next_look(), later + 200ms) << "the same holder as before";
+}
+
+TEST(local_wait_queue, a_new_first_is_looked_at_at_once) {
+  engine::local_wait_queue line;
+  std::optional<waiter> first{std::in_place, line, "a"};
+  waiter second{line, "a"};
+  first->take(id("1"), ticket(4));
+  second.take(id("2"), ticket(5));
+  ASSERT_EQ(line.firsts_due(base::now() + 1min).size(), 1U);
+  first.reset();
+  EXPECT_LE(line.next_look(), base::now());
+  EXPECT_EQ(numbers_of(line.firsts_due(base::now())), std::vector<std::int64_t>{5});
+}
+
+}  // namespace
+}  // namespace rowlock
