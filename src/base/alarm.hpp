@@ -10,7 +10,7 @@
 namespace rowlock::inline v1::base {
 
 /// Wakes one thread at the earliest time that any thread asked for, by the clock of local deadlines, so that it is on
-/// time after a suspend. The owner's loop is: disarm, look at everything, arm for the next, wait. Whoever makes
+/// time after a suspend. The owner's loop is: disarm, look at everything, arm for the next, wait. A thread that makes
 /// something to look at does so before it arms, so nothing is missed: either the look sees it, or the arming comes
 /// after the disarming and stands.
 class alarm {

@@ -10,13 +10,13 @@
 
 namespace rowlock::inline v1::core {
 
-/// Decides how a name is freed, whoever has it: it is told what was seen, and answers what to do next.
+/// Decides how a name is freed: it is told what was seen, and answers what to do next.
 ///
 ///   looking --nobody has it, or it is spared--> nobody
 ///   looking --a lease--> free it --freed--> freed
 ///   looking --a transaction, for long enough--> end its session --it is gone--> freed
 ///
-/// Until something was done, whoever has the name at that time is meant; from then on only that owner. The session that
+/// Until something was done, the owner at that time is meant; from then on only that owner. The session that
 /// keeps the row locked is ended once, and then only waited for.
 class force_release_machine {
  public:

@@ -9,8 +9,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What a step is to cost: little enough that whoever locks at the same time does not notice. Beside many others most of
-// it is waiting for its turn, which fewer rows would not make shorter.
+// What a step is to cost: little enough that programs that lock at the same time do not notice. Beside many others most
+// of it is waiting for its turn, which fewer rows would not make shorter.
 constexpr duration short_step = 15ms;
 constexpr duration long_step = 45ms;
 constexpr std::size_t fewest_rows = 250;

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration least_pause = 1ms;
-constexpr duration late_at_most = 100ms;  // whoever others come before
+constexpr duration late_at_most = 100ms;  // of a waiter that others come before
 
 duration scaled(duration d, double factor) noexcept {
   return duration{std::llround(static_cast<double>(d.count()) * factor)};

@@ -9,17 +9,17 @@
 
 namespace rowlock::inline v1::core {
 
-/// For so long a ticket stands though nothing is heard of whoever has it, and so often something is heard.
+/// How long a ticket is valid after its last refresh, and how often it is refreshed.
 inline constexpr duration ticket_life = std::chrono::seconds{6};
 inline constexpr duration ticket_refresh = std::chrono::seconds{2};
-/// How soon it is said again where it could not be.
+/// How soon a refresh is repeated that failed.
 inline constexpr duration ticket_retry = std::chrono::milliseconds{500};
 
-/// How often a try that told nothing is made again before it reads as busy, and with what pauses.
+/// How often an inconclusive attempt is repeated before it reads as busy, and with what pauses.
 inline constexpr int inconclusive_tries = 4;
 duration inconclusive_pause(int tries_so_far) noexcept;
 
-/// The same for whoever waits for the end of a session of the server.
+/// The pause between two looks by a call that waits for the end of a session of the server.
 duration ending_pause(int looks_so_far) noexcept;
 
 /// How long the first of a queue sleeps after a refusal where others tell of the release: to the end of the holder's
@@ -34,7 +34,7 @@ duration poll_pause(duration waited, std::optional<duration> lease_left, double 
 /// The same for one look at all names that are waited for.
 duration ask_pause(duration waited, bool is_behind, double jitter) noexcept;
 
-/// Whether whoever sleeps until then, as it was told of a lease, sleeps past its end: it was shortened since.
+/// Whether a waiter that sleeps until then would sleep past the end of a lease that was shortened since.
 bool oversleeps(base::instant until, base::instant now, std::optional<duration> lease_left) noexcept;
 
 /// How long to wait after the database could not be reached.

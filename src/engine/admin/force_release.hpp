@@ -12,7 +12,7 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Frees a name, whoever has it. core::force_release_machine decides; what was looked at first is what is freed, and
+/// Frees a name for any holder. core::force_release_machine decides; what was looked at first is what is freed, and
 /// nothing that comes after it.
 class force_release {
  public:

@@ -11,8 +11,8 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Tells the observer, one event after the other, on a thread of its own that starts with the first. Whoever reports
-/// waits for nobody. What is not urgent may be told 10 ms later.
+/// Tells the observer, one event after the other, on a thread of its own that starts with the first. A thread that
+/// reports waits for nobody. Events that are not urgent may be told 10 ms later.
 ///
 ///   open --`most` events wait--> behind: what may be dropped is dropped, until half of them are told
 ///   open, behind --close()--> closing: what was reported is told --> closed: nothing is told

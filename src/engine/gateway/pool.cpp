@@ -45,7 +45,7 @@ std::unique_ptr<driver::session> pool::take_one(contents& from, purpose what_for
   return session;
 }
 
-// After anything has come free. So whoever comes later finds nothing that somebody before it waits for.
+// After anything has come free. So a call that comes later finds nothing that an earlier one waits for.
 void pool::serve(contents& from) {
   for (const auto what_for : {purpose::renewing, purpose::releasing, purpose::usual}) {
     auto& line = from.waiting.at(static_cast<std::size_t>(what_for));

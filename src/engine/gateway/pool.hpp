@@ -23,11 +23,11 @@ enum class purpose : std::uint8_t {
   usual       ///< all else
 };
 
-/// A client's sessions: opened when needed, at most `most`. Whoever finds none waits to its deadline; they are given
-/// out by purpose, and to those of one purpose in the order in which they came. `kept` of them are not for usual
-/// purposes, so that what keeps locks need not wait for calls that ask for more.
+/// A client's sessions: opened when needed, at most `most`. A call that finds none free waits to its deadline. Sessions
+/// are given out by purpose, and within a purpose in the order in which calls came. `kept` of them are not for usual
+/// purposes, so that renewals and releases need not wait for calls that ask for more locks.
 ///
-/// Nobody waits for what could be had: whoever gives one back hands it to whoever is next.
+/// No call waits while a session is free: a session that is given back is handed to the next call that waits.
 class pool {
  public:
   using open_session = std::function<std::unique_ptr<driver::session>(const driver::limits&)>;
@@ -36,8 +36,8 @@ class pool {
     std::size_t kept = 0;  ///< fewer than `most`
   };
 
-  /// `option` says who limits them to so many. `longest` is how long opening one may take. `reopened` is called when
-  /// one was opened after one was lost.
+  /// `option` is the name of the option that limits their number. Opening one takes at most `longest`. `reopened` is
+  /// called when one was opened after one was lost.
   pool(open_session open, std::string option, size of, duration longest, std::function<void()> reopened = {})
       : open_{std::move(open)},
         option_{std::move(option)},

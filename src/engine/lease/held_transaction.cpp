@@ -4,7 +4,7 @@ namespace rowlock::inline v1::engine {
 
 // In a child of a fork the connection is the parent's: to close it properly would be to speak on it.
 held_transaction::~held_transaction() {
-  if (generation_ != base::process_generation()) {
+  if (process_.is_foreign()) {
     static_cast<void>(loan_.release());  // NOLINT(bugprone-unused-return-value)
   } else {
     end();

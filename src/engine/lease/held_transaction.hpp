@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <stop_token>
 
@@ -9,9 +8,9 @@
 
 namespace rowlock::inline v1::engine {
 
-/// The session whose open transaction holds a lock. Used by whoever has claimed the acquisition.
+/// The session whose open transaction holds a lock. Used by the thread that has claimed the lock.
 ///
-///   open --end()--> over: its connection was closed, and so the server lets go
+///   open --end()--> over: its connection was closed, and so the server releases the row
 ///        --give_back()--> over: the transaction was ended before
 class held_transaction {
  public:
@@ -24,11 +23,11 @@ class held_transaction {
   bool is_over() const noexcept { return loan_ == nullptr; }
   driver::session& session() const noexcept { return **loan_; }
   void end() noexcept;
-  /// Ended when nobody believed in it any more, by cutting a beat: that is as good as a release.
+  /// Ended when nobody relied on the lock any more, by cutting a heartbeat: that is as good as a release.
   bool was_cut_short() const noexcept { return was_cut_short_; }
   void give_back() noexcept { loan_.reset(); }
 
-  /// By any thread: nobody believes in the lock any more, so a beat that is under way need not be waited for.
+  /// By any thread: nobody relies on the lock any more, so a heartbeat that is under way is cut.
   void hurry() noexcept { hurried_.request_stop(); }
   std::stop_token hurried() const noexcept { return hurried_.get_token(); }
 
@@ -36,7 +35,7 @@ class held_transaction {
   int descriptor() const noexcept { return descriptor_; }
 
  private:
-  const std::uint64_t generation_ = base::process_generation();
+  const base::fork_guard process_;
   std::unique_ptr<pool::loan> loan_;
   const int descriptor_;
   std::stop_source hurried_;

@@ -12,7 +12,7 @@
 
 namespace rowlock::inline v1::engine {
 
-/// How many callbacks have not returned, for whoever waits for them.
+/// Counts the callbacks that have not returned, for a thread that waits for them.
 class pending_callbacks {
  public:
   explicit pending_callbacks(std::size_t number) { *left_.lock() = number; }

@@ -63,7 +63,7 @@ void transaction_heartbeat::stop() noexcept {
   for (auto& each : beats_) each.thread.request_stop();
   beats_.clear();
   for (const auto& a : std::exchange(state_.lock()->attended, {})) {
-    if (a->is_held() || !a->claim()) continue;  // whoever has claimed it ends it
+    if (a->is_held() || !a->claim()) continue;  // the thread that has claimed it ends it
     a->transaction->end();
     a->unclaim();
   }

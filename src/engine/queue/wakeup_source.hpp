@@ -17,8 +17,7 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Learns, while anybody waits, that a name may be free by what other clients do. Its thread starts with the first who
-/// waits.
+/// Learns, while anybody waits, that other clients may have released a name. Its thread starts with the first waiter.
 ///
 ///   idle --enter()--> starting --set_live(true)--> live: hints can be relied on, but for the bounded fallback
 ///   live --watch() throws--> starting, after a pause
@@ -27,18 +26,18 @@ class wakeup_source {
   wakeup_source() = default;
   wakeup_source(const wakeup_source&) = delete;
   wakeup_source& operator=(const wakeup_source&) = delete;
-  /// Whoever derives from it has called stop().
+  /// A derived class calls stop() in its destructor.
   virtual ~wakeup_source() = default;
 
   void enter();
   void leave() noexcept;
   void stop() noexcept;
   bool is_live() const noexcept { return is_live_; }
-  /// There may be something to look at sooner than before.
+  /// The next look may be due sooner than before.
   virtual void look_sooner() noexcept {}
 
  protected:
-  /// Until stop, or until it throws: then it is begun again.
+  /// Works until it is stopped, or throws: then it is called again.
   virtual void watch(const std::stop_token& stop) = 0;
   /// It threw.
   virtual void failed(const std::exception& /*why*/) noexcept {}
@@ -54,7 +53,7 @@ class wakeup_source {
     if (is) is_polling_ = false;
   }
   bool is_wanted();
-  /// Whether those who wait have to do without it from now on: true once until it is live.
+  /// Whether waiters have to do without it from now on: true once, until it is live again.
   bool begins_to_poll() { return is_wanted() && !std::exchange(is_polling_, true); }
   static error as_error(const std::exception& e);
   /// To `until`, or a nudge. false: nobody waits any more, or stop.
@@ -78,7 +77,7 @@ class wakeup_source {
   base::guarded<contents> state_;
 };
 
-/// One who waits for the hints of all these. Where no thread can be had, there are none: hints are not needed.
+/// A waiter that gets the hints of all these. If there is no thread to be had there are none: hints are not needed.
 class subscription {
  public:
   using sources = std::vector<std::unique_ptr<wakeup_source>>;

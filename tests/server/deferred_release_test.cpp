@@ -15,15 +15,15 @@ using store::release_outcome;
 constexpr duration stay = 30min;
 
 /// Locks that are let go of and stay for a while.
-class lingering : public on_each_server {
+class deferred_release : public on_each_server {
  protected:
   std::int64_t end_of(std::string_view name, duration after = stay) {
     return db().row(name).value().acquired_at.value() + after.count();
   }
 };
-ROWLOCK_SUITE_ON_EACH_SERVER(lingering);
+ROWLOCK_SUITE_ON_EACH_SERVER(deferred_release);
 
-TEST_P(lingering, of_a_pinned_row_begins_at_once_or_when_the_pin_is_gone) {
+TEST_P(deferred_release, of_a_pinned_row_begins_at_once_or_when_the_pin_is_gone) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = stay});
@@ -36,7 +36,7 @@ TEST_P(lingering, of_a_pinned_row_begins_at_once_or_when_the_pin_is_gone) {
   EXPECT_TRUE(told.failures().empty());
 }
 
-TEST_P(lingering, of_a_pinned_row_is_a_release_if_it_would_be_over) {
+TEST_P(deferred_release, of_a_pinned_row_is_a_release_if_it_would_be_over) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = 1s});
   auto in_the_way = db().row_locked("orders/42");
@@ -46,7 +46,7 @@ TEST_P(lingering, of_a_pinned_row_is_a_release_if_it_would_be_over) {
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
-TEST_P(lingering, of_a_pinned_row_is_made_up_for_by_closing) {
+TEST_P(deferred_release, of_a_pinned_row_is_made_up_for_by_closing) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = stay});
   auto in_the_way = db().row_pinned("orders/42");
@@ -57,7 +57,7 @@ TEST_P(lingering, of_a_pinned_row_is_made_up_for_by_closing) {
   EXPECT_EQ(expiry("orders/42"), end_of("orders/42"));
 }
 
-TEST_P(lingering, is_told_of_each_in_a_batch_and_alone) {
+TEST_P(deferred_release, is_told_of_each_in_a_batch_and_alone) {
   auto locks = connect();
   steps on{db().url()};
   const std::vector<std::string> names{"fresh", "again", "stolen", "vacated", "expired", "locked"};
@@ -95,7 +95,7 @@ TEST_P(lingering, is_told_of_each_in_a_batch_and_alone) {
 }
 
 // As one that was under way when the lock was let go of.
-TEST_P(lingering, is_not_shortened_by_a_renewal_that_comes_after_it) {
+TEST_P(deferred_release, is_not_shortened_by_a_renewal_that_comes_after_it) {
   connect().close();
   steps on{db().url()};
   for (const bool alone : {false, true}) {
@@ -116,7 +116,7 @@ TEST_P(lingering, is_not_shortened_by_a_renewal_that_comes_after_it) {
   }
 }
 
-TEST_P(lingering, never_lets_tokens_run_backwards) {
+TEST_P(deferred_release, never_lets_tokens_run_backwards) {
   auto locks = connect();
   fencing_token last{};
   for (int i = 0; i < 5; ++i) {

@@ -7,9 +7,9 @@ namespace rowlock::test {
 namespace {
 
 /// A role that may take locks and nothing else, and locks of another role's.
-class forcing_by_another_role : public on_each_server {
+class force_release_by_another_role : public on_each_server {
  protected:
-  forcing_by_another_role() { connect().close(); }
+  force_release_by_another_role() { connect().close(); }
 
   client connect_guest() const { return connect_to(url_); }
 
@@ -18,9 +18,9 @@ class forcing_by_another_role : public on_each_server {
 
   std::string url_;
 };
-ROWLOCK_SUITE_ON_EACH_SERVER(forcing_by_another_role);
+ROWLOCK_SUITE_ON_EACH_SERVER(force_release_by_another_role);
 
-TEST_P(forcing_by_another_role, frees_its_leases) {
+TEST_P(force_release_by_another_role, frees_its_leases) {
   auto guest = connect_guest();
   auto locks = connect();
   const auto held = locks.acquire("orders/42", {.lease = 3s});
@@ -30,7 +30,7 @@ TEST_P(forcing_by_another_role, frees_its_leases) {
   EXPECT_EQ(held.why_lost(), loss_reason::forced);
 }
 
-TEST_P(forcing_by_another_role, does_not_end_its_sessions_and_names_them) {
+TEST_P(force_release_by_another_role, does_not_end_its_sessions_and_names_them) {
   db().let_see_locks(db().guest());
   auto guest = connect_guest();
   auto locks = connect();
@@ -49,7 +49,7 @@ TEST_P(forcing_by_another_role, does_not_end_its_sessions_and_names_them) {
   EXPECT_TRUE(guest.find("orders/42").has_value());
 }
 
-TEST_P(forcing_by_another_role, ends_its_sessions_where_that_was_granted) {
+TEST_P(force_release_by_another_role, ends_its_sessions_where_that_was_granted) {
   auto locks = connect();
   db().let_end_sessions(db().guest());
   auto guest = connect_guest();
@@ -60,14 +60,14 @@ TEST_P(forcing_by_another_role, ends_its_sessions_where_that_was_granted) {
   EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
 }
 
-class forcing_of_what_others_do : public on_each_server {};
-class forcing_of_what_others_do_not_on_postgresql : public forcing_of_what_others_do {};
-ROWLOCK_SUITE_ON_SERVERS(forcing_of_what_others_do_not_on_postgresql, not_on("postgresql", servers()));
-class forcing_of_what_others_do_on_postgresql : public forcing_of_what_others_do {};
-ROWLOCK_SUITE_ON_SERVERS(forcing_of_what_others_do_on_postgresql, on("postgresql", servers()));
+class force_release_of_what_others_do : public on_each_server {};
+class force_release_of_what_others_do_not_on_postgresql : public force_release_of_what_others_do {};
+ROWLOCK_SUITE_ON_SERVERS(force_release_of_what_others_do_not_on_postgresql, not_on("postgresql", servers()));
+class force_release_of_what_others_do_on_postgresql : public force_release_of_what_others_do {};
+ROWLOCK_SUITE_ON_SERVERS(force_release_of_what_others_do_on_postgresql, on("postgresql", servers()));
 
 // As a program of a version before this one writes it: the row says nothing of the session, or what another has left.
-TEST_P(forcing_of_what_others_do_not_on_postgresql,
+TEST_P(force_release_of_what_others_do_not_on_postgresql,
        in_a_transaction_that_does_not_say_which_session_it_has_ends_nobodys) {
   auto locks = connect();
   auto desk = connect();
@@ -86,7 +86,8 @@ TEST_P(forcing_of_what_others_do_not_on_postgresql,
   EXPECT_FALSE(innocent.lost().stop_requested());
 }
 
-TEST_P(forcing_of_what_others_do_on_postgresql, in_transactions_of_an_administrators_that_pin_a_lease_is_refused) {
+TEST_P(force_release_of_what_others_do_on_postgresql,
+       in_transactions_of_an_administrators_that_pin_a_lease_is_refused) {
   auto locks = connect();
   auto desk = connect();
   auto held = locks.acquire("orders/42", {.lease = 1h});
@@ -99,7 +100,7 @@ TEST_P(forcing_of_what_others_do_on_postgresql, in_transactions_of_an_administra
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
-TEST_P(forcing_of_what_others_do_not_on_postgresql, for_a_moment_only_is_waited_for) {
+TEST_P(force_release_of_what_others_do_not_on_postgresql, for_a_moment_only_is_waited_for) {
   auto locks = connect();
   auto desk = connect();
   const auto held = locks.acquire("orders/42", {.lease = 1h});

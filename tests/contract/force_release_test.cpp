@@ -6,7 +6,7 @@ namespace rowlock::test {
 namespace {
 
 /// An operator frees a name, whoever has it.
-class forcing : public contract {
+class force_release : public contract {
  protected:
   /// Whoever holds has to hear of it soon: by a renewal, or by what is asked for as often where there is no lease.
   static constexpr auto short_lease = 3s;
@@ -16,13 +16,13 @@ class forcing : public contract {
     return GetParam().holds_by_transaction ? loss_reason::session_ended : loss_reason::forced;
   }
 };
-ROWLOCK_CONTRACT_SUITE(forcing, every_pair());
-class forcing_of_leases : public forcing {};
-ROWLOCK_CONTRACT_SUITE(forcing_of_leases, leases(every_pair()));
-class forcing_of_rows : public forcing {};
-ROWLOCK_CONTRACT_SUITE(forcing_of_rows, rows(every_pair()));
+ROWLOCK_CONTRACT_SUITE(force_release, every_pair());
+class force_release_of_leases : public force_release {};
+ROWLOCK_CONTRACT_SUITE(force_release_of_leases, leases(every_pair()));
+class force_release_of_rows : public force_release {};
+ROWLOCK_CONTRACT_SUITE(force_release_of_rows, rows(every_pair()));
 
-TEST_P(forcing, takes_the_lock_from_a_holder_who_lives) {
+TEST_P(force_release, takes_the_lock_from_a_holder_who_lives) {
   auto locks = connect(soon());
   auto desk = connect();
   const auto held = locks.acquire("orders/42", with({.lease = short_lease}));
@@ -37,7 +37,7 @@ TEST_P(forcing, takes_the_lock_from_a_holder_who_lives) {
   EXPECT_FALSE(other.lost().stop_requested()) << "what has another name is left alone";
 }
 
-TEST_P(forcing, is_heard_of_as_such_where_nobody_has_taken_it_since) {
+TEST_P(force_release, is_heard_of_as_such_where_nobody_has_taken_it_since) {
   auto locks = connect(soon());
   auto desk = connect();
   const auto held = locks.acquire("orders/42", with({.lease = short_lease}));
@@ -48,7 +48,7 @@ TEST_P(forcing, is_heard_of_as_such_where_nobody_has_taken_it_since) {
   EXPECT_FALSE(desk.find("orders/42").has_value()) << "its holder does not take it again";
 }
 
-TEST_P(forcing, frees_nothing_where_nobody_has_it) {
+TEST_P(force_release, frees_nothing_where_nobody_has_it) {
   auto locks = connect();
   EXPECT_FALSE(locks.force_release("orders/42")) << "never heard of";
   locks.acquire("orders/42", with()).release();
@@ -57,7 +57,7 @@ TEST_P(forcing, frees_nothing_where_nobody_has_it) {
   EXPECT_EQ(db().row("orders/42").value().version, token) << "and changes nothing";
 }
 
-TEST_P(forcing_of_leases, frees_nothing_where_the_lease_has_ended) {
+TEST_P(force_release_of_leases, frees_nothing_where_the_lease_has_ended) {
   auto locks = connect();
   auto desk = connect();
   const auto held = locks.acquire("orders/42", with({.lease = 100ms, .renew = false}));
@@ -67,7 +67,7 @@ TEST_P(forcing_of_leases, frees_nothing_where_the_lease_has_ended) {
   EXPECT_EQ(held.why_lost(), loss_reason::expired);
 }
 
-TEST_P(forcing, a_second_time_frees_nothing) {
+TEST_P(force_release, a_second_time_frees_nothing) {
   auto locks = connect();
   auto desk = connect();
   const auto held = locks.acquire("orders/42", with());
@@ -75,7 +75,7 @@ TEST_P(forcing, a_second_time_frees_nothing) {
   EXPECT_FALSE(desk.force_release("orders/42"));
 }
 
-TEST_P(forcing, with_a_token_frees_that_one_alone) {
+TEST_P(force_release, with_a_token_frees_that_one_alone) {
   auto locks = connect();
   auto desk = connect();
   const auto held = locks.acquire("orders/42", with());
@@ -90,7 +90,7 @@ TEST_P(forcing, with_a_token_frees_that_one_alone) {
   EXPECT_FALSE(desk.find("orders/42").has_value());
 }
 
-TEST_P(forcing_of_rows, with_the_token_of_one_who_has_gone_leaves_the_next_alone) {
+TEST_P(force_release_of_rows, with_the_token_of_one_who_has_gone_leaves_the_next_alone) {
   auto locks = connect();
   auto desk = connect();
   auto held = locks.acquire("orders/42", with());
@@ -101,7 +101,7 @@ TEST_P(forcing_of_rows, with_the_token_of_one_who_has_gone_leaves_the_next_alone
   EXPECT_EQ(desk.find("orders/42").value().token, next.token());
 }
 
-TEST_P(forcing_of_leases, frees_what_only_lingers) {
+TEST_P(force_release_of_leases, frees_what_is_released_later) {
   auto locks = connect();
   auto desk = connect();
   locks.acquire("orders/42", with({.lease = 1h, .at_least = 30min})).release();
@@ -110,7 +110,7 @@ TEST_P(forcing_of_leases, frees_what_only_lingers) {
   EXPECT_TRUE(can_have(desk, "orders/42"));
 }
 
-TEST_P(forcing, of_a_lock_of_the_same_client_is_heard_of_at_once) {
+TEST_P(force_release, of_a_lock_of_the_same_client_is_heard_of_at_once) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
   auto held = locks.acquire("orders/42", with());
@@ -123,7 +123,7 @@ TEST_P(forcing, of_a_lock_of_the_same_client_is_heard_of_at_once) {
   EXPECT_TRUE(can_have(locks, "orders/42"));
 }
 
-TEST_P(forcing, lets_the_next_in_who_waits) {
+TEST_P(force_release, lets_the_next_in_who_waits) {
   for (const auto turns : {fairness::unfair, fairness::fifo}) {
     auto locks = connect();
     auto other = connect();
@@ -140,7 +140,7 @@ TEST_P(forcing, lets_the_next_in_who_waits) {
   }
 }
 
-TEST_P(forcing, lets_in_one_who_waits_in_the_client_that_frees_it) {
+TEST_P(force_release, lets_in_one_who_waits_in_the_client_that_frees_it) {
   auto locks = connect();
   auto desk = connect();
   const auto held = locks.acquire("orders/42", with());
@@ -150,7 +150,7 @@ TEST_P(forcing, lets_in_one_who_waits_in_the_client_that_frees_it) {
   EXPECT_GT(waiter.get().token(), held.token());
 }
 
-TEST_P(forcing, of_a_closed_client_is_refused) {
+TEST_P(force_release, of_a_closed_client_is_refused) {
   auto locks = connect();
   locks.close();
   EXPECT_TRUE(throws(errc::client_closed, [&] { locks.force_release("orders/42"); }));
