@@ -22,11 +22,23 @@ using dialect::field;
 
 /// An argument of a verb, by its name. Text is only looked at while the call lasts.
 struct argument {
-  field name;
-  driver::argument value;
+  field name{};
+  driver::argument value{};
 };
+
 /// One request of a batch. A verb takes the arguments that it has, and NULL for those that are not given.
-using arguments = std::vector<argument>;
+class arguments {
+ public:
+  arguments(std::initializer_list<argument> some) {
+    for (const auto& each : some) push_back(each);
+  }
+  void push_back(const argument& one) { all_.at(count_++) = one; }
+  operator std::span<const argument>() const noexcept { return {all_.data(), count_}; }
+
+ private:
+  std::array<argument, 8> all_{};
+  std::size_t count_ = 0;
+};
 
 /// One row of an answer, with columns by their names.
 class record {
