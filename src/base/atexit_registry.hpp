@@ -10,10 +10,8 @@ class closable {
   closable() = default;
   closable(const closable&) = delete;
   closable& operator=(const closable&) = delete;
+  virtual ~closable() = default;
   virtual void close() noexcept = 0;
-
- protected:
-  ~closable() = default;
 };
 
 /// Closes it when the program ends, if it still exists, before the static objects are destroyed that were made until

@@ -36,7 +36,9 @@ class client_core final : public base::closable {
  public:
   static std::shared_ptr<client_core> open(std::string_view url, client_options options);
   client_core(std::string_view url, client_options options);
-  ~client_core() { close(); }
+  client_core(const client_core&) = delete;
+  client_core& operator=(const client_core&) = delete;
+  ~client_core() override { client_core::close(); }
 
   void close() noexcept override;
   client_statistics stats();

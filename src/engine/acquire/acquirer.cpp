@@ -265,7 +265,7 @@ strategies::answer acquirer::ask(const acquire_request& what, const core::acquis
       if (const auto refused = refused_by_queue(what, db)) return *refused;
     const auto answer = by.acquire(db, {&one, 1}).at(0);
     if (answer.has_left) what.waiter->give_up_ticket();
-    if (answer.what == strategies::verdict::granted && what.waiter != nullptr) tickets_.leave(*what.waiter, db);
+    if (answer.what == strategies::verdict::granted && what.waiter != nullptr) ticket_upkeep::leave(*what.waiter, db);
     return answer;
   });
 } catch (const error& e) {

@@ -194,14 +194,12 @@ class lease_listener {
   lease_listener() = default;
   lease_listener(const lease_listener&) = delete;
   lease_listener& operator=(const lease_listener&) = delete;
+  virtual ~lease_listener() = default;
   virtual void renewed(const lease_state& a) noexcept = 0;
   /// No answer came.
   virtual void renewal_failed(const lease_state& a, const error& why) noexcept = 0;
   /// The database says so; the listener marks it as lost.
   virtual void gone(const lease_ptr& a, loss_reason why) = 0;
-
- protected:
-  ~lease_listener() = default;
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -21,13 +21,11 @@ class watchdog {
     listener() = default;
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
+    virtual ~listener() = default;
     /// A report to make when lost() has fired; may be empty. It is called under a mutex: it must be quick.
     virtual std::function<void()> report_of(const lease_state& a) = 0;
     /// On the watchdog's thread, when lost() fires, whether or not its callbacks have returned.
     virtual void lost(const lease_ptr& a) = 0;
-
-   protected:
-    ~listener() = default;
   };
   watchdog(lock_registry& watched, listener& to) : watched_{watched}, listener_{to} {}
   watchdog(const watchdog&) = delete;

@@ -13,13 +13,11 @@ class release_notices {
   release_notices() = default;
   release_notices(const release_notices&) = delete;
   release_notices& operator=(const release_notices&) = delete;
+  virtual ~release_notices() = default;
   virtual std::uint64_t departures() const noexcept = 0;
   virtual void released(const lock_name& name, std::uint64_t departures_before) = 0;
   /// Notifies the next waiter of a name that nobody else is told of.
   virtual void pass_on(const lock_name& name) = 0;
-
- protected:
-  ~release_notices() = default;
 };
 
 }  // namespace rowlock::inline v1::engine
