@@ -65,11 +65,13 @@ TEST_F(refused_try, of_a_row_that_is_made_and_taken_meanwhile_is_no_failure) {
     auto gate = db().gate();
     background trying{[&](std::stop_token) { return locks.try_acquire(name, how); }};
     ASSERT_TRUE(eventually([&] { return db().at_gate() == 1; }));
-    const std::string past_the_gate = "SET LOCAL session_replication_role = replica; ";
-    const auto quoted = db().quoted(name);
-    db().execute(past_the_gate + "INSERT INTO rowlock_lock (name, version, expires_at) VALUES (" + quoted +
-                 ", 1, clock_timestamp())");
-    const auto taken = db().transaction(past_the_gate + "UPDATE rowlock_lock SET version = 2 WHERE name = " + quoted);
+    const auto write_at_once = [&](const char* sql, const char* end) {
+      std::string out = "SET LOCAL session_replication_role = replica; ";  // past the gate
+      return out.append(sql).append(db().quoted(name)).append(end);
+    };
+    db().execute(
+        write_at_once("INSERT INTO rowlock_lock (name, version, expires_at) VALUES (", ", 1, clock_timestamp())"));
+    const auto taken = db().transaction(write_at_once("UPDATE rowlock_lock SET version = 2 WHERE name = ", ""));
     gate.reset();
     EXPECT_FALSE(trying.get().has_value());
   }
