@@ -3,12 +3,13 @@
 # A block with `int main` becomes a program and the ctest <page>_<n>: readme_1, docs_guide_2. Any other block becomes
 # the body of `void <page>_<n>(rowlock::client& locks)`, its #include lines moved in front. ```cpp ignore is left out.
 # ```cpp for <what> defines something: all such blocks of a page are together the file <page>_<what>.inc, which a test
-# includes, to run it (tests/transaction/readme_test.cpp).
+# includes, to run it (tests/transaction/transactions_page_test.cpp).
 # A changed page makes CMake configure again; only blocks that changed are compiled again.
 #
 # The ```sh and ```crontab blocks of a page are run with the built programs: the ctest <page>_sh; those "for postgresql"
-# and "for mysql" against the servers of the tests: <page>_sh_postgresql, <page>_sh_mysql (tests/guides/run.sh). An ```ini
-# block "of" a file shows all of that file, and units are what systemd takes (tests/guides/).
+# and "for mysql" against the servers of the tests: <page>_sh_postgresql, <page>_sh_mysql (tests/guides/run.sh). Those "for
+# debian" install packages, so they are not run here. An ```ini block "of" a file shows all of that file, and units are what
+# systemd takes (tests/guides/).
 
 include(RowlockProgramTest)
 
@@ -205,4 +206,10 @@ if(TARGET rowlock_command AND ROWLOCK_WITH_SQLITE)
         COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_units" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
                 -- bash "${ROWLOCK_GUIDES_FOLDER}/units.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     set_tests_properties(guides_units PROPERTIES LABELS readme TIMEOUT 60)
+    if(ROWLOCK_WITH_POSTGRESQL AND ROWLOCK_WITH_MYSQL)  # the page has URLs of all of them
+        add_test(NAME guides_errors
+            COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_errors" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
+                    -- bash "${ROWLOCK_GUIDES_FOLDER}/errors.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+        set_tests_properties(guides_errors PROPERTIES LABELS readme TIMEOUT 120)
+    endif()
 endif()

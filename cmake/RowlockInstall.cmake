@@ -3,9 +3,11 @@
 #
 # Every file is part of one of these, which are also the Debian packages (RowlockPackages.cmake):
 #
-#   command       the program rowlock, its manual, its completion for bash, and units for systemd as examples
+#   command       the program rowlock, its manual, its completion for shells, the guides, the examples and the schema
 #   runtime       the shared libraries, where they are shared
-#   development   headers, static libraries, schema, and what the builds of others read
+#   development   headers, static libraries, and what the builds of others read; guides and schema where there is no command
+#
+# Each has the licence, at the same path: Debian's packages have their own (RowlockPackages.cmake).
 
 # One build folder serves /usr/local and the packages below /usr. Debian's tools look into lib/<architecture> below
 # both, GNUInstallDirs knows only the latter.
@@ -98,22 +100,12 @@ function(rowlock_install_component component)
         REQUIRES ${arg_REQUIRES})
 endfunction()
 
-function(rowlock_install_schema database)
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/schema/${database}"
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/rowlock/schema"
-        COMPONENT development
-        FILES_MATCHING PATTERN "*.sql")
-endfunction()
-
 # --- the library ------------------------------------------------------------------------------------------------------
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/rowlock"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
     COMPONENT development
     FILES_MATCHING PATTERN "*.hpp")
-if(EXISTS "${PROJECT_SOURCE_DIR}/LICENSE")
-    install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT development)
-endif()
 
 rowlock_install_component(core
     DESCRIPTION "Named locks on databases, without any database's backend"
@@ -126,7 +118,6 @@ if(ROWLOCK_WITH_SQLITE)
         DESCRIPTION "Named locks on SQLite"
         NEEDS "SQLite3 3.35"
         REQUIRES "sqlite3 >= 3.35")
-    rowlock_install_schema(sqlite)
     list(APPEND components sqlite)
 endif()
 
@@ -136,7 +127,6 @@ if(ROWLOCK_WITH_POSTGRESQL)
         DESCRIPTION "Named locks on PostgreSQL"
         NEEDS "libpqxx 6.4" PostgreSQL
         REQUIRES libpqxx libpq)
-    rowlock_install_schema(postgresql)
     install(FILES "${PROJECT_SOURCE_DIR}/cmake/Findlibpqxx.cmake"
         DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
         COMPONENT development)
@@ -148,7 +138,6 @@ if(ROWLOCK_WITH_MYSQL)
         DESCRIPTION "Named locks on MySQL and MariaDB"
         NEEDS "MySQLConnectorCPP 1.1"
         LIBS -lmysqlcppconn)
-    rowlock_install_schema(mysql)
     install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindMySQLConnectorCPP.cmake"
         DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
         COMPONENT development)
@@ -178,15 +167,41 @@ install(FILES
 if(TARGET rowlock_command)
     install(TARGETS rowlock_command RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT command)
     rowlock_find_libraries_from(rowlock_command "${CMAKE_INSTALL_BINDIR}")
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/systemd"
-        DESTINATION "${CMAKE_INSTALL_DOCDIR}/examples"
-        COMPONENT command)
     get_target_property(pages rowlock_command ROWLOCK_MAN_PAGES)
     get_target_property(completion rowlock_command ROWLOCK_BASH_COMPLETION)
+    get_target_property(completion_for_zsh rowlock_command ROWLOCK_ZSH_COMPLETION)
+    get_target_property(completion_for_fish rowlock_command ROWLOCK_FISH_COMPLETION)
     if(pages AND completion)
         install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT command)
         install(FILES "${completion}"
             DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
             COMPONENT command)
+        install(FILES "${completion_for_zsh}"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions"
+            COMPONENT command)
+        install(FILES "${completion_for_fish}"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d"
+            COMPONENT command)
     endif()
 endif()
+
+# --- what is read -----------------------------------------------------------------------------------------------------
+
+set(install_components development)
+if(ROWLOCK_LIBRARIES_ARE_SHARED)
+    list(APPEND install_components runtime)
+endif()
+if(TARGET rowlock_command)
+    list(APPEND install_components command)
+endif()
+foreach(component IN LISTS install_components)
+    install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT ${component})
+endforeach()
+
+set(ROWLOCK_SCHEMA_FOLDER "${CMAKE_INSTALL_DATADIR}/rowlock/schema")
+if(TARGET rowlock_command)
+    set(ROWLOCK_GUIDES_COMPONENT command)
+else()
+    set(ROWLOCK_GUIDES_COMPONENT development)
+endif()
+include(RowlockGuides)

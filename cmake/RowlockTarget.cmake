@@ -87,7 +87,7 @@ function(rowlock_backend_table out_source)
         set(entry rowlock_backend_${component})
         string(APPEND ROWLOCK_BACKEND_DECLARATIONS
             "extern \"C\" [[gnu::weak]] const rowlock::driver::backend* ${entry}();\n")
-        string(APPEND ROWLOCK_BACKEND_NAMES "    ${entry},\n")
+        string(APPEND ROWLOCK_BACKEND_NAMES "    {\"${component}\", ${entry}},\n")
     endforeach()
     set(source "${PROJECT_BINARY_DIR}/generated/backends.cpp")
     configure_file("${PROJECT_SOURCE_DIR}/src/driver/backends.cpp.in" "${source}" @ONLY)

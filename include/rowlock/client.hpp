@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <chrono>
 #include <iosfwd>
 #include <memory>
@@ -22,47 +25,84 @@
 
 namespace rowlock::inline v1 {
 
-/// The way to one database, and what this process holds there. One per process is the normal use.
+/// A connection to one database and the locks held through it.
 ///
-/// Threads: any. Lifetime: locks and mutexes may outlive it. Moving it is safe. On the way down: the destructor is
-/// close(). After fork() it is inert in the child: calls throw used_after_fork, destructors do nothing.
+/// A program normally has one client for each database. The client opens several connections when it needs them
+/// (client_options::connections) and renews its locks in the background.
 ///
-/// Calls throw error{errc::client_closed} after close(), and pass on what the database says; each call to the database
-/// takes at most client_options::call_timeout.
+/// Threads: any thread may use it, several at once.
+///
+/// Lifetime: locks and mutexes may outlive their client; the locks are then lost (loss_reason::client_closed). Moving a
+/// client does not disturb them.
+///
+/// Destruction: the destructor does what close() does.
+///
+/// Errors: after close() every call that needs the client throws errc::client_closed. In a child process after fork()
+/// it throws errc::used_after_fork; destructors do nothing there. Errors of the database pass through as `error`. One
+/// call to the database takes at most client_options::call_timeout.
 class ROWLOCK_EXPORT client {
  public:
-  /// Opens one connection: `postgresql://user:password@host:port/database?option=value` as libpq reads it, the same
-  /// with `mysql://` or `mariadb://` (options: ssl-mode, ssl-ca, ssl-capath, ssl-cert, ssl-key, ssl-cipher, socket),
-  /// `sqlite:path`, or `sqlite::memory:` (private to this client, for unit tests). In a path, percent-encode '?', '#'
-  /// and '%'; in a password also '@', '/' and ':'. Throws invalid_url, invalid_option, unsupported, connection_failed,
-  /// permission_denied. The schema is checked at first use, not here. Throws used_after_fork in a child of a process
-  /// that had SQLite clients open at the fork: SQLite would trust in file locks that the child does not have.
+  /// Connects to a database by its URL.
+  ///
+  /// Opens one connection; further ones are opened when they are needed. The schema is not checked here but at first
+  /// use: see migrate() and check(). The forms of the URL:
+  ///
+  /// - `postgresql://user:password@host:port/database?option=value`, read as libpq reads it
+  /// - `mysql://…` or `mariadb://…` of the same form, with the options ssl-mode, ssl-ca, ssl-capath, ssl-cert, ssl-key,
+  ///   ssl-cipher and socket
+  /// - `sqlite:path`
+  /// - `sqlite::memory:`, a database that is private to this client, for unit tests
+  ///
+  /// In a path, percent-encode '?', '#' and '%'; in a password also '@', '/' and ':'.
+  ///
+  /// Throws:
+  /// - errc::invalid_url, errc::invalid_option: the arguments; nothing was sent
+  /// - errc::unsupported: the server is too old, or the program was built without this database's backend
+  /// - errc::connection_failed, errc::permission_denied
+  /// - errc::used_after_fork: for SQLite, in a child of a process that had SQLite clients open at the fork. SQLite
+  ///   would rely on file locks that the child does not have.
+  ///
+  /// \warning A relative SQLite path is resolved against the current directory. Programs that are started in different
+  /// directories then use different files, and do not exclude each other.
   [[nodiscard]] static client connect(std::string_view url, client_options options = {});
 
-  /// `other` is then as if it were closed.
+  /// Takes over the connections and locks of `other`, which is then as if it were closed.
   client(client&& other) noexcept;
-  /// Closes what this object was before.
+  /// Closes this client, then takes over the connections and locks of `other`.
   client& operator=(client&& other) noexcept;
   ~client();
 
-  /// Waits without limit and rides out lost connections. Throws cancelled where `stop` fires.
+  /// Waits for a lock without a time limit and returns its owning handle.
+  ///
+  /// The wait survives lost connections and restarts of the server. It ends when the lock is granted, when `stop` is
+  /// requested (throws errc::cancelled) or when the client is closed (throws errc::client_closed).
+  ///
+  /// Each call is a holder of its own unless lock_options::as says otherwise: a second call for the same name waits for
+  /// the first, even in the same thread.
   [[nodiscard]] held_lock acquire(const lock_name& name, const lock_options& options = {}, std::stop_token stop = {});
 
-  /// Tries once. nullopt: somebody else has it.
+  /// Tries once to take a lock; nullopt means that another holder has it.
   [[nodiscard]] std::optional<held_lock> try_acquire(const lock_name& name, const lock_options& options = {});
 
-  /// nullopt: somebody else had it until the deadline, or `stop` fired. Zero and less try once, hours::max() has no
-  /// deadline. Throws where the database gave no answer in all that time; not where that is less than call_timeout and
-  /// only a connection, or in an SQLite file its turn to write, was missing: that is nullopt. A call to a server that
-  /// is under way at the deadline may take up to half a second in all, since to cut it would cost the connection; so it
-  /// may come back late.
+  /// Waits for a lock for at most `wait`; nullopt means that it was not granted in time or that `stop` was requested.
+  ///
+  /// Zero and less try once; std::chrono::hours::max() means no deadline.
+  ///
+  /// If the database did not answer at all in that time, the call throws the last error. There is one exception: `wait`
+  /// is shorter than call_timeout and only a free connection was missing, or in an SQLite file the turn to write. The
+  /// result is then nullopt.
+  ///
+  /// May return late: a call to a server that is under way at the deadline may take up to half a second in all, because
+  /// cutting it would cost the connection.
   template <class Rep, class Period>
   [[nodiscard]] std::optional<held_lock> try_acquire_for(const lock_name& name,
                                                          const std::chrono::duration<Rep, Period>& wait,
                                                          const lock_options& options = {}, std::stop_token stop = {}) {
     return try_acquire_for_(name, detail::saturate(wait), options, std::move(stop));
   }
-  /// The same, until `t` by its clock, which is read once: if that clock is set meanwhile, the wait is as long.
+  /// Waits for a lock until the time `t`; otherwise as try_acquire_for().
+  ///
+  /// The clock of `t` is read once, at the start. Setting that clock later does not change the length of the wait.
   template <class Clock, class Duration>
   [[nodiscard]] std::optional<held_lock> try_acquire_until(const lock_name& name,
                                                            const std::chrono::time_point<Clock, Duration>& t,
@@ -71,69 +111,101 @@ class ROWLOCK_EXPORT client {
     return try_acquire_for_(name, detail::until(t), options, std::move(stop));
   }
 
-  /// Lets go of everything this client holds, as a release does: every handle is then lost (forced). What cannot be
-  /// released now is tried again in the background. At most call_timeout.
+  /// Releases all locks held through this client.
+  ///
+  /// Every handle is then lost (loss_reason::forced). Takes at most call_timeout; locks that cannot be released in that
+  /// time are released in the background.
   void release_all() noexcept;
 
-  /// Frees a name, whoever has it. true: somebody had it. For people who know that the holder should not have it: a
-  /// holder that works on is not stopped by this.
+  /// Frees a lock by force, whoever holds it; returns whether somebody held it.
   ///
-  /// A lease ends at once. Its holder's lost() fires (loss_reason::forced) when it next renews, within a third of the
-  /// lease, or when it confirms; in this very client, now. Until then it believes in its lock while the next one has
-  /// it: only confirm and fencing tokens keep the two apart.
+  /// \warning The holder is not stopped. It may go on working while the next holder has the lock; only confirm() and
+  /// fencing tokens keep the two apart. For operators who know that the holder should not have the lock.
   ///
-  /// Of a lock that a transaction has (for_update, lock_in, or a lease that is pinned by confirm) the server's session
-  /// is ended, so that the transaction is undone; a for_update holder's lost() fires (session_ended). Throws
-  /// permission_denied where the role may not end it, with the number of that session, or may not ask the server whose
-  /// row it is (MySQL and MariaDB: PROCESS); database_error where the server does not say which one it is, or names
-  /// another than the row does: then none is ended. In an SQLite file, for_update is as a lease; for a transaction of
-  /// the caller's, which nobody can end from outside, this waits, and throws call_timed_out.
+  /// A lease ends at once. Its holder's lost() fires (loss_reason::forced) when it next renews, which is within a third
+  /// of the lease, or when it confirms. If this very client holds it, lost() fires now.
   ///
-  /// With `only`, nothing happens unless the lock has this token still: what was looked at before is what is freed. A
-  /// transaction's, where it is not known (lock_info::token is 0), counts as any that is greater than all that were
-  /// committed: with the token of a lease, no transaction is ended that has taken the name after it.
+  /// A lock of a transaction (for_update, lock_in, or a lease that confirm() has pinned) is freed by ending the
+  /// server's session, so that the transaction is rolled back. A for_update holder's lost() fires
+  /// (loss_reason::session_ended). In an SQLite file for_update is freed like a lease. A transaction of the caller's in
+  /// an SQLite file cannot be ended from outside: the call waits for it, and throws errc::call_timed_out.
   ///
-  /// Where the outcome is unknown, look (find) before you repeat it: it might free the next one's.
+  /// With `only`, nothing happens unless the lock still has this token, so that the lock which was looked at is the one
+  /// that is freed. A transaction's token may be unknown (0 in lock_info::token). It then counts as greater than all
+  /// that were committed: the token of a lease never ends a transaction that has taken the name after it.
+  ///
+  /// Throws:
+  /// - errc::permission_denied, with the number of the session: the role may not end it, or may not ask the server who
+  ///   has locked the row (MySQL and MariaDB: PROCESS)
+  /// - errc::database_error: the server does not say which session has the row, or names another one than the row does;
+  ///   no session is ended
+  ///
+  /// If the outcome is unknown, look (find()) before you repeat the call: it might free the next holder's lock.
   bool force_release(const lock_name& name, std::optional<fencing_token> only = {});
 
-  /// The names that are held and begin with `prefix`, in the order of their bytes.
+  /// Lists the locks that are held and whose names begin with `prefix`, ordered by the bytes of their names.
   std::vector<lock_info> list(std::string_view prefix = {});
-  /// nullopt: nobody holds it.
+  /// Looks up the holder of one lock; nullopt means that nobody holds it.
   std::optional<lock_info> find(const lock_name& name);
-  /// Who waits for the name, in the order of their tickets. Not those who wait in a transaction of their own (lock_in),
-  /// nor those that a program of an older rowlock runs.
+  /// Lists the waiters for a lock, ordered by their tickets.
+  ///
+  /// Does not list those that wait inside a transaction of their own (lock_in), nor those of programs with an older
+  /// rowlock that takes no tickets.
   std::vector<waiter_info> waiters(const lock_name& name);
+  /// Lists the waiters of all names that begin with `prefix`, by name (in the order of bytes), then by ticket.
+  ///
+  /// It leaves out the same waiters as waiters().
+  std::vector<waiter_info> list_waiters(std::string_view prefix = {});
 
-  /// Tells whether locks can be had here: connection, schema, permission to write, clock. Throws what is wrong.
+  /// Checks that locks can be taken: connection, schema, permission to write, clock.
+  ///
+  /// Returns normally if they can; throws the first problem otherwise.
   void check();
 
-  /// The same and more, a finding for each matter in the order that diagnosis.hpp names them: for people who want to
-  /// know what is wrong. Throws only what keeps it from looking at all: client_closed, used_after_fork. What the
-  /// database refuses is a finding.
+  /// Examines the database and returns a finding for each subject, for people.
+  ///
+  /// Covers more than check(). The findings come in the order that finding::subject names. What the database refuses is
+  /// a finding, not an exception; only errc::client_closed and errc::used_after_fork are thrown.
   std::vector<finding> diagnose();
 
-  /// What this client has done and is doing. Asks no database, and tells after close() what it was then. Throws
-  /// used_after_fork in a child; client_closed where this object was moved from.
+  /// Returns what this client has done since it was connected, and what it is doing.
+  ///
+  /// Does not ask the database. After close() the last numbers are returned. Throws errc::used_after_fork in a child,
+  /// and errc::client_closed if this object was moved from.
   client_statistics stats() const;
-  /// The same as OpenMetrics text (see openmetrics.hpp).
+  /// Writes stats() as OpenMetrics text; see openmetrics.hpp.
   void write_openmetrics(std::ostream& to) const;
-  /// What is in the database. Reads all rows: for once in a while.
+  /// Counts the names, locks and waiters in the database, of all clients.
+  ///
+  /// Reads all rows, so call it rarely.
   database_statistics database_stats();
 
-  /// Creates or updates the tables: runs the files of the schema that are not recorded in the database, in their order,
-  /// and notes the checksums of those that somebody ran by hand. Safe from many processes at once: one does it, and the
-  /// others find it done. On PostgreSQL and SQLite all of it happens or nothing; on MySQL and MariaDB an interrupted
-  /// run is finished by the next. Where nothing is missing it needs no permission but to read (SQLite: to write the
-  /// file). What this throws before anything is run is schema_status().refusal: database_error where a file was edited
-  /// or left out, schema_newer where the tables no longer serve this library. Throws permission_denied where the role
-  /// may not make tables.
+  /// Creates or updates the tables.
+  ///
+  /// Runs the schema files that are not recorded in the database, in order, and records the checksums of those that
+  /// were run by hand. Many processes may call it at once: one does the work, the others find it done. If nothing is
+  /// missing it needs only permission to read (SQLite: to write the file).
+  ///
+  /// Guarantee: on PostgreSQL and SQLite everything is applied or nothing. On MySQL and MariaDB the next call completes
+  /// an interrupted one.
+  ///
+  /// Throws:
+  /// - errc::database_error: a file was edited or left out
+  /// - errc::schema_newer: the tables no longer serve this version of the library
+  /// - errc::permission_denied: the role may not create tables
+  ///
+  /// The first two are thrown before anything is run; schema_status::refusal has the same sentence.
   void migrate();
 
-  /// How the tables stand. Only reads; works without any tables, and whatever their version is.
+  /// Reports which schema files are applied, and whether this library can work with the tables.
+  ///
+  /// Only reads. Works without any tables, and with tables of any version.
   rowlock::schema_status schema_status();
 
-  /// Ends waits (client_closed), fires lost() of all that is held, releases it and joins the client's threads, in at
-  /// most call_timeout. Idempotent; does not throw.
+  /// Ends all waits, releases all locks and stops the client's threads.
+  ///
+  /// Waits end with errc::client_closed. lost() of every held lock fires (loss_reason::client_closed) before its lock
+  /// is released. Takes at most call_timeout. Idempotent; does not throw.
   void close();
 
  private:
@@ -145,3 +217,5 @@ class ROWLOCK_EXPORT client {
 };
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

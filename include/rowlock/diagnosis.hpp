@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,22 +11,24 @@
 
 namespace rowlock::inline v1 {
 
-/// How one matter stands.
+/// The result of examining one subject.
 enum class condition : std::uint8_t {
-  ok,       ///< as it should be
-  advice,   ///< locks work; the sentence says what would be better
-  failed,   ///< locks do not work; the sentence says what to do
-  unknown,  ///< could not be looked at
+  ok,       ///< As it should be.
+  advice,   ///< Locks work; the sentence says what would be better.
+  failed,   ///< Locks do not work; the sentence says what to do.
+  unknown,  ///< Could not be examined.
 };
 
-/// The name of the enumerator, for people and logs.
+/// Returns the name of the enumerator, for people and logs.
 ROWLOCK_EXPORT std::string_view to_string(condition c) noexcept;
 
-/// What client::diagnose() found about one matter.
+/// What client::diagnose() found out about one subject.
 struct finding {
-  std::string subject{};           ///< "connection", "schema", "privileges", "clock", "log settings" or "cluster"
-  rowlock::condition condition{};  ///< how it stands
-  std::string sentence{};          ///< what was seen, and what to do where something is to be done; for people
+  std::string subject{};           ///< "connection", "schema", "privileges", "clock", "log settings" or "cluster".
+  rowlock::condition condition{};  ///< Whether something is wrong or could be better.
+  std::string sentence{};          ///< What was seen, and what to do if something is to be done; for people.
 };
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

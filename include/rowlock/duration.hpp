@@ -1,16 +1,22 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <chrono>
 #include <cmath>
 
 namespace rowlock::inline v1 {
 
-/// The one type of durations in options and results. duration::max() means "no limit".
+/// The type of all durations in options and results, in microseconds.
+///
+/// duration::max() means "no limit".
 using duration = std::chrono::microseconds;
 
 namespace detail {
 
-/// Rounds up to `duration` and saturates, so that hours::max() is "no deadline" and not an overflow.
+/// Converts to `duration`, rounding up and saturating: hours::max() is "no deadline" and does not overflow.
+///
 /// A NaN counts as zero.
 template <class Rep, class Period>
 duration saturate(const std::chrono::duration<Rep, Period>& wait) {
@@ -21,7 +27,7 @@ duration saturate(const std::chrono::duration<Rep, Period>& wait) {
   return std::isnan(asked) ? duration::zero() : duration{static_cast<duration::rep>(asked)};
 }
 
-/// What is left until `t` by its own clock; zero where it has passed (time_point::min() included).
+/// Returns the time left until `t` by its own clock; zero if `t` has passed (time_point::min() included).
 template <class Clock, class Duration>
 duration until(const std::chrono::time_point<Clock, Duration>& t) {
   using exact = std::chrono::duration<long double, duration::period>;  // t - now, and even t < now, may overflow
@@ -31,3 +37,5 @@ duration until(const std::chrono::time_point<Clock, Duration>& t) {
 
 }  // namespace detail
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,82 +13,93 @@
 
 namespace rowlock::inline v1 {
 
-/// What went wrong, by what the caller can do about it.
+/// The kinds of errors, grouped by what the caller can do about them.
 enum class errc {
-  // The caller's fault; nothing was sent to the database.
-  invalid_name = 1,  ///< of a lock: see lock_name
-  invalid_option,    ///< a value that is not allowed, or two that contradict each other
-  invalid_url,       ///< of a database: see client::connect
-  unsupported,       ///< by this strategy, server or build
-  // Only from calls that cannot answer "busy" by value.
-  timed_out,   ///< the time to wait was over
-  cancelled,   ///< the stop_token fired
-  contention,  ///< in vain: conflicts up to the last attempt, or a wait that could not end
-  // About a lock that was held, or was not.
-  lock_lost,       ///< it was held, and is not any more: held_lock::why_lost says why
-  not_held,        ///< there was none: an empty handle, or a mutex of which the thread has none
-  would_deadlock,  ///< this very holder has the name, and would wait for itself
-  // Start your transaction again.
-  deadlock,               ///< the database ended this one of several that waited for each other
-  serialization_failure,  ///< somebody else's change came in between
-  stale_snapshot,         ///< what the transaction has read is older than the lock
-  // The way to the database.
-  connection_failed,  ///< not to be had, or lost
-  call_timed_out,     ///< no answer within client_options::call_timeout
-  pool_exhausted,     ///< all connections were in use for as long as there was time
-  outcome_unknown,    ///< the reply was lost, so it may have happened, or may yet: look before you repeat it
+  // Wrong arguments; nothing was sent to the database.
+  invalid_name = 1,  ///< The name of a lock is not allowed: see lock_name.
+  invalid_option,    ///< A value is not allowed, or two options contradict each other.
+  invalid_url,       ///< The URL of the database cannot be used: see client::connect.
+  unsupported,       ///< This strategy, server or build cannot do it.
+  // "Busy", from calls that have no other way to report it.
+  timed_out,   ///< The time to wait was over. The library's own calls report this by their result.
+  cancelled,   ///< The stop_token was requested to stop.
+  contention,  ///< Gave up: every attempt conflicted, or the wait could not have ended.
+  // The lock that was held, or was not.
+  lock_lost,       ///< The lock is no longer held: held_lock::why_lost() says why.
+  not_held,        ///< No lock: the handle is empty, or the thread holds none through the mutex.
+  would_deadlock,  ///< This very holder has the lock and would wait for itself.
+  // Begin the transaction again.
+  deadlock,               ///< Transactions waited for each other, and the database ended this one.
+  serialization_failure,  ///< Another transaction made a conflicting change.
+  stale_snapshot,         ///< The transaction read data before it got the lock, so the data may be out of date.
+  // The connection to the database.
+  connection_failed,  ///< The connection could not be opened, or was lost.
+  call_timed_out,     ///< No answer within client_options::call_timeout.
+  pool_exhausted,     ///< No connection became free in time.
+  outcome_unknown,    ///< The reply was lost: it may have happened, or may yet. Look before you repeat it.
   // The state of the database.
-  schema_missing,     ///< no tables: client::migrate
-  schema_older,       ///< tables of an older rowlock: client::migrate
-  schema_newer,       ///< tables that no longer serve this rowlock: use a newer one
-  permission_denied,  ///< the database says which
+  schema_missing,     ///< There are no tables: call client::migrate, or run `rowlock migrate`.
+  schema_older,       ///< The tables are of an older rowlock: call client::migrate, or run `rowlock migrate`.
+  schema_newer,       ///< The tables no longer serve this rowlock: use a newer one.
+  permission_denied,  ///< The role lacks a privilege; the sentence quotes the database.
   // The state of the client.
-  client_closed,            ///< by client::close, or its end
-  used_after_fork,          ///< in the child: make a client of its own
-  wrong_transaction_state,  ///< the caller's transaction cannot be used: none, another database's, read-only or failed
-  database_error            ///< anything else that the database said
+  client_closed,            ///< The client was closed or destroyed.
+  used_after_fork,          ///< The client belongs to the parent process: make one in the child.
+  wrong_transaction_state,  ///< The caller's transaction cannot be used: none, another database's, read-only or failed.
+  database_error            ///< Any other error of the database.
 };
 
-/// The category of `errc`; its name is "rowlock".
+/// Returns the category of `errc`, whose name is "rowlock".
 ROWLOCK_EXPORT const std::error_category& error_category() noexcept;
 
-/// So that `e.code() == errc::lock_lost` compares.
+/// Makes a std::error_code, so that `e.code() == errc::lock_lost` compares.
 inline std::error_code make_error_code(errc code) noexcept { return {static_cast<int>(code), error_category()}; }
 
 namespace detail {
 struct error_access;
 }  // namespace detail
 
-/// Everything rowlock throws, apart from std::bad_alloc.
+/// The exception that rowlock throws for every failure, apart from std::bad_alloc.
 ///
-/// `code()` says what happened, `what()` says it in a sentence that names the input or the command to run, and the
-/// three questions say what may be done now. "Busy" is no error: the try forms answer it by value.
-/// Copying never throws. (After libpqxx 8, whose exceptions answer "can I still use this connection?")
+/// code() is the kind of error. what() is a sentence that names the input or the command to run. is_retryable(),
+/// connection_is_unusable() and outcome_is_unknown() say what may be done now. (libpqxx 8 has the idea: its exceptions
+/// answer "can I still use this connection?")
+///
+/// "Busy" is no error: the try forms report it by their result.
+///
+/// Guarantee: copying never throws.
 class ROWLOCK_EXPORT error : public std::system_error {
  public:
-  /// With the answers that are usual for `code`: for programs that test what they do about errors.
+  /// Makes an error with the usual answers for `code`, for programs that test their own error handling.
   error(errc code, const std::string& sentence);
   // No moves: an exception that was moved from must still answer.
-  error(const error&) noexcept = default;             ///< Both then answer alike.
-  error& operator=(const error&) noexcept = default;  ///< Both then answer alike.
+  error(const error&) noexcept = default;             ///< Copies; both then give the same answers.
+  error& operator=(const error&) noexcept = default;  ///< Copies; both then give the same answers.
   ~error() override = default;
 
-  /// The same call may succeed if it is made again.
+  /// Returns the sentence alone: the general text of code() is not repeated after it.
+  const char* what() const noexcept override;
+  /// Whether the same call may succeed if it is repeated.
   bool is_retryable() const noexcept;
-  /// The connection it happened on is of no further use. The client has already thrown its own away; for a
-  /// connection of yours, open another.
+  /// Whether the connection is of no further use.
+  ///
+  /// A client has already discarded its own connection. If it is yours, open another.
   bool connection_is_unusable() const noexcept;
-  /// The statement may have taken effect, or may yet. The client resolves its own; do not simply repeat.
+  /// Whether the statement may have taken effect, or may take effect later.
+  ///
+  /// \warning Do not simply repeat it. A client resolves the outcome of its own statements.
   bool outcome_is_unknown() const noexcept;
-  /// The driver's own number; 0 where there is none. For SQLite the extended result code.
+  /// Returns the driver's own error number; 0: none.
+  ///
+  /// For SQLite it is the extended result code.
   int native_code() const noexcept;
-  /// Five characters on servers, empty elsewhere.
+  /// Returns the SQLSTATE, valid as long as this object: five characters on servers, empty elsewhere.
   std::string_view sqlstate() const noexcept;
 
  private:
   friend struct detail::error_access;
   struct detail_t;
-  error(errc code, const std::string& sentence, std::shared_ptr<const detail_t> detail);
+  error(errc code, std::shared_ptr<const detail_t> detail);
   std::shared_ptr<const detail_t> detail_;
 };
 
@@ -95,3 +109,5 @@ static_assert(std::is_nothrow_copy_constructible_v<error>);
 
 template <>
 struct std::is_error_code_enum<rowlock::errc> : std::true_type {};
+
+#endif  // ROWLOCK_BEFORE_CXX20

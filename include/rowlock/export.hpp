@@ -1,5 +1,12 @@
 #pragma once
 
-/// Marks what leaves the library; everything else is hidden. The attribute form, because g++ refuses [[nodiscard]]
-/// in front of __attribute__. Inside src/ it marks what the backends' libraries use of the core's.
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
+/// Marks a declaration that the library exports; everything else is hidden.
+///
+/// It is an attribute in brackets, because g++ refuses [[nodiscard]] before __attribute__. Inside src/ it marks what
+/// the libraries of the backends use of the core library.
 #define ROWLOCK_EXPORT [[gnu::visibility("default")]]
+
+#endif  // ROWLOCK_BEFORE_CXX20

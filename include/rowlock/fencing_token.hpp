@@ -1,27 +1,47 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <compare>
 #include <cstdint>
+#include <iosfwd>
 
 namespace rowlock::inline v1 {
 
-/// A number that strictly grows with every change of ownership of a name, across releases, crashes and sweeping.
+/// A number that grows with every change of ownership of a lock.
 ///
-/// Hand it to whatever the lock protects, and let that refuse a token smaller than one it has seen: a holder that was
-/// paused past its lease then does no harm. (The idea: Kleppmann, "How to do distributed locking", 2016.)
+/// Guarantee: of two grants of one name the later has the greater token, across releases, crashes and sweeping.
+/// docs/guarantees.md names the exceptions.
+///
+/// Send the token along with each write to the protected resource, and let the resource refuse a token smaller than the
+/// greatest it has seen. A holder that was paused beyond its lease then does no harm. (The idea: Kleppmann, "How to do
+/// distributed locking", 2016.)
 class fencing_token {
  public:
-  /// Less than every token of a lock.
+  /// Makes the token 0, which is less than every token of a lock.
   constexpr fencing_token() = default;
-  /// As it was stored, or came from another program.
+  /// Makes a token of a number that was stored, or came from another program.
   constexpr explicit fencing_token(std::int64_t value) noexcept : value_{value} {}
-  /// About the microseconds since 1970 at which the lock was granted; 0: none.
+  /// Returns the number; 0: no token.
+  ///
+  /// It is about the time of the grant in microseconds since 1970, by the database's clock.
   constexpr std::int64_t value() const noexcept { return value_; }
-  /// Of tokens of one name, the greater is the later.
+  /// Compares the numbers: of two tokens of one name the greater is the later.
   friend constexpr auto operator<=>(fencing_token, fencing_token) = default;
+
+  /// Writes value() to a stream, as a std::int64_t is written.
+  ///
+  /// The stream's flags and locale apply.
+  template <class Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& to, fencing_token token) {
+    return to << token.value_;
+  }
 
  private:
   std::int64_t value_ = 0;
 };
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

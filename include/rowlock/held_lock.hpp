@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -22,59 +25,85 @@ class client_core;
 class lease_state;
 }  // namespace engine
 
-/// A lock that is held, by whoever has this object.
+/// Owning handle to a held lock, which releases it at the end of its scope.
+///
+/// Like std::unique_lock it can be moved, but not copied. Unlike that it can lose its lock: a lease ends if it cannot
+/// be renewed. lost() then fires, as the Done channel of an etcd session does.
 ///
 ///     state     entered by                            operator bool  lost()   release()
 ///     empty     construction, a move, release()       false          stopped  throws not_held
-///     held      acquire, try_acquire                  true           waiting  lets go; empty
-///     lost      the lease ended, somebody freed it,   true           stopped  throws lock_lost; empty
+///     held      acquire, try_acquire                  true           waiting  releases; then empty
+///     lost      the lease ended, somebody freed it,   true           stopped  throws lock_lost; then empty
 ///               hold_limit, the client closed, or a
 ///               fork
 ///
-/// Threads: any thread may use it, one at a time. Lifetime: it may outlive its client and is then lost
-/// (client_closed). On the way down: the destructor releases, never throws and takes at most
-/// client_options::call_timeout; where the database cannot be reached the client goes on trying in the background.
-/// A holder that has a name more than once (see `holder`) has one handle for each time; the last one lets go.
+/// Reentrancy: a holder that has a lock more than once (see `holder`) has one handle for each time. Destroying or
+/// releasing the last one releases the lock.
+///
+/// Threads: any thread may use it, one at a time.
+///
+/// Lifetime: it may outlive its client, and is then lost (loss_reason::client_closed).
+///
+/// Destruction: the destructor releases the lock. It never throws and takes at most client_options::call_timeout. If
+/// the database cannot be reached, the client goes on trying in the background.
 class [[nodiscard]] ROWLOCK_EXPORT held_lock {
  public:
-  held_lock() noexcept;                   ///< Empty.
-  held_lock(held_lock&& other) noexcept;  ///< `other` is then empty.
-  /// Releases what this object held before.
+  held_lock() noexcept;                   ///< Makes an empty handle.
+  held_lock(held_lock&& other) noexcept;  ///< Takes over the lock of `other`, which is then empty.
+  /// Releases the lock held so far, as the destructor does, and takes over that of `other`.
   held_lock& operator=(held_lock&& other) noexcept;
   ~held_lock();
 
-  /// Whether this object has a lock, lost or not. After a loss only lost() and why_lost() tell.
+  /// Whether this object has a lock, lost or not.
+  ///
+  /// \warning Stays true after a loss: ask lost() or why_lost().
   explicit operator bool() const noexcept;
 
-  /// What was locked. Throws error{errc::not_held} where empty; so do token(), strategy() and expires_in().
+  /// Returns the name of the lock; throws error{errc::not_held} if the handle is empty.
   const lock_name& name() const;
-  fencing_token token() const;         ///< See fencing_token.
-  rowlock::strategy strategy() const;  ///< The one that it was taken by.
-  /// What is left of the lease, or to hold_limit where that comes first, by the client's own, cautious reckoning; zero
-  /// where it is lost; nullopt where the lock has no lease (for_update).
+  fencing_token token() const;         ///< Returns the lock's fencing token; throws errc::not_held if empty.
+  rowlock::strategy strategy() const;  ///< Returns the strategy it was taken by; throws errc::not_held if empty.
+  /// Returns the time left until the lease or hold_limit ends, whichever is first.
+  ///
+  /// It is the client's own, cautious reckoning: the lease ends later in the database. Zero if the lock is lost;
+  /// nullopt if it has no lease (for_update). Throws errc::not_held if the handle is empty.
   std::optional<duration> expires_in() const;
 
-  /// Fires when the lock is lost, before anybody else can have it (as far as clocks run evenly): stop work then.
-  /// Never fires because of a release.
+  /// Returns a token that is stopped when the lock is lost: stop the work then.
   ///
-  /// Callbacks run on a thread of the library's, not on the one that called. One that takes its time holds up no other
-  /// lock: all that is due fires before any callback can be in the way. It may use rowlock, let go of the lock and
-  /// close or destroy its client. It must not throw. release_all(), close() and force_release() of a lock of the same
-  /// client wait for the callbacks that they cause, for at most call_timeout; after that close() leaves them behind. A
-  /// callback registered after the loss runs at once in the registering thread.
+  /// Guarantee: it fires before another holder can get the lock, as far as the clocks run evenly. It never fires
+  /// because of a release. If the handle is empty, the token is stopped already.
+  ///
+  /// \warning force_release() by another client is noticed only at the next renewal, and the server may end the session
+  /// of a for_update lock while this process is paused. Writes that must not happen then need confirm() or the token.
+  ///
+  /// Callbacks (std::stop_callback) run on a thread of the library's; one that is registered after the loss runs at
+  /// once in the registering thread. A callback may block without delaying the loss of another lock. It may use
+  /// rowlock, release the lock, and close or destroy its client. It must not throw. client::release_all(),
+  /// client::close() and client::force_release() of a lock of the same client wait for the callbacks that they cause,
+  /// for at most call_timeout; after that close() leaves them behind.
   std::stop_token lost() const noexcept;
-  /// none where it is not lost, or empty.
+  /// Returns why the lock was lost; loss_reason::none if it is not lost, or the handle is empty.
   loss_reason why_lost() const noexcept;
 
-  /// Makes the lease end `lease` from now, sooner or later than it would have; renewals keep to the new length. The one
-  /// call that can shorten a lease. It does not lift lock_options::hold_limit. Throws lock_lost, not_held,
-  /// invalid_option (100 ms to 30 days), unsupported where the lock has no lease (for_update), or what the database
-  /// said; the lock is then held at least as long as the shorter of both leases.
+  /// Makes the lease end `lease` from now, which may be sooner or later than before.
+  ///
+  /// Renewals keep to the new length. This is the only call that can shorten a lease. It does not lift
+  /// lock_options::hold_limit.
+  ///
+  /// Throws:
+  /// - errc::lock_lost, errc::not_held
+  /// - errc::invalid_option: `lease` is not between 100 ms and 30 days
+  /// - errc::unsupported: the lock has no lease (for_update)
+  /// - what the database reports: the lock is then held for at least the shorter of both leases
   void extend(duration lease);
 
-  /// Lets go; where that is too early for lock_options::at_least, the name stays taken until then. Throws where the
-  /// destructor would report: not_held (also the second time), lock_lost, or a failure of the database, after which the
-  /// client goes on trying in the background. The object is empty afterwards, always.
+  /// Releases the lock and leaves the handle empty, and throws if the lock was not held any more.
+  ///
+  /// If it is too early for lock_options::at_least, the name stays taken until that time is over.
+  ///
+  /// Throws errc::not_held if the handle is empty (so also the second time), errc::lock_lost, or a failure of the
+  /// database, after which the client goes on trying in the background. The handle is empty in every case.
   void release();
 
  private:
@@ -90,3 +119,5 @@ static_assert(std::is_nothrow_move_constructible_v<held_lock> && std::is_nothrow
 static_assert(!std::is_copy_constructible_v<held_lock> && std::is_nothrow_destructible_v<held_lock>);
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

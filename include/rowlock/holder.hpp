@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <compare>
 #include <string>
 #include <string_view>
@@ -9,24 +12,28 @@
 
 namespace rowlock::inline v1 {
 
-/// Who holds a lock inside one client. Reentrancy follows this and nothing else: a holder that has a name already is
-/// granted it again at once, without a word to the database; any other holder waits.
+/// The identity of a lock's holder inside one client.
+///
+/// Reentrancy depends on this identity alone: a holder that has a lock is granted it again at once, without a call to
+/// the database; any other holder waits. (Redisson's RLock does the same with the thread's id.)
 class ROWLOCK_EXPORT holder {
  public:
-  /// The calling thread, as std::recursive_mutex has it: the default of `mutex`. Identities of threads that have ended
-  /// are not used again.
+  /// Returns the identity of the calling thread, as std::recursive_mutex uses it; the default of `mutex`.
+  ///
+  /// The identity of a thread that has ended is never used again.
   static holder this_thread();
-  /// Equal to no other: the default of client::acquire and client::try_acquire.
+  /// Returns an identity that equals no other; the default of client::acquire and client::try_acquire.
   static holder unique();
-  /// A coroutine, a job, a request: the identity is yours. 1 to 200 bytes of UTF-8 without NUL, else
-  /// error{errc::invalid_option}.
+  /// Makes an identity of your own, for a coroutine, a job or a request.
+  ///
+  /// Throws error{errc::invalid_option} if `task_id` is not 1 to 200 bytes of UTF-8 without NUL.
   static holder named(std::string_view task_id);
 
-  /// What the `thread` column shows to people.
+  /// Returns the text that the database's `thread` column shows to people.
   std::string_view text() const noexcept { return id_; }
 
-  friend bool operator==(const holder&, const holder&) = default;   ///< The same identity.
-  friend auto operator<=>(const holder&, const holder&) = default;  ///< Any order, for maps.
+  friend bool operator==(const holder&, const holder&) = default;   ///< Whether both are the same identity.
+  friend auto operator<=>(const holder&, const holder&) = default;  ///< An arbitrary order, for maps.
 
  private:
   explicit holder(std::string id) : id_{std::move(id)} {}
@@ -34,3 +41,5 @@ class ROWLOCK_EXPORT holder {
 };
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

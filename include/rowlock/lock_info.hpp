@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <optional>
 #include <string>
 
@@ -9,19 +12,29 @@
 
 namespace rowlock::inline v1 {
 
-/// A lock as the database has it; times are the database's.
+/// A lock that is held, as the database records it.
+///
+/// Times are by the database's clock.
 struct lock_info {
-  lock_name name;         ///< as it was asked for
-  fencing_token token{};  ///< 0: not known, because a transaction has it and has committed nothing
-  /// The client: application:host:pid:id. Of a transaction, as far as the server tells: how its session calls itself.
+  lock_name name;         ///< The name as it was asked for.
+  fencing_token token{};  ///< The holder's token; 0: unknown, because a transaction holds the lock uncommitted.
+  /// The client that holds the lock, as application:host:pid:id.
+  ///
+  /// For a transaction: how its session calls itself, if the server tells.
   std::string owner{};
-  /// The holder inside the client. Of a transaction, as far as the server tells: "session" and its number there.
+  /// The holder inside the client; see `holder`.
+  ///
+  /// For a transaction: "session" and its number on the server, if the server tells.
   std::string thread{};
-  std::optional<duration> held_for{};    ///< since it was granted; absent: not known
-  std::optional<duration> expires_in{};  ///< absent: held without a lease
-  /// By for_update, or by a transaction of the caller's. On a server, a lock that is just being acquired looks so too.
+  std::optional<duration> held_for{};    ///< Time since the grant; absent: unknown.
+  std::optional<duration> expires_in{};  ///< Time until the lease ends; absent: held without a lease.
+  /// Whether a transaction holds the lock: by for_update, or a transaction of the caller's.
+  ///
+  /// On a server, a lock that is just being acquired looks like that too.
   bool held_by_transaction = false;
-  std::string note{};  ///< lock_options::note, as far as others can read it
+  std::string note{};  ///< lock_options::note, as far as others can read it.
 };
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

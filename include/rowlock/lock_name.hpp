@@ -1,9 +1,13 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -12,24 +16,34 @@
 
 namespace rowlock::inline v1 {
 
-/// The name of a lock: 1 to 255 bytes of UTF-8 without NUL, compared byte for byte ("A" and "a" are two names).
+/// The name of a lock: 1 to 255 bytes of UTF-8 without NUL.
 ///
-/// Converts from whatever converts to std::string_view. Throws error{errc::invalid_name} when constructed from
-/// anything else, so that a bad name is refused before anything is sent.
+/// Names are compared byte for byte: "A" and "a" are two names. Converts implicitly from every type that converts to
+/// std::string_view, so that calls take string literals. A bad name is refused here, before anything is sent to the
+/// database.
 class ROWLOCK_EXPORT lock_name {
  public:
-  /// 1 to 255 bytes of UTF-8 without NUL, else error{errc::invalid_name}.
+  /// Makes a name of a text; throws error{errc::invalid_name} if it is not 1 to 255 bytes of UTF-8 without NUL.
   template <class Text>
   requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, std::nullptr_t>)
       lock_name(const Text& text)
       : lock_name{checked{}, std::string_view{text}} {}  // NOLINT(google-explicit-constructor)
   lock_name(std::nullptr_t) = delete;
 
-  /// Valid as long as this object.
+  /// Returns the text of the name, valid as long as this object.
   std::string_view view() const noexcept { return text_; }
 
-  /// By their bytes, as unsigned numbers: the order of client::list.
+  /// Compares the bytes as unsigned numbers, which is the order of client::list.
   friend auto operator<=>(const lock_name&, const lock_name&) = default;
+
+  /// Writes the name to a stream, as a std::string_view is written: width, fill and alignment apply.
+  ///
+  /// \warning The bytes are written as they are. A name of unknown origin may contain control characters, which a
+  /// terminal obeys.
+  template <class Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& to, const lock_name& name) {
+    return to << std::basic_string_view<char, Traits>{name.text_.data(), name.text_.size()};
+  }
 
  private:
   struct checked {};
@@ -42,11 +56,13 @@ static_assert(std::is_convertible_v<const char*, lock_name> && std::is_convertib
 
 }  // namespace rowlock::inline v1
 
-/// For unordered containers.
+/// Hashes a lock_name, for unordered containers.
 template <>
 struct std::hash<rowlock::lock_name> {
-  /// Of the bytes.
+  /// Hashes the bytes of the name.
   std::size_t operator()(const rowlock::lock_name& name) const noexcept {
     return std::hash<std::string_view>{}(name.view());
   }
 };
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <cstdint>
 #include <string_view>
 
@@ -9,19 +12,21 @@ namespace rowlock::inline v1 {
 
 /// Why a lock was lost.
 enum class loss_reason : std::uint8_t {
-  none,           ///< it was not
-  expired,        ///< the lease ran out: it was not to be renewed, or this process was paused too long
-  taken_over,     ///< the lease had run out in the database and somebody else has the name since
-  forced,         ///< somebody freed it: client::force_release, release_all, or a change of its row by hand
-  row_vanished,   ///< its row is gone
-  unreachable,    ///< the database could not be reached in time to renew it
-  session_ended,  ///< the connection that held it ended
-  hold_limit,     ///< it was held for as long as the options allow
-  client_closed,  ///< its client was closed or destroyed
-  forked          ///< this process is a child of the one that holds it
+  none,        ///< The lock is not lost.
+  expired,     ///< The lease ended: it was not to be renewed, or this process was paused for too long.
+  taken_over,  ///< The lease ended in the database, and another holder has the lock.
+  forced,      ///< Somebody freed the lock: client::force_release, client::release_all, or a change of its row by hand.
+  row_vanished,   ///< The lock's row is gone from the database.
+  unreachable,    ///< The database could not be reached in time to renew the lease.
+  session_ended,  ///< The connection that held the lock ended (for_update).
+  hold_limit,     ///< The lock was held for as long as lock_options::hold_limit allows.
+  client_closed,  ///< The client was closed or destroyed.
+  forked          ///< This process is a child of the one that holds the lock.
 };
 
-/// The name of the enumerator, for logs.
+/// Returns the name of the enumerator, for logs.
 ROWLOCK_EXPORT std::string_view to_string(loss_reason reason) noexcept;
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <chrono>
 #include <concepts>
 #include <memory>
@@ -16,50 +19,69 @@ namespace rowlock::inline v1 {
 
 class client;
 
-/// A distributed lock with the conventions of std::recursive_timed_mutex, for std::unique_lock, std::scoped_lock (over
-/// several) and std::lock. Two mutex objects with one name are the same lock.
+/// A distributed mutex with the conventions of std::recursive_timed_mutex.
+///
+/// Works with std::unique_lock, std::scoped_lock (of several too) and std::lock. Two mutex objects with the same name
+/// are the same lock, in every program that uses the same database and table prefix.
 ///
 ///     state (of the calling thread)   lock()                unlock()
 ///     does not have it                waits for it          reported to the observer: not_held
 ///     has it n times                  has it n + 1 times    n - 1 times; at 0 released
 ///     has lost it                     waits for it anew     reported to the observer: lock_lost
 ///
-/// "The calling thread" is lock_options::as where that is set. Threads: any. Lifetime: it may outlive its client, and
-/// its calls then throw client_closed. On the way down: the destructor releases whatever is held.
+/// "The calling thread" is lock_options::as if that is set.
 ///
-/// WARNING: std::unique_lock::owns_lock() stays true after a loss. Ask held().lost().
+/// \warning std::unique_lock::owns_lock() stays true after the lock is lost. Ask held().lost() before you do what must
+/// not go wrong.
+///
+/// Threads: any thread may use it, several at once.
+///
+/// Lifetime: it may outlive its client; its calls then throw errc::client_closed.
+///
+/// Destruction: the destructor releases what is held through it.
 class ROWLOCK_EXPORT mutex {
  public:
-  /// Throws error{errc::invalid_option}; sends nothing.
+  /// Makes a mutex; sends nothing to the database.
+  ///
+  /// Throws error{errc::invalid_option}, and errc::client_closed if the client was moved from.
   mutex(client& from, lock_name name, lock_options options = {});
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
   ~mutex();
 
-  /// Waits without limit, riding out lost connections. Throws `error`.
+  /// Locks the mutex, waiting without a time limit.
+  ///
+  /// The wait survives lost connections and restarts of the server. Throws `error`.
   void lock();
-  /// false: `stop` fired first.
+  /// Locks the mutex unless `stop` is requested first; false: it was.
   bool lock(std::stop_token stop);
-  /// false: somebody else has it.
+  /// Tries once to lock the mutex; false: another holder has it.
   [[nodiscard]] bool try_lock();
-  /// Waits at most that long; zero and less try once, hours::max() has no deadline. Throws where the database gave no
-  /// answer in all that time.
+  /// Locks the mutex, waiting for at most `wait`; false: it was not granted in time.
+  ///
+  /// Zero and less try once; std::chrono::hours::max() means no deadline. Throws if the database did not answer at all
+  /// in that time; see client::try_acquire_for().
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
     return try_lock_for_(detail::saturate(wait));
   }
-  /// The same, until `t` by its clock, which is read once: if that clock is set meanwhile, the wait is as long.
+  /// Locks the mutex, waiting until the time `t`; false: it was not granted in time.
+  ///
+  /// The clock of `t` is read once, at the start. Setting that clock later does not change the length of the wait.
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& t) {
     return try_lock_for_(detail::until(t));
   }
-  /// Never throws; see the state table.
+  /// Unlocks the mutex; never throws, but reports failures to the observer.
+  ///
+  /// See the table of states.
   void unlock() noexcept;
 
-  /// What the calling thread holds through this mutex: for lost(), token() and extend(). Throws not_held if nothing.
-  /// Valid until the thread's matching unlock().
+  /// Returns the lock that the calling thread holds through this mutex, for lost(), token() and extend().
+  ///
+  /// Valid until the thread's matching unlock(). Throws errc::not_held if the thread holds nothing.
   const held_lock& held() const;
-  /// What it was made with.
+  /// Returns the name that the mutex was made with.
   const lock_name& name() const noexcept;
 
  private:
@@ -69,7 +91,7 @@ class ROWLOCK_EXPORT mutex {
 };
 
 namespace detail {
-/// Cpp17TimedLockable, as far as a concept can say it.
+/// The standard's Cpp17TimedLockable, as far as a concept can express it.
 template <class M>
 concept timed_lockable = requires(M& m, std::chrono::milliseconds d, std::chrono::steady_clock::time_point s,
                                   std::chrono::system_clock::time_point y) {
@@ -87,3 +109,5 @@ static_assert(detail::timed_lockable<mutex>);
 static_assert(!std::is_move_constructible_v<mutex> && !std::is_copy_constructible_v<mutex>);
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <iosfwd>
 #include <optional>
 
@@ -8,11 +11,19 @@
 
 namespace rowlock::inline v1 {
 
-/// As OpenMetrics 1.0 text, from the first "# TYPE" to "# EOF": counters, gauges and histograms, in seconds, named
-/// rowlock_…. Prometheus reads it from HTTP, and node_exporter from a file of its textfile collector. Sets the stream's
-/// state where it cannot be written to; throws only what the stream is set to throw.
+/// Writes a client's statistics as OpenMetrics 1.0 text.
+///
+/// The text goes from the first "# TYPE" to "# EOF": counters, gauges and histograms, in seconds, named rowlock_….
+/// Prometheus reads it over HTTP, and node_exporter from a file of its textfile collector. docs/observing.md lists the
+/// metrics.
+///
+/// Errors: sets the stream's state if it cannot be written to; throws only what the stream is set to throw.
 ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const client_statistics& of);
-/// Of a database; absent: of one that does not answer, of which only that is known (rowlock_database_up).
+/// Writes a database's statistics as OpenMetrics 1.0 text.
+///
+/// std::nullopt means that the database did not answer: the text then has nothing but rowlock_database_up, which is 0.
 ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const std::optional<database_statistics>& of);
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 /// \file
-/// All of the library but the headers in rowlock/interop/, which are for programs that speak to a database themselves.
+/// Includes all public headers but those in rowlock/interop/, which are for locks in transactions of your own.
 
 /// Distributed locks for programs whose only shared infrastructure is a database.
 namespace rowlock {}
@@ -26,3 +29,5 @@ namespace rowlock {}
 #include <rowlock/sweeper.hpp>
 #include <rowlock/transaction.hpp>
 #include <rowlock/waiter_info.hpp>
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -12,37 +15,40 @@
 
 namespace rowlock::inline v1 {
 
-/// How one file of the schema stands in a database.
+/// Whether one schema file is applied in a database.
 enum class migration_state : std::uint8_t {
-  pending,  ///< not recorded: migrate() would run it
-  applied,  ///< from the very text that this library has
-  by_hand,  ///< recorded without a checksum: somebody ran the file; migrate() notes the checksum
-  edited,   ///< from another text than this library has: migrate() refuses
-  unknown   ///< newer than this library
+  pending,  ///< Not recorded: migrate() would run it.
+  applied,  ///< Applied from exactly the text that this library has.
+  by_hand,  ///< Recorded without a checksum: somebody ran the file by hand; migrate() records the checksum.
+  edited,   ///< Applied from another text than this library has: migrate() refuses.
+  unknown   ///< Newer than this library.
 };
 
-/// The name of the enumerator, for people and logs.
+/// Returns the name of the enumerator, for people and logs.
 ROWLOCK_EXPORT std::string_view to_string(migration_state state) noexcept;
 
-/// One file of the schema, known to this library, recorded in the database, or both.
+/// One schema file: known to this library, recorded in the database, or both.
 struct migration_status {
-  int version = 0;     ///< its number
-  std::string file{};  ///< its name in the folder of the database in schema/; empty: unknown to this library
-  migration_state state = migration_state::pending;             ///< how the file stands
-  std::optional<std::chrono::sys_time<duration>> applied_at{};  ///< by the database's clock; absent: pending
+  int version = 0;     ///< The number of the file.
+  std::string file{};  ///< Its name in the database's folder in schema/; empty: unknown to this library.
+  migration_state state = migration_state::pending;             ///< Whether the file is applied.
+  std::optional<std::chrono::sys_time<duration>> applied_at{};  ///< When, by the database's clock; absent: pending.
   /// Its text with the client's table prefix, to be run by hand; empty: unknown to this library.
   std::string sql{};
 };
 
-/// How the tables stand, and whether this library can work with them.
+/// The state of the tables, and whether this library can work with them.
 struct schema_status {
-  int applied = 0;   ///< the newest version that is recorded; 0: none
-  int expected = 0;  ///< the newest version that this library knows
-  int serves_from =
-      0;              ///< the oldest version a library may expect and still work with these tables; 0: none is recorded
-  bool fits = false;  ///< this library can work with them: nothing is pending, and a newer schema still serves it
-  std::string refusal{};                       ///< why migrate() would refuse, in a sentence; empty: it would not
-  std::vector<migration_status> migrations{};  ///< by version
+  int applied = 0;   ///< The newest version that is recorded; 0: none.
+  int expected = 0;  ///< The newest version that this library knows.
+  /// The oldest version that a library may expect and still work with these tables; 0: none is recorded.
+  int serves_from = 0;
+  /// Whether this library can work with the tables: nothing is pending, and a newer schema still serves it.
+  bool fits = false;
+  std::string refusal{};                       ///< Why migrate() would refuse, in a sentence; empty: it would not.
+  std::vector<migration_status> migrations{};  ///< The schema files, ordered by version.
 };
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

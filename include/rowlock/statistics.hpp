@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -16,9 +19,9 @@
 
 namespace rowlock::inline v1 {
 
-/// How many durations there were, by their length.
+/// Counts durations by their length.
 struct histogram {
-  /// The longest duration of each bucket but the last, which has no limit; ascending.
+  /// The upper limit of each bucket but the last, which has none; ascending.
   static constexpr std::array<duration, 21> bounds{
       std::chrono::microseconds{100}, std::chrono::microseconds{250},  std::chrono::microseconds{500},
       std::chrono::milliseconds{1},   std::chrono::microseconds{2500}, std::chrono::milliseconds{5},
@@ -27,77 +30,81 @@ struct histogram {
       std::chrono::seconds{1},        std::chrono::milliseconds{2500}, std::chrono::seconds{5},
       std::chrono::seconds{10},       std::chrono::seconds{30},        std::chrono::minutes{1},
       std::chrono::minutes{5},        std::chrono::minutes{30},        std::chrono::hours{2}};
-  std::array<std::uint64_t, bounds.size() + 1> counts{};  ///< of each bucket by itself
-  duration sum{};                                         ///< of all of them
+  std::array<std::uint64_t, bounds.size() + 1> counts{};  ///< The number of durations in each bucket alone.
+  duration sum{};                                         ///< The sum of all durations.
 };
 
-/// What a client has done by one strategy. Each call that asks for a lock ends in one of the first four, but for those
-/// by which a holder gets once more what it has: they are not counted. Each lock that was acquired is released, lost,
-/// or held still.
+/// What a client has done with one strategy.
+///
+/// Each call that asks for a lock is counted in one of acquired, busy, cancelled and failed, except a call by which a
+/// holder gets again a lock that it has. Each acquired lock is released, lost, or still held.
 struct strategy_statistics {
-  rowlock::strategy strategy{};  ///< the one that they asked for
-  std::uint64_t acquired = 0;    ///< got
-  std::uint64_t busy = 0;        ///< not got in the time there was
-  std::uint64_t cancelled = 0;   ///< by a stop_token
-  std::uint64_t failed = 0;      ///< ended by an error
-  std::uint64_t released = 0;    ///< by their holders
-  std::uint64_t lost = 0;        ///< while they were held, for whatever reason
-  histogram waits{};             ///< of those that were got
-  histogram holds{};             ///< of those that were released or lost
+  rowlock::strategy strategy{};  ///< The strategy that the calls asked for.
+  std::uint64_t acquired = 0;    ///< Calls that got the lock.
+  std::uint64_t busy = 0;        ///< Calls that did not get the lock in time.
+  std::uint64_t cancelled = 0;   ///< Calls that a stop_token ended.
+  std::uint64_t failed = 0;      ///< Calls that an error ended.
+  std::uint64_t released = 0;    ///< Locks released by their holders.
+  std::uint64_t lost = 0;        ///< Locks lost while they were held, for any reason.
+  histogram waits{};             ///< Times from the call to the grant, of the acquired locks.
+  histogram holds{};             ///< Times for which locks were held that were released or lost.
 };
 
 /// How many locks were lost for one reason.
 struct loss_statistics {
-  loss_reason reason{};    ///< any but none
-  std::uint64_t lost = 0;  ///< by any strategy
+  loss_reason reason{};    ///< The reason; never none.
+  std::uint64_t lost = 0;  ///< Locks lost for it, with any strategy.
 };
 
-/// How many calls to the database have failed in one way.
+/// How many calls to the database failed with one code.
 struct error_statistics {
-  errc code{};                 ///< what was thrown, or told to the observer
-  std::uint64_t failures = 0;  ///< calls; each repetition counts
+  errc code{};                 ///< The code that was thrown or reported to the observer.
+  std::uint64_t failures = 0;  ///< Failed calls; each repetition counts.
 };
 
 /// How long calls to the database of one kind took.
 struct statement_statistics {
-  std::string operation{};  ///< in a word or a few, such as "acquiring"
-  histogram took{};         ///< each call to the database, failed ones included
+  std::string operation{};  ///< The kind, in a few words such as "acquiring".
+  histogram took{};         ///< The duration of each call, failed ones included.
 };
 
-/// What a client has done since it was connected, and what it is doing. Of locks in a transaction of the caller's
-/// (lock_in), only what is sent over the client's own connections is in here. The lock that sweepers have among
-/// themselves is left out.
+/// What a client has done since it was connected, and what it is doing.
+///
+/// Of locks in a transaction of the caller's (lock_in) it has only what is sent over the client's own connections. The
+/// lock by which sweepers choose one of them ("rowlock:sweeper") is left out.
 struct client_statistics {
-  std::vector<strategy_statistics> strategies{};   ///< all of them
-  std::vector<loss_statistics> losses{};           ///< all reasons
-  std::vector<error_statistics> errors{};          ///< of calls to the database; those that have occurred
-  std::vector<statement_statistics> statements{};  ///< those that have occurred
-  std::uint64_t renewals = 0;                      ///< that were answered; see events::renewed
-  std::uint64_t renewal_failures = 0;              ///< for want of an answer; see events::renewal_failed
-  std::uint64_t release_failures = 0;              ///< where nobody could be told by an exception
-  std::uint64_t reconnects = 0;                    ///< connections that were opened again after one had been lost
-  std::uint64_t polling_fallbacks =
-      0;                             ///< times that it lost, or did not get, the means by which it is told of releases
-  std::uint64_t sweeps = 0;          ///< of this client's sweepers, that came to the end of the tables
-  std::uint64_t swept_rows = 0;      ///< that these have deleted
-  std::uint64_t swept_tickets = 0;   ///< that these have deleted
-  std::uint64_t dropped_events = 0;  ///< that the observer was too slow for
-  // Now:
-  std::size_t held = 0;                ///< locks
-  std::size_t waiting = 0;             ///< calls that ask for a lock
-  std::size_t connections = 0;         ///< open, for statements
-  std::size_t connections_in_use = 0;  ///< of these
-  std::size_t held_transactions = 0;   ///< connections that locks by for_update have
+  std::vector<strategy_statistics> strategies{};   ///< One entry for each strategy.
+  std::vector<loss_statistics> losses{};           ///< One entry for each reason.
+  std::vector<error_statistics> errors{};          ///< Failed calls to the database; only codes that occurred.
+  std::vector<statement_statistics> statements{};  ///< Calls to the database; only kinds that occurred.
+  std::uint64_t renewals = 0;                      ///< Renewals that were answered; see events::renewed.
+  std::uint64_t renewal_failures = 0;              ///< Renewals without an answer; see events::renewal_failed.
+  std::uint64_t release_failures = 0;              ///< Failed releases that no exception could report.
+  std::uint64_t reconnects = 0;                    ///< Connections that were opened after one had been lost.
+  std::uint64_t polling_fallbacks = 0;             ///< Times that it began to poll for releases; see events::polling.
+  std::uint64_t sweeps = 0;          ///< Sweeps of this client's sweepers that reached the end of the tables.
+  std::uint64_t swept_rows = 0;      ///< Rows deleted by its sweepers.
+  std::uint64_t swept_tickets = 0;   ///< Tickets deleted by its sweepers.
+  std::uint64_t dropped_events = 0;  ///< Events dropped because the observer was too slow.
+  // As of now:
+  std::size_t held = 0;                ///< Locks that are held now.
+  std::size_t waiting = 0;             ///< Calls that ask for a lock now.
+  std::size_t connections = 0;         ///< Connections for statements that are open now.
+  std::size_t connections_in_use = 0;  ///< Those of them that are in use.
+  std::size_t held_transactions = 0;   ///< Connections that for_update locks keep now.
 };
 
-/// What is in the database, whoever put it there.
+/// What is in the database, of all clients.
 struct database_statistics {
-  std::uint64_t names = 0;                 ///< rows of the lock table, whether or not anybody has them
-  std::uint64_t held = 0;                  ///< locks, by lease or by transaction
-  std::uint64_t held_by_transaction = 0;   ///< of these; of transactions of the caller's on SQLite nothing is known
-  std::uint64_t waiters = 0;               ///< that are alive
-  std::optional<duration> longest_hold{};  ///< absent: none is held
-  std::optional<duration> longest_wait{};  ///< absent: nobody waits
+  std::uint64_t names = 0;  ///< Rows of the lock table, held or not.
+  std::uint64_t held = 0;   ///< Locks that are held, by lease or by transaction.
+  /// Those of them that a transaction holds; transactions of callers on SQLite cannot be seen.
+  std::uint64_t held_by_transaction = 0;
+  std::uint64_t waiters = 0;               ///< Waiters that are alive.
+  std::optional<duration> longest_hold{};  ///< How long the oldest holder has had its lock; absent: none is held.
+  std::optional<duration> longest_wait{};  ///< How long the oldest waiter has waited; absent: nobody waits.
 };
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

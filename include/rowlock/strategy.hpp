@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <cstdint>
 #include <string_view>
 
@@ -7,22 +10,32 @@
 
 namespace rowlock::inline v1 {
 
-/// How a lock is owned. All strategies contend for the same row, so that they exclude each other.
+/// How a lock is owned in the database.
+///
+/// All strategies contend for the same row, so locks of different strategies exclude each other.
 enum class strategy : std::uint8_t {
-  /// A lease: an INSERT decided by the unique index on the name, or the conditional takeover of a vacant or expired
-  /// row. Holds no connection. Let go by release, or when the lease expires.
+  /// A lease, granted by the unique index on the name.
+  ///
+  /// Acquiring inserts the row, or conditionally takes over a vacant or expired one. Holds no connection. Ends by
+  /// release, or when the lease expires.
   unique_index,
-  /// A transaction that stays open and keeps the row locked (SELECT … FOR UPDATE). Holds one connection. Let go by
-  /// release, or as soon as the connection or the process ends. For short holds: an open transaction keeps PostgreSQL
-  /// from cleaning up. In an SQLite file, where rows cannot be locked, the row names a file that the operating system
-  /// keeps locked while the client lives.
+  /// A transaction that stays open and keeps the row locked (SELECT … FOR UPDATE).
+  ///
+  /// Holds one connection. Ends by release, or as soon as the connection or the process ends. In an SQLite file rows
+  /// cannot be locked; there the row names a file that the operating system keeps locked while the client lives.
+  ///
+  /// \warning For short holds only: an open transaction keeps PostgreSQL from cleaning up (VACUUM).
   for_update,
-  /// A lease, taken by reading the row's version and changing the row only if it has that version still: optimistic
-  /// concurrency control. Never waits for a row lock; of many who try at once more than one may have to try again.
+  /// A lease, granted by compare-and-set on the row's version: optimistic concurrency control.
+  ///
+  /// Acquiring reads the version and changes the row only if the version is still the same. Never waits for a row lock.
+  /// If many try at once, more than one may have to try again. Ends by release, or when the lease expires.
   version_cas
 };
 
-/// The name of the enumerator, as commands take it.
+/// Returns the name of the enumerator, as commands take it.
 ROWLOCK_EXPORT std::string_view to_string(strategy s) noexcept;
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,59 +14,77 @@
 
 namespace rowlock::inline v1 {
 
-/// How a sweeper works. The order of the members is part of the interface: designators follow it.
+/// How a sweeper works.
+///
+/// The order of the members is part of the interface: designated initializers follow it.
 struct sweeper_options {
-  /// From one sweep to the next, give or take a quarter at random, so that many do not begin at once: 1 s to 1 day.
+  /// The time from one sweep to the next: 1 s to 1 day.
+  ///
+  /// It varies at random by up to a quarter, so that many sweepers do not start at once.
   duration every = std::chrono::seconds{30};
-  /// A row goes when nobody has held its name for so long: at least 1 min and at most 365 days, and longer than any
-  /// client of this database may take for one call. What is deleted sooner could let a statement that is late insert it
-  /// with an old token.
+  /// How long a name must have been unused before its row is deleted: 1 min to 365 days.
+  ///
+  /// \warning It must be longer than any client of this database may take for one call (client_options). If a row is
+  /// deleted sooner, a late statement may insert it again with an old token.
   duration retention = std::chrono::hours{1};
-  /// At most so many rows are looked at, and deleted, by one statement: 1 to 10,000. Where that takes long they are
-  /// fewer.
+  /// The greatest number of rows that one statement examines and deletes: 1 to 10,000.
+  ///
+  /// The sweeper takes fewer if a statement takes long.
   std::size_t batch = 1000;
 };
 
 /// What a sweeper has done since it was made.
 struct sweeper_statistics {
-  std::uint64_t sweeps = 0;     ///< that came to the end of the tables
-  std::uint64_t stand_bys = 0;  ///< times it was due and another sweeper was at work
-  std::uint64_t failures = 0;   ///< sweeps that an error ended
-  std::uint64_t rows = 0;       ///< deleted, of names that nobody used any more
-  std::uint64_t tickets = 0;    ///< deleted, of waiters that had died
-  std::uint64_t announced = 0;  ///< names that were told to be free to whoever waited for them
-  duration longest_call{};      ///< that one call to the database took
+  std::uint64_t sweeps = 0;     ///< Sweeps that reached the end of the tables.
+  std::uint64_t stand_bys = 0;  ///< Times that it was due while another sweeper was working.
+  std::uint64_t failures = 0;   ///< Sweeps that an error ended.
+  std::uint64_t rows = 0;       ///< Deleted rows of unused names.
+  std::uint64_t tickets = 0;    ///< Deleted tickets of dead waiters.
+  std::uint64_t announced = 0;  ///< Free names whose waiters were notified.
+  duration longest_call{};      ///< The longest time that one call to the database took.
 };
 
-/// A maintenance thread: deletes rows of names that nobody has held for the retention and tickets of waiters that have
-/// died, and tells those who wait for a name whose holder has vanished. It is housekeeping: nothing is wrong where none
-/// runs, but tables grow with every new name.
+/// A maintenance thread that deletes the rows of unused names and the tickets of dead waiters.
 ///
-/// Any number may run, in any number of processes: one of them has the lock "rowlock:sweeper" and sweeps, the others
-/// stand by and take over if it dies. It goes through the tables in small steps with pauses in between and waits for no
-/// row that somebody has locked. What the database refuses is told to client_options::observer (events::sweep_failed),
-/// and the next sweep tries again.
+/// It also notifies the waiters of a name whose holder has vanished. All of this is housekeeping: nothing is wrong if
+/// no sweeper runs, but the tables grow with every new name. (Curator's Reaper has the same task.)
 ///
-/// Threads: any. Lifetime: it may outlive its client; when the client is closed it stops. After fork() it is inert in
-/// the child.
+/// Any number of sweepers may run, in any number of processes. One of them holds the lock "rowlock:sweeper" and sweeps;
+/// the others stand by and take over if it dies. A sweep goes through the tables in small steps with pauses, and waits
+/// for no locked row.
+///
+/// Errors: a sweep of the thread that fails is reported to client_options::observer (events::sweep_failed), and the
+/// next sweep tries again.
+///
+/// Threads: any thread may use it, several at once.
+///
+/// Lifetime: it may outlive its client; it stops when the client is closed. After fork() it is inert in the child.
+///
+/// Destruction: the destructor does what stop() does.
 class [[nodiscard]] ROWLOCK_EXPORT sweeper {
  public:
-  /// Starts the thread, which sweeps first within `every`. Throws invalid_option, client_closed, used_after_fork.
+  /// Starts the thread, whose first sweep begins within `every`.
+  ///
+  /// Throws errc::invalid_option, errc::client_closed, errc::used_after_fork.
   explicit sweeper(client& of, sweeper_options options = {});
   sweeper(const sweeper&) = delete;
   sweeper& operator=(const sweeper&) = delete;
-  /// stop()
+  /// Stops the thread, as stop() does.
   ~sweeper();
 
-  /// Sweeps now, in this thread, and gives the number of rows and tickets deleted. 0 where another sweeper is at work,
-  /// which statistics().stand_bys tells from nothing to do. Waits for a sweep of the own thread. Ends early, without an
-  /// error, where stop() is called. Throws what the database says, and client_closed.
+  /// Sweeps now, in the calling thread, and returns the number of deleted rows and tickets.
+  ///
+  /// Returns 0 if another sweeper is working; statistics().stand_bys then grows. Waits for a sweep of this sweeper's
+  /// own thread. Ends early, without an error, if stop() is called. Throws what the database reports, and
+  /// errc::client_closed.
   std::size_t sweep_once();
 
-  /// As of now; during a sweep too.
+  /// Returns the numbers as of now, during a sweep too.
   [[nodiscard]] sweeper_statistics statistics() const;
 
-  /// Ends the thread, and a sweep that is under way, within 100 ms. Idempotent.
+  /// Ends the thread, and a sweep that is under way, within 100 ms.
+  ///
+  /// Idempotent. A sweeper that was stopped does not start again.
   void stop() noexcept;
 
  private:
@@ -72,3 +93,5 @@ class [[nodiscard]] ROWLOCK_EXPORT sweeper {
 };
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

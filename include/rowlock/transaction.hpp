@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <concepts>
 #include <cstdint>
 #include <exception>
@@ -23,45 +26,56 @@
 #include <rowlock/lock_name.hpp>
 
 /// \file
-/// What lock_in, confirm and optimistically have in common. They are declared for each driver in rowlock/interop/.
+/// What lock_in, confirm and optimistically have in common for all drivers.
+///
+/// The functions themselves are declared in rowlock/interop/, one header for each driver.
 namespace rowlock::inline v1 {
 
 class client;
 class held_lock;
 
-/// How a name is locked in a transaction of the caller's. The order of the members is part of the interface.
+/// How lock_in locks a name in a transaction of the caller's.
+///
+/// The order of the members is part of the interface: designated initializers follow it.
 struct lock_in_options {
-  /// Who wants it: the calling thread, unless said otherwise. Only used to notice that this very holder has the name
-  /// already by a lock of the client's, for which the transaction would wait in vain (would_deadlock).
+  /// The holder that asks; absent: the calling thread.
+  ///
+  /// Used only to notice that this very holder has the lock through the client already. The transaction would then wait
+  /// for itself, so lock_in throws errc::would_deadlock.
   std::optional<rowlock::holder> as{};
-  /// For people who list locks: UTF-8 without NUL, at most 1,000 bytes. Only MySQL and MariaDB let others see it before
-  /// the transaction is committed.
+  /// A note for people who list locks: UTF-8 without NUL, at most 1,000 bytes.
+  ///
+  /// Only on MySQL and MariaDB can others see it before the transaction is committed.
   std::string note{};
 };
 
-/// How long optimistically() goes on. The order of the members is part of the interface.
+/// How often and how long optimistically() tries.
+///
+/// The order of the members is part of the interface: designated initializers follow it.
 struct retry_options {
-  /// How often it is tried at most, whether or not the body gets to run: at least 1.
+  /// The greatest number of attempts, at least 1; an attempt counts even if the body did not get to run.
   int attempts = 20;
-  /// No further attempt is begun when this time is over.
+  /// The time after which no further attempt begins; absent: no limit.
   std::optional<duration> within{};
 };
 
-/// The how-manieth run of the body it is.
+/// Which run of optimistically()'s body this is.
 struct attempt {
-  int number = 1;  ///< from 1
+  int number = 1;  ///< The number of the run, counted from 1.
 };
 
-/// A name that is locked for as long as the caller's transaction lasts. There is nothing to release: commit or rollback
-/// lets go, and the object only remembers what was had. (Not [[nodiscard]]: to lock is what it is called for.)
+/// A name that is locked until the caller's transaction ends.
+///
+/// There is nothing to release: commit or rollback frees the name, and this object only records what was locked. (It is
+/// not [[nodiscard]], because locking is the purpose of the call. PostgreSQL's pg_advisory_xact_lock lasts as long.)
 class transaction_lock {
  public:
-  /// As lock_in does.
+  /// Makes a record, as lock_in does.
   transaction_lock(lock_name name, fencing_token token) : name_{std::move(name)}, token_{token} {}
 
-  /// What was locked.
+  /// Returns the name that is locked.
   const lock_name& name() const noexcept { return name_; }
-  /// Greater than that of every earlier holder, those who rolled back included.
+  /// Returns the fencing token: greater than that of every earlier holder, including those who rolled back.
   fencing_token token() const noexcept { return token_; }
 
  private:
@@ -76,7 +90,7 @@ enum class backend : std::uint8_t { postgresql, mysql, sqlite };
 using value_in = std::variant<std::monostate, std::int64_t, std::string_view>;
 using value_out = std::variant<std::monostate, std::int64_t, std::string>;
 
-/// The caller's transaction, as the library sees it: no driver's type crosses its binary interface.
+/// The caller's transaction, as the library sees it; no driver's type crosses the binary interface.
 class ROWLOCK_EXPORT caller_transaction {
  public:
   using row = std::vector<value_out>;
@@ -86,19 +100,21 @@ class ROWLOCK_EXPORT caller_transaction {
   virtual ~caller_transaction() = default;
 
   virtual backend kind() const noexcept = 0;
-  /// The server's number of its session; 0: not known.
+  /// Returns the server's number of its session; 0: unknown.
   virtual std::int64_t session() const { return 0; }
-  /// One statement. Throws `error`.
+  /// Executes one statement; throws `error`.
   virtual std::vector<row> execute(const std::string& sql, std::span<const value_in> arguments) = 0;
 };
 
-/// Without `wait`: as long as it takes; throws cancelled on `stop`. nullopt: busy, or stopped.
+/// Locks a name in the transaction; nullopt: busy, or stopped.
+///
+/// Without `wait` there is no limit, and a stop throws errc::cancelled.
 ROWLOCK_EXPORT std::optional<transaction_lock> lock_in(caller_transaction& tx, client& locks, const lock_name& name,
                                                        std::optional<duration> wait, const lock_in_options& options,
                                                        const std::stop_token& stop);
 ROWLOCK_EXPORT void confirm(caller_transaction& tx, const held_lock& held);
 
-/// What optimistically() does that is no driver's business.
+/// The part of optimistically() that is the same for all drivers.
 class ROWLOCK_EXPORT optimism {
  public:
   optimism(client& locks, const lock_name& name, const retry_options& options);
@@ -107,13 +123,13 @@ class ROWLOCK_EXPORT optimism {
   ~optimism();
 
   rowlock::attempt current() const noexcept;
-  /// Reads the version, in the transaction. false: somebody has the name.
+  /// Reads the version in the transaction; false: somebody has the name.
   bool see(caller_transaction& tx);
-  /// The compare-and-set, in the same transaction. false: somebody had the name since.
+  /// Changes the version in the same transaction if it is still the same; false: it is not.
   bool set(caller_transaction& tx);
-  /// After a conflict, when the transaction has ended: waits a little, or throws contention.
+  /// Pauses after a conflict, when the transaction has ended, or throws errc::contention.
   void again();
-  /// Whether another attempt may do what this one could not.
+  /// Whether another attempt may succeed where this one failed.
   static bool is_conflict(const std::exception& e) noexcept;
 
  private:
@@ -133,7 +149,9 @@ decltype(auto) call(Body& body, Handle&& handle, attempt which) {
 template <class Body, class Handle>
 concept body_of = std::invocable<Body&, Handle> || std::invocable<Body&, Handle, attempt>;
 
-/// `begin()` gives a transaction that is rolled back at its end, unless it was committed. `is_conflict(exception)` is
+/// Runs the attempts of optimistically().
+///
+/// `begin()` returns a transaction that rolls back at its end unless it was committed. `is_conflict(exception)` is
 /// asked about what the driver throws.
 template <class Handle, class Begin, class IsConflict, class Body>
 auto run_optimistically(client& locks, const lock_name& name, const retry_options& options, Begin begin,
@@ -160,3 +178,5 @@ auto run_optimistically(client& locks, const lock_name& name, const retry_option
 
 }  // namespace detail
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -56,6 +56,10 @@ bool client::force_release(const lock_name& name, std::optional<fencing_token> o
 std::vector<lock_info> client::list(std::string_view prefix) { return inside::of(*this)->inspection.list(prefix); }
 std::optional<lock_info> client::find(const lock_name& name) { return inside::of(*this)->inspection.find(name); }
 std::vector<waiter_info> client::waiters(const lock_name& name) { return inside::of(*this)->inspection.waiters(name); }
+
+std::vector<waiter_info> client::list_waiters(std::string_view prefix) {
+  return inside::of(*this)->inspection.list_waiters(prefix);
+}
 void client::check() { inside::of(*this)->inspection.check(); }
 std::vector<finding> client::diagnose() { return inside::of(*this)->inspection.diagnose(); }
 database_statistics client::database_stats() { return inside::of(*this)->inspection.statistics(); }

@@ -46,7 +46,7 @@ holder holder::unique() {
 
 holder holder::named(std::string_view task_id) {
   if (task_id.empty() || task_id.size() > longest_task || !base::is_plain_text(task_id))
-    throw error{errc::invalid_option, "a holder's name is 1 to 200 bytes of UTF-8 without NUL; this one has " +
+    throw error{errc::invalid_option, "a holder's name must be 1 to 200 bytes of UTF-8 without NUL; this one has " +
                                           std::to_string(task_id.size()) + " bytes"};
   return holder{"task " + std::string{task_id}};
 }

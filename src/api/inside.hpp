@@ -18,12 +18,12 @@ struct inside {
   static std::shared_ptr<engine::client_core> of(client& c) { return of(std::as_const(c)); }
   /// The same for calls that only look.
   static std::shared_ptr<engine::client_core> of(const client& c) {
-    if (!c.impl_) throw error{errc::client_closed, "this rowlock client was moved from"};
+    if (!c.impl_) throw error{errc::client_closed, "this rowlock client was moved from; use the one it was moved to"};
     return c.impl_;
   }
   static const held_lock& not_empty(const held_lock& held) {
     if (!held.lease_)
-      throw error{errc::not_held, "this held_lock is empty: it was released, moved from, or never had a lock"};
+      throw error{errc::not_held, "this held_lock is empty, because it was released, moved from, or never had a lock"};
     return held;
   }
   static engine::client_core& client_of(const held_lock& held) { return *not_empty(held).client_; }

@@ -71,12 +71,13 @@ void mutex::unlock() noexcept {
 
 const held_lock& mutex::held() const {
   if (state_->client->is_foreign())
-    throw error{errc::used_after_fork, "this rowlock mutex belongs to the parent process"};
+    throw error{errc::used_after_fork,
+                "this rowlock mutex belongs to the parent process; make a client and a mutex in the child"};
   const auto all = state_->held.lock();
   const auto found = all->find(state_->whose());
   if (found == all->end())
-    throw error{errc::not_held,
-                "the calling thread does not hold \"" + std::string{name().view()} + "\" through this mutex"};
+    throw error{errc::not_held, "the calling thread does not hold \"" + std::string{name().view()} +
+                                    "\" through this mutex; unlock it in the thread that locked it"};
   return found->second.back();
 }
 

@@ -61,11 +61,11 @@ void optimism::again() {
   if (s.version.has_value()) ++s.run.number;
   const auto give_up = [&](const std::string& why) {
     throw error{errc::contention,
-                "others were always faster with \"" + std::string{s.name.view()} + "\": gave up " + why};
+                "other transactions changed \"" + std::string{s.name.view()} + "\" in every attempt; gave up " + why};
   };
   if (s.tries >= s.options.attempts) give_up("after " + std::to_string(s.tries) + " attempts");
   const auto next = base::later(base::now(), core::conflict_pause(s.tries++, base::jitter()));
-  if (next >= s.deadline) give_up("when the time was over");
+  if (next >= s.deadline) give_up("when the time limit had passed");
   s.version.reset();
   s.client->transactions.pause_until(next);
 }

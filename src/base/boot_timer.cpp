@@ -17,7 +17,7 @@ namespace rowlock::inline v1::base {
 
 boot_timer::boot_timer() : descriptor_{timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)} {
   if (descriptor_ < 0)
-    throw error{errc::connection_failed, std::generic_category().message(errno) + ", for a timer's descriptor"};
+    throw error{errc::connection_failed, "a timer cannot be created: " + std::generic_category().message(errno)};
 }
 
 boot_timer::~boot_timer() { close(descriptor_); }

@@ -7,11 +7,6 @@ namespace rowlock::inline v1::base {
 
 namespace {
 
-struct code_point {
-  char32_t value = 0;
-  std::size_t size = 0;  // 0: not well-formed
-};
-
 std::uint8_t byte(std::string_view text, std::size_t at) noexcept { return static_cast<std::uint8_t>(text[at]); }
 
 bool is_continuation(std::uint8_t b) noexcept { return (b & 0xC0U) == 0x80U; }
@@ -28,35 +23,6 @@ bool is_scalar(char32_t c, std::size_t size) noexcept {
   if (size == 3) return c >= 0x800 && (c < 0xD800 || c > 0xDFFF);
   if (size == 4) return c >= 0x10000 && c <= 0x10FFFF;
   return true;
-}
-
-code_point first_of(std::string_view text) noexcept {
-  const std::uint8_t lead = byte(text, 0);
-  const std::size_t size = length_by_lead(lead);
-  if (size == 0 || size > text.size()) return {};
-  if (size == 1) return {lead, 1};
-  char32_t value = lead & (0xFFU >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if (!is_continuation(byte(text, i))) return {};
-    value = (value << 6U) | (byte(text, i) & 0x3FU);
-  }
-  return is_scalar(value, size) ? code_point{value, size} : code_point{};
-}
-
-void append(std::string& to, char32_t c) {
-  const auto put = [&to](char32_t bits) { to.push_back(static_cast<char>(static_cast<std::uint8_t>(bits))); };
-  if (c < 0x80) return put(c);
-  if (c < 0x800) {
-    put(0xC0U | (c >> 6U));
-  } else if (c < 0x10000) {
-    put(0xE0U | (c >> 12U));
-    put(0x80U | ((c >> 6U) & 0x3FU));
-  } else {
-    put(0xF0U | (c >> 18U));
-    put(0x80U | ((c >> 12U) & 0x3FU));
-    put(0x80U | ((c >> 6U) & 0x3FU));
-  }
-  put(0x80U | (c & 0x3FU));
 }
 
 int hex_digit(char c) noexcept {
@@ -105,6 +71,35 @@ void append_escaped_in_json(std::string& to, char32_t c) {
 }
 
 }  // namespace
+
+code_point first_of(std::string_view text) noexcept {
+  const std::uint8_t lead = byte(text, 0);
+  const std::size_t size = length_by_lead(lead);
+  if (size == 0 || size > text.size()) return {};
+  if (size == 1) return {lead, 1};
+  char32_t value = lead & (0xFFU >> (size + 1));
+  for (std::size_t i = 1; i < size; ++i) {
+    if (!is_continuation(byte(text, i))) return {};
+    value = (value << 6U) | (byte(text, i) & 0x3FU);
+  }
+  return is_scalar(value, size) ? code_point{value, size} : code_point{};
+}
+
+void append(std::string& to, char32_t c) {
+  const auto put = [&to](char32_t bits) { to.push_back(static_cast<char>(static_cast<std::uint8_t>(bits))); };
+  if (c < 0x80) return put(c);
+  if (c < 0x800) {
+    put(0xC0U | (c >> 6U));
+  } else if (c < 0x10000) {
+    put(0xE0U | (c >> 12U));
+    put(0x80U | ((c >> 6U) & 0x3FU));
+  } else {
+    put(0xF0U | (c >> 18U));
+    put(0x80U | ((c >> 12U) & 0x3FU));
+    put(0x80U | ((c >> 6U) & 0x3FU));
+  }
+  put(0x80U | (c & 0x3FU));
+}
 
 std::string printable(std::string_view text) {
   std::string out;

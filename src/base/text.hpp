@@ -2,6 +2,7 @@
 
 #include <rowlock/export.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,15 @@ ROWLOCK_EXPORT std::string printable_json(std::string_view document);
 /// The least text that sorts (by bytes) after every text that begins with `prefix`; nullopt where there is none.
 /// Itself well-formed UTF-8 where `prefix` is.
 std::optional<std::string> prefix_end(std::string_view prefix);
+
+struct code_point {
+  char32_t value = 0;
+  std::size_t size = 0;  ///< in bytes; 0: not well-formed
+};
+/// Of a text in UTF-8 that is not empty, the first character.
+ROWLOCK_EXPORT code_point first_of(std::string_view text) noexcept;
+/// In UTF-8.
+ROWLOCK_EXPORT void append(std::string& to, char32_t c);
 
 /// The bytes behind %XX; nullopt where an escape is broken.
 ROWLOCK_EXPORT std::optional<std::string> percent_decoded(std::string_view text);

@@ -34,10 +34,14 @@ int status_by(const std::vector<finding>& findings) {
   return failed == findings.end() ? exit_status::done : status_by(*failed);
 }
 
-diagnosis without_connection(const error& e) {
-  diagnosis out{.findings = {{"connection", condition::failed, e.what()}}, .status = status_of(e)};
-  for (const auto* subject : {"schema", "privileges", "clock", "log settings", "cluster"})
-    out.findings.push_back({subject, condition::unknown, "not looked at"});
+diagnosis without_database(const error& e) {
+  const auto* const culprit = e.code() == errc::schema_missing ? "schema" : "connection";
+  diagnosis out{.status = status_of(e)};
+  for (const std::string subject : {"connection", "schema", "privileges", "clock", "log settings", "cluster"})
+    if (subject == culprit)
+      out.findings.push_back({subject, condition::failed, e.what()});
+    else
+      out.findings.push_back({subject, condition::unknown, "not checked"});
   return out;
 }
 
@@ -48,20 +52,23 @@ diagnosis diagnose(const options& given) try {
   return {.findings = std::move(findings), .status = status};
 } catch (const error& e) {
   if (status_of(e) == exit_status::usage) throw;
-  return without_connection(e);
+  return without_database(e);
 }
 
 json json_of(const std::vector<finding>& findings) {
   auto all = json::array();
   for (const auto& each : findings)
-    all.push_back({{"subject", each.subject}, {"condition", to_string(each.condition)}, {"sentence", each.sentence}});
+    all.push_back({{"subject", each.subject},
+                   {"condition", to_string(each.condition)},
+                   {"sentence", in_words_of_the_shell(each.sentence)}});
   return all;
 }
 
 void print_lines(const std::vector<finding>& findings) {
   std::vector<table_line> lines;
   for (const auto& each : findings)
-    lines.push_back({each.subject, std::string{to_string(each.condition)}, printable(each.sentence)});
+    lines.push_back(
+        {each.subject, std::string{to_string(each.condition)}, printable(in_words_of_the_shell(each.sentence))});
   write_table(std::cout, lines);
 }
 

@@ -62,6 +62,13 @@ int code_from(int told) {
   return size == static_cast<ssize_t>(sizeof code) ? code : 0;
 }
 
+std::string why_not_started(const std::string& program, int code) {
+  const auto reason = "cannot run \"" + program + "\": " + std::generic_category().message(code);
+  if (code == ENOENT)
+    return reason + (program.find('/') == std::string::npos ? "; check the name, and PATH" : "; check the path");
+  return code == EACCES ? reason + "; it must be a file, and executable (chmod +x)" : reason;
+}
+
 }  // namespace
 
 child::child(const std::vector<std::string>& words, const variables& more, const signals& taken, bool in_own_group)
@@ -81,7 +88,7 @@ child::child(const std::vector<std::string>& words, const variables& more, const
   telling = descriptor{};
   if (const int code = code_from(told.number()); code != 0) {
     ::waitpid(pid_, nullptr, 0);
-    throw not_started{words[0] + ": " + std::generic_category().message(code),
+    throw not_started{why_not_started(words[0], code),
                       code == ENOENT ? exit_status::not_found : exit_status::not_executable};
   }
 }

@@ -5,15 +5,21 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "command/printable.hpp"
+#include "command/sqlite_file.hpp"
 
 namespace rowlock::command {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
@@ -23,10 +29,12 @@ std::string variable(const char* name) {
 std::string first_line_of(const std::string& path) {
   std::ifstream file{path};
   std::string line;
-  if (!file) throw usage_error{"ROWLOCK_DATABASE_FILE: " + path + ": " + std::strerror(errno)};  // NOLINT
+  const auto named = "the file \"" + path + "\", which ROWLOCK_DATABASE_FILE names, ";
+  if (!file) throw usage_error{named + "cannot be read: " + std::strerror(errno)};  // NOLINT
+  if (std::error_code failure; fs::is_directory(path, failure)) throw usage_error{named + "is a folder"};
   std::getline(file, line);
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
-  if (line.empty()) throw usage_error{"ROWLOCK_DATABASE_FILE: the first line of " + path + " is empty"};
+  if (line.empty()) throw usage_error{named + "has no URL in its first line"};
   return line;
 }
 
@@ -37,24 +45,51 @@ std::string url_for(const options& given) {
   throw usage_error{"no database is given; use --database URL, ROWLOCK_DATABASE or ROWLOCK_DATABASE_FILE"};
 }
 
-// What is lost is told by who held it, and what fails by who asked for it.
-void observe(const event& e) {
-  if (const auto* warning = std::get_if<events::warning>(&e.what)) say("warning: " + warning->sentence);
-  if (const auto* failed = std::get_if<events::sweep_failed>(&e.what))
-    say(std::string{"sweeping failed: "} + failed->cause.what());
+/// Whoever only looks, and mistypes the path, shall not find an empty database there ever after.
+bool may_make_a_file(const options& given) { return given.what == subcommand::migrate && !only_looks(given.migrate); }
+
+std::string address(const options& given) {
+  auto url = url_for(given);
+  const auto file = sqlite_file(url);
+  if (!file) return url;
+  if (const auto sentence = warning_about(url); !sentence.empty()) say(sentence);
+  std::error_code failure;
+  if (may_make_a_file(given) || fs::exists(*file, failure) || failure || !fs::is_directory(file->parent_path()))
+    return url_of(*file);
+  if (given.what == subcommand::migrate) return "sqlite::memory:";  // there, all of the tables are missing, too
+  throw error{errc::schema_missing, "there is no SQLite file " + file->string() +
+                                        "; correct the path, or create the file and its tables: run rowlock migrate"};
 }
 
 }  // namespace
 
-client connect(const options& given) { return connect(given, observe); }
+// What is lost is told by who held it, and what fails by who asked for it.
+void say_warning(const event& e) {
+  if (const auto* warning = std::get_if<events::warning>(&e.what)) say("warning: " + warning->sentence);
+  if (const auto* failed = std::get_if<events::sweep_failed>(&e.what))
+    say(std::string{"a sweep failed: "} + failed->cause.what());
+}
+
+client connect(const options& given) { return connect(given, say_warning); }
 
 client connect(const options& given, std::function<void(const event&)> observer) {
-  return client::connect(url_for(given), {.table_prefix = given.table_prefix, .observer = std::move(observer)});
+  return client::connect(address(given), {.table_prefix = given.table_prefix, .observer = std::move(observer)});
+}
+
+std::string in_words_of_the_shell(std::string sentence) {
+  constexpr std::string_view in_cpp = "client::migrate()";
+  for (auto at = sentence.find(in_cpp); at != std::string::npos; at = sentence.find(in_cpp, at))
+    sentence.replace(at, in_cpp.size(), "rowlock migrate");
+  return sentence;
 }
 
 void say(const std::string& sentence) {
-  const auto line = "rowlock: " + printable(sentence) + '\n';
+  const auto line = "rowlock: " + printable(in_words_of_the_shell(sentence)) + '\n';
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+void say_on_terminal(const std::string& sentence) {
+  if (::isatty(STDOUT_FILENO) == 1) say(sentence);
 }
 
 }  // namespace rowlock::command

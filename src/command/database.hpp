@@ -10,12 +10,21 @@
 
 namespace rowlock::command {
 
-/// To the database that the options or the environment name. Throws usage_error, error.
+/// To the database that the options or the environment name. An SQLite file is created for `migrate` alone. Throws
+/// usage_error, error.
 client connect(const options& given);
-/// The same, with an observer other than the one that says warnings, and what of a sweep failed, on standard error.
+/// The same, with an observer other than say_warning.
 client connect(const options& given, std::function<void(const event&)> observer);
+
+/// Says warnings, and sweeps that failed, on standard error; nothing of other events.
+void say_warning(const event& e);
+
+/// A sentence of the library, where it names what programs call.
+std::string in_words_of_the_shell(std::string sentence);
 
 /// One line on standard error, in one write: another process may speak at the same time.
 void say(const std::string& sentence);
+/// The same if a person watches standard output, who would see nothing else.
+void say_on_terminal(const std::string& sentence);
 
 }  // namespace rowlock::command

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -17,18 +18,43 @@ struct unit {
   duration length;
 };
 
-constexpr unit units[] = {{"us", 1us}, {"ms", 1ms}, {"s", 1s}, {"", 1s}, {"m", 1min}, {"h", 1h}, {"d", 24h}};
+constexpr unit units[] = {{"w", 7 * 24h}, {"d", 24h}, {"h", 1h}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}, {"us", 1us}};
+
+struct part {
+  double number = 0;
+  std::string_view unit{};
+  std::string_view rest{};
+};
+
+// 30m of 30m5s.
+std::optional<part> first_part(std::string_view text) {
+  part out;
+  const auto* const end = text.data() + text.size();
+  const auto [behind, failure] = std::from_chars(text.data(), end, out.number, std::chars_format::fixed);
+  if (failure != std::errc{} || std::signbit(out.number) || !std::isfinite(out.number)) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(behind - text.data()));
+  const auto length = std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz"), text.size());
+  out.unit = text.substr(0, length);
+  out.rest = text.substr(length);
+  return out;
+}
+
+duration times(double number, duration unit) {
+  return detail::saturate(number * std::chrono::duration<double, duration::period>{unit});
+}
 
 }  // namespace
 
 std::optional<duration> parse_duration(std::string_view text) {
-  double number = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-  if (failure != std::errc{} || std::signbit(number) || !std::isfinite(number)) return std::nullopt;
-  for (const auto& [name, length] : units)
-    if (name == std::string_view{rest, static_cast<std::size_t>(end - rest)})
-      return detail::saturate(number * std::chrono::duration<double, duration::period>{length});
+  auto next = first_part(text);
+  if (next && next->unit.empty() && next->rest.empty()) return times(next->number, 1s);
+  duration sum{};
+  for (const auto& [name, length] : units) {
+    if (!next || next->unit != name) continue;
+    sum += std::min(times(next->number, length), duration::max() - sum);
+    if (next->rest.empty()) return sum;
+    next = first_part(next->rest);
+  }
   return std::nullopt;
 }
 
@@ -42,6 +68,13 @@ std::string format_duration(duration d) {
   const auto hours = minutes / 60;
   if (hours < 24) return fmt::format("{}h{:02}m", hours, minutes % 60);
   return fmt::format("{}d{:02}h", hours / 24, hours % 24);
+}
+
+std::string bound_in_words(duration d) {
+  constexpr unit in_words[] = {{"d", 24h}, {"h", 1h}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}};
+  for (const auto& [name, length] : in_words)
+    if (d >= length && d % length == duration::zero()) return fmt::format("{}{}", d / length, name);
+  return "0";
 }
 
 }  // namespace rowlock::command

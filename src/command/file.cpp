@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, int code) {
-  throw not_written{path + ": " + std::generic_category().message(code)};
+  throw not_written{"cannot write \"" + path + "\": " + std::generic_category().message(code)};
 }
 
 /// Whatever a symbolic link leads to. A device or a pipe must not be replaced by a file.
@@ -28,7 +28,7 @@ std::string target_of(const std::string& path) {
   const auto status = fs::status(path, code);
   if (!fs::exists(status)) return path;
   if (fs::is_directory(status)) fail(path, EISDIR);
-  if (!fs::is_regular_file(status)) throw not_written{path + " is no file; leave out --output"};
+  if (!fs::is_regular_file(status)) throw not_written{'"' + path + "\" is no file; leave out --output"};
   const auto target = fs::canonical(path, code);
   if (code) fail(path, code.value());
   return target.string();

@@ -6,6 +6,7 @@
 
 #include "command/database.hpp"
 #include "command/json.hpp"
+#include "command/overview.hpp"
 #include "command/situation.hpp"
 #include "command/table.hpp"
 
@@ -18,7 +19,10 @@ int list(const options& given) {
     auto all = json::array();
     for (const auto& lock : held) all.push_back(json_of(lock));
     print(all);
-  } else if (!held.empty()) {
+  } else if (held.empty()) {
+    say_on_terminal(given.prefix.empty() ? "no lock is held"
+                                         : "no lock is held whose name begins with \"" + given.prefix + '"');
+  } else {
     std::vector<table_line> lines{{"NAME", "TOKEN", "HELD", "EXPIRES", "OWNER", "NOTE"}};
     for (const auto& lock : held) lines.push_back(line_of(lock));
     write_table(std::cout, lines);
@@ -38,7 +42,28 @@ int show(const options& given) {
   return seen.holder ? exit_status::done : exit_status::nobody;
 }
 
+namespace {
+
+std::string names_of(const options& given) {
+  return given.prefix.empty() ? "any lock" : "a lock whose name begins with \"" + given.prefix + '"';
+}
+
+int waiters_of_all(const options& given) {
+  auto locks = connect(given);
+  const auto queues = look_at_all(locks, given.prefix).queue;
+  if (given.as_json) {
+    print(json_of(queues));
+  } else {
+    if (queues.empty()) say("nobody waits for " + names_of(given));
+    write_queues(std::cout, queues);
+  }
+  return queues.empty() ? exit_status::nobody : exit_status::done;
+}
+
+}  // namespace
+
 int waiters(const options& given) {
+  if (!given.waiters.is_of_one) return waiters_of_all(given);
   auto locks = connect(given);
   const auto queue = look_at(locks, given.name).queue;
   if (given.as_json) {

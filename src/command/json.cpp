@@ -7,7 +7,7 @@
 
 namespace rowlock::command {
 
-json seconds(const std::optional<duration>& d) { return d ? json(std::chrono::duration<double>{*d}.count()) : json{}; }
+json microseconds(const std::optional<duration>& d) { return d ? json(d->count()) : json{}; }
 
 json or_null(const std::string& text) { return text.empty() ? json{} : json(text); }
 

@@ -12,7 +12,7 @@ namespace rowlock::command {
 using json = nlohmann::ordered_json;
 
 /// null where there is none.
-json seconds(const std::optional<duration>& d);
+json microseconds(const std::optional<duration>& d);
 /// null where it is empty.
 json or_null(const std::string& text);
 

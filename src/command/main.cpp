@@ -8,6 +8,7 @@
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
 #include "command/file.hpp"
+#include "command/hold.hpp"
 #include "command/inspection.hpp"
 #include "command/metrics.hpp"
 #include "command/migrate.hpp"
@@ -15,6 +16,7 @@
 #include "command/release.hpp"
 #include "command/run.hpp"
 #include "command/sweep.hpp"
+#include "command/top.hpp"
 
 namespace rowlock::command {
 
@@ -24,6 +26,8 @@ int carry_out(const options& given) {
   switch (given.what) {
     case subcommand::run:
       return run(given);
+    case subcommand::hold:
+      return hold(given);
     case subcommand::migrate:
       return migrate(given);
     case subcommand::sweep:
@@ -36,6 +40,8 @@ int carry_out(const options& given) {
       return waiters(given);
     case subcommand::release:
       return release(given);
+    case subcommand::top:
+      return top(given);
     case subcommand::check:
       return check(given);
     case subcommand::metrics:
@@ -47,7 +53,7 @@ int carry_out(const options& given) {
 // A full disk must not pass for an empty list.
 int with_all_written(int status) {
   if (std::cout.flush()) return status;
-  say("standard output cannot be written to");
+  say("standard output cannot be written to; is the disk full, or has the reader of a pipe ended?");
   return exit_status::not_written;
 }
 
@@ -57,7 +63,7 @@ int act(int argc, const char* const* argv) try {
   std::cout << *parsed.answer;
   return with_all_written(exit_status::done);
 } catch (const usage_error& e) {
-  say(std::string{e.what()} + "; see rowlock --help");
+  say(e.what());
   return exit_status::usage;
 } catch (const not_started& e) {
   say(e.what());

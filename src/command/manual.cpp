@@ -36,7 +36,7 @@ void write(paper& out, const page::section& s) {
 }
 
 void write_options(paper& out, const CLI::App& app, bool with_help) {
-  for (const CLI::Option* o : app.get_options([](const CLI::Option* each) { return each->nonpositional(); }))
+  for (const CLI::Option* o : options_of(app))
     if (with_help || o != app.get_help_ptr())
       out.item(o->get_name(false, true), o->get_type_name(), o->get_description());
 }
@@ -64,6 +64,16 @@ void write_relatives(paper& out, const CLI::App& app) {
 
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+const CLI::App* find_subcommand(const CLI::App& app, std::string_view name) {
+  for (const auto* each : subcommands_of(app))
+    if (each->get_name() == name) return each;
+  return nullptr;
+}
+
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  return app.get_options([](const CLI::Option* each) { return each->nonpositional(); });
 }
 
 std::string title_of(const CLI::App& app) { return (is_whole(app) ? "" : "rowlock-") + app.get_name(); }

@@ -31,6 +31,11 @@ void write_manual(paper& out, const CLI::App& app);
 
 /// In the order in which they were declared.
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
+/// nullptr: there is none of that name.
+const CLI::App* find_subcommand(const CLI::App& app, std::string_view name);
+
+/// Its options, without NAME and the like.
+std::vector<const CLI::Option*> options_of(const CLI::App& app);
 
 /// "rowlock-run", as the page is called.
 std::string title_of(const CLI::App& app);

@@ -22,8 +22,8 @@ json json_of(const std::optional<database_statistics>& found) {
           {"held", number(&database_statistics::held)},
           {"held_by_transaction", number(&database_statistics::held_by_transaction)},
           {"waiters", number(&database_statistics::waiters)},
-          {"longest_hold_s", found ? seconds(found->longest_hold) : json{}},
-          {"longest_wait_s", found ? seconds(found->longest_wait) : json{}}};
+          {"longest_hold_us", found ? microseconds(found->longest_hold) : json{}},
+          {"longest_wait_us", found ? microseconds(found->longest_wait) : json{}}};
 }
 
 std::string openmetrics_of(const std::optional<database_statistics>& found) {

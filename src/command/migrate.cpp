@@ -75,6 +75,13 @@ int print_missing(const options& given, const schema_status& found) {
   return exit_status::done;
 }
 
+std::string what_was_done(const std::vector<migration_status>& missing) {
+  if (missing.empty()) return "the tables were up to date";
+  std::string files;
+  for (const auto& each : missing) files += (files.empty() ? "" : ", ") + each.file;
+  return "the tables are up to date now; applied " + files;
+}
+
 }  // namespace
 
 int migrate(const options& given) {
@@ -87,7 +94,10 @@ int migrate(const options& given) {
   }
   if (given.migrate.is_dry_run) return print_missing(given, found);
   locks.migrate();
-  if (given.as_json) print(json_of(locks.schema_status()));
+  if (given.as_json)
+    print(json_of(locks.schema_status()));
+  else
+    say_on_terminal(what_was_done(missing_of(found)));
   return exit_status::done;
 }
 

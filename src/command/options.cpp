@@ -8,9 +8,12 @@
 #include <span>
 #include <string_view>
 
+#include "command/command_line.hpp"
+#include "command/complaints.hpp"
 #include "command/completion.hpp"
 #include "command/durations.hpp"
 #include "command/help.hpp"
+#include "command/manual.hpp"
 #include "command/pages.hpp"
 #include "command/roff.hpp"
 
@@ -18,7 +21,7 @@ namespace rowlock::command {
 
 namespace {
 
-constexpr std::string_view end_of_options = "--";
+using namespace std::chrono_literals;
 
 /// A kind of value: how it is called in help, how it is read, and what is said where it cannot be.
 template <class T>
@@ -28,19 +31,13 @@ struct kind {
   std::string_view complaint;
 };
 
-std::optional<int> parse_status(std::string_view text) {
-  int number = -1;
+template <class Number, Number least, Number most>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
   const auto* const end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  const bool is_status = failure == std::errc{} && rest == end && number >= 0 && number <= 255;
-  return is_status ? std::optional{number} : std::nullopt;
-}
-
-std::optional<std::size_t> parse_count(std::string_view text) {
-  std::size_t number = 0;
-  const auto* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  return failure == std::errc{} && rest == end ? std::optional{number} : std::nullopt;
+  const bool is_one = failure == std::errc{} && rest == end && number >= least && number <= most;
+  return is_one ? std::optional{number} : std::nullopt;
 }
 
 std::optional<strategy> parse_strategy(std::string_view text) {
@@ -49,50 +46,99 @@ std::optional<strategy> parse_strategy(std::string_view text) {
   return std::nullopt;
 }
 
-constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 2m or 90"};
-constexpr kind<int> a_status{"STATUS", parse_status, "is no exit status; there are 0 to 255"};
-constexpr kind<std::size_t> a_count{"NUMBER", parse_count, "is no number; write 1000"};
+std::optional<top_order> parse_order(std::string_view text) {
+  for (const auto& each : top_orders)
+    if (text == each.name) return each.order;
+  return std::nullopt;
+}
+
+constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 1m30s or 90"};
+constexpr kind<int> a_status{"STATUS", parse_number<int, 0, 255>, "is no exit status; write a number from 0 to 255"};
+constexpr kind<std::size_t> a_count{"NUMBER", parse_number<std::size_t, 1, 10000>,
+                                    "is no number of rows; write one from 1 to 10000"};
 constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy,
                                     "is no strategy; there are unique_index, for_update and version_cas"};
 
-/// CLI11's own reading of numbers takes "-1" and "0x4B" too.
-template <class T, class To>
-CLI::Option& add(CLI::App& app, const std::string& flag, const kind<T>& of, To& to, const std::string& explanation) {
-  const auto read = [flag, &of, &to](const std::string& text) {
-    const auto value = of.parse(text);
-    if (!value) throw CLI::ValidationError{flag, '"' + text + "\" " + std::string{of.complaint}};
-    to = *value;
-  };
-  return *app.add_option_function<std::string>(flag, read, explanation)->type_name(std::string{of.name});
+constexpr kind<top_order> an_order{"KEY", parse_order,
+                                   "is no key to sort by; there are name, age, lease, queue and rate"};
+
+std::string refusal(const std::string& text, std::string_view complaint) {
+  return '"' + text + "\" " + std::string{complaint};
 }
 
-void add_run(CLI::App& app, options& to) {
+/// CLI11's own reading of numbers takes "-1" and "0x4B" too.
+template <class T, class To>
+CLI::Option& add(CLI::App& app, const std::string& flags, const kind<T>& of, To& to, const std::string& explanation) {
+  const auto flag = flags.substr(flags.find("--"));
+  const auto read = [flag, &of, &to](const std::string& text) {
+    const auto value = of.parse(text);
+    if (!value) throw CLI::ValidationError{flag, refusal(text, of.complaint)};
+    to = *value;
+  };
+  return *app.add_option_function<std::string>(flags, read, explanation)->type_name(std::string{of.name});
+}
+
+struct bounds {
+  duration least;
+  duration most;
+};
+
+constexpr bounds up_to_ten_years{duration::zero(), 24h * 3650};
+constexpr bounds length_of_a_lease{100ms, 24h * 30};
+constexpr bounds up_to_thirty_days{duration::zero(), 24h * 30};
+
+/// The library has bounds too, but would speak of a lease of so many microseconds.
+template <class To>
+CLI::Option& add(CLI::App& app, const std::string& flags, bounds within, To& to, const std::string& explanation) {
+  const auto check = [within](const std::string& text) {
+    const auto value = parse_duration(text);
+    if (!value || (*value >= within.least && *value <= within.most)) return std::string{};
+    return *value < within.least ? refusal(text, "is too short; the least is " + bound_in_words(within.least))
+                                 : refusal(text, "is too long; the most is " + bound_in_words(within.most));
+  };
+  return *add(app, flags, a_duration, to, explanation).check(check);
+}
+
+/// What `run` and `hold` have in common.
+void add_lock(CLI::App& app, options& to) {
   run_options& run = to.run;
   app.add_option("NAME", to.name)->required();
-  add(app, "--wait", a_duration, run.wait, "Wait at most so long for the lock; 0 tries once. Default: for ever.");
+  auto& wait = add(app, "-w,--wait", up_to_ten_years, run.wait,
+                   "Wait at most so long for the lock, and for a database that is away; 0 tries once. Default: for "
+                   "ever.");
+  app.add_flag_callback(
+         "-n,--nonblock", [&run] { run.wait = duration::zero(); }, "Try once: as --wait 0.")
+      ->excludes(&wait);
   app.add_flag_callback(
       "--fair", [&run] { run.lock.fairness = fairness::fifo; },
       "First come, first served: do not go before anybody who waits already. See WAITING.");
-  add(app, "--lease", a_duration, run.lock.lease,
+  add(app, "--lease", length_of_a_lease, run.lock.lease,
       "How long the lock outlives a rowlock that cannot renew it any more: 100ms to 30d. Renewed every third of it. "
       "Default: 30s. Not with for_update, which has no lease.");
-  add(app, "--at-least", a_duration, run.lock.at_least,
-      "Keep the name taken for so long since the lock was got, however soon the command ends: for commands shorter "
-      "than "
-      "the clocks of the hosts that start them are apart. At most 30d. Not with for_update.");
-  add(app, "--hold-limit", a_duration, run.lock.hold_limit,
-      "The longest the command may run: then the lock is lost, and the command is ended. 100ms to 30d. Default: no "
-      "limit. "
-      "Not with for_update.");
+  add(app, "--at-least", up_to_thirty_days, run.lock.at_least,
+      "Keep the name taken for so long after the grant, however soon the lock is released: for commands that are "
+      "shorter than the difference between the clocks of the hosts that start them. At most as long as --lease. Not "
+      "with for_update.");
+  add(app, "--hold-limit", length_of_a_lease, run.lock.hold_limit,
+      "The longest time to hold the lock: then it is lost. 100ms to 30d. Default: no limit. Not with for_update.");
   add(app, "--strategy", a_strategy, run.lock.strategy,
       "How the lock is owned: unique_index (the default), for_update or version_cas. See STRATEGIES.");
   app.add_option("--note", run.lock.note, "Shown to people who list locks.")->type_name("TEXT");
-  add(app, "--grace", a_duration, run.grace,
-      "How long the command has between SIGTERM and SIGKILL when the lock was lost. Default: 10s.");
-  app.add_flag("--quiet", run.is_quiet, "Say nothing where the lock was not got in time.");
-  add(app, "--busy-exit", a_status, run.busy_exit, "The exit status where the lock was not got in time. Default: 75.");
-  add(app, "--lost-exit", a_status, run.lost_exit,
-      "The exit status where the lock was lost while the command ran. Default: 70.");
+  auto& quiet =
+      *app.add_flag("--quiet", run.is_quiet, "Say nothing while waiting, nor if the lock was not got in time.");
+  app.add_flag("--verbose", run.is_verbose,
+               "Say who has the lock and since when, how long it took to get it, and which renewals fail.")
+      ->excludes(&quiet);
+  add(app, "-E,--busy-exit", a_status, run.busy_exit, "The exit status if the lock was not got in time. Default: 75.");
+  add(app, "--lost-exit", a_status, run.lost_exit, "The exit status if the lock was lost while held. Default: 70.");
+}
+
+void add_run(CLI::App& app, options& to) {
+  add_lock(app, to);
+  add(app, "--grace", up_to_ten_years, to.run.grace,
+      "How long the command has between SIGTERM and SIGKILL if the lock was lost. Default: 10s.");
+  app.add_option("-c,--command", to.run.shell_command, "Run this in a shell, /bin/sh, in place of COMMAND.")
+      ->type_name("STRING");
 }
 
 void add_json(CLI::App& app, options& to) { app.add_flag("--json", to.as_json, "Print JSON, for programs."); }
@@ -107,9 +153,9 @@ void add_sweep(CLI::App& app, options& to) {
   sweep_options& sweep = to.sweep;
   auto& once = *app.add_flag("--once", sweep.is_once, "Sweep now, and that is all: for cron.");
   auto& every =
-      add(app, "--every", a_duration, sweep.how.every, "Sweep again and again, until a signal ends it: 1s to 1d.");
+      add(app, "--every", bounds{1s, 24h}, sweep.how.every, "Sweep again and again, until a signal ends it: 1s to 1d.");
   every.excludes(&once);
-  add(app, "--retention", a_duration, sweep.how.retention,
+  add(app, "--retention", bounds{1min, 24h * 365}, sweep.how.retention,
       "Rows go when nobody has had their names for so long: 1m to 365d. Default: 1h.");
   add(app, "--batch", a_count, sweep.how.batch,
       "At most so many rows are looked at, and deleted, by one statement: 1 to 10000. Default: 1000.");
@@ -125,6 +171,23 @@ void add_list(CLI::App& app, options& to) {
 void add_name_and_json(CLI::App& app, options& to) {
   app.add_option("NAME", to.name)->required();
   add_json(app, to);
+}
+
+void add_waiters(CLI::App& app, options& to) {
+  const auto take_name = [&to](const std::string& name) {
+    to.name = name;
+    to.waiters.is_of_one = true;
+  };
+  auto& name = *app.add_option_function<std::string>("NAME", take_name);
+  app.add_option("--prefix", to.prefix, "Only of the names that begin with it.")->type_name("TEXT")->excludes(&name);
+  add_json(app, to);
+}
+
+void add_top(CLI::App& app, options& to) {
+  app.add_option("PREFIX", to.prefix);
+  add(app, "--every", bounds{100ms, 24h}, to.top.every, "Look again after so long: 100ms to 1d. Default: 1s.");
+  add(app, "--sort", an_order, to.top.by, "Sort by this: name (the default), age, lease, queue or rate.");
+  app.add_flag("--once", to.top.is_once, "Print a table, and that is all.");
 }
 
 void add_release(CLI::App& app, options& to) {
@@ -155,7 +218,8 @@ void add_help(CLI::App& app, help_options& to) {
   help.fallthrough();
   auto& subcommand = *help.add_option("SUBCOMMAND", to.subcommand);
   auto& man = *help.add_flag("--man", to.is_for_man, "Print the page as man(1) wants it.");
-  help.add_option("--completion", to.shell, "Print what completes command lines of rowlock, for a shell: bash.")
+  help.add_option("--completion", to.shell,
+                  "Print what completes command lines of rowlock, for a shell: bash, zsh or fish.")
       ->type_name("SHELL")
       ->excludes(&subcommand)
       ->excludes(&man);
@@ -168,6 +232,14 @@ void add_subcommand(CLI::App& app, options& to, const page& about, subcommand wh
   add(sub, to);
 }
 
+/// The library has the same rule, but calls the option otherwise.
+std::string refusal_of_prefix(const std::string& text) {
+  const bool is_of_these = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+  const bool begins_well = !text.empty() && (text.front() < '0' || text.front() > '9');
+  if (is_of_these && begins_well && text.size() <= 32) return {};
+  return refusal(text, "is no prefix of tables; write 1 to 32 lower-case letters, digits and _, and no digit first");
+}
+
 void add_everything(CLI::App& app, options& to, help_options& help) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<manual_formatter>());
@@ -175,48 +247,68 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
   app.set_version_flag("--version", "rowlock " ROWLOCK_VERSION, "Print the version.");
   app.add_option("--database", to.database, "Where the locks live. Default: see ENVIRONMENT.")->type_name("URL");
   app.add_option("--table-prefix", to.table_prefix, "What the names of the tables begin with. Default: rowlock_.")
-      ->type_name("PREFIX");
+      ->type_name("PREFIX")
+      ->check(refusal_of_prefix);
   add_subcommand(app, to, page_of("run"), subcommand::run, add_run);
+  add_subcommand(app, to, page_of("hold"), subcommand::hold, add_lock);
   add_subcommand(app, to, page_of("migrate"), subcommand::migrate, add_migrate);
   add_subcommand(app, to, page_of("sweep"), subcommand::sweep, add_sweep);
   add_subcommand(app, to, page_of("list"), subcommand::list, add_list);
   add_subcommand(app, to, page_of("show"), subcommand::show, add_name_and_json);
-  add_subcommand(app, to, page_of("waiters"), subcommand::waiters, add_name_and_json);
+  add_subcommand(app, to, page_of("waiters"), subcommand::waiters, add_waiters);
   add_subcommand(app, to, page_of("release"), subcommand::release, add_release);
+  add_subcommand(app, to, page_of("top"), subcommand::top, add_top);
   add_subcommand(app, to, page_of("check"), subcommand::check, add_check);
   add_subcommand(app, to, page_of("metrics"), subcommand::metrics, add_metrics);
   add_help(app, help);
 }
 
 /// Also one that is the library's default: there is no lease that it could be about.
-void refuse_what_is_about_a_lease(const CLI::App& run, const run_options& given) {
+void refuse_what_is_about_a_lease(const CLI::App& taking, const run_options& given) {
   if (given.lock.strategy != strategy::for_update) return;
   for (const auto* flag : {"--lease", "--at-least", "--hold-limit"})
-    if (run.count(flag) != 0)
-      throw usage_error{std::string{flag} +
-                        " is for locks by lease; one by for_update lasts as long as its transaction"};
+    if (taking.count(flag) != 0)
+      throw usage_error{std::string{flag} + " is about a lease, and for_update has none; leave out " + flag +
+                        ", or choose another --strategy"};
+}
+
+std::string typed(const CLI::App& taking, const std::string& flag, duration otherwise) {
+  return taking.count(flag) != 0 ? taking.get_option(flag)->as<std::string>() : bound_in_words(otherwise);
+}
+
+/// If rowlock dies, its lease is all that keeps the name taken.
+void refuse_at_least_beyond_the_lease(const CLI::App& taking, const lock_options& lock) {
+  if (lock.at_least <= lock.lease) return;
+  const auto least = typed(taking, "--at-least", lock.at_least);
+  throw usage_error{"--at-least " + least + " is longer than the lease of " + typed(taking, "--lease", lock.lease) +
+                    ", after which the name would be free if rowlock died; give --lease " + least + " too"};
+}
+
+void refuse_contradictions(const CLI::App& taking, const run_options& given) {
+  if (!taking.parsed()) return;
+  refuse_what_is_about_a_lease(taking, given);
+  refuse_at_least_beyond_the_lease(taking, given.lock);
 }
 
 void refuse_no_time(const CLI::App& sweep) {
   if (sweep.parsed() && sweep.count("--once") + sweep.count("--every") == 0)
-    throw usage_error{"sweep takes --once or --every DURATION"};
+    throw usage_error{
+        "neither --once nor --every is given; write: rowlock sweep --once, or rowlock sweep --every DURATION"};
 }
 
 void refuse_without_force(const CLI::App& release) {
   if (release.parsed() && release.count("--force") == 0)
     throw usage_error{
-        "only its holder releases a lock, when its command or program is done; release --force frees it whoever has "
+        "a lock is released by its holder, when its command or program is done; release --force frees it, whoever has "
         "it"};
 }
 
-/// What stands behind "--" is the command's, to the letter.
-void take_command(options& to, std::span<const char* const> behind, bool has_one) {
-  if (to.what != subcommand::run) {
-    if (has_one) throw usage_error{"only run takes a command behind --"};
-    return;
-  }
-  if (behind.empty()) throw usage_error{"no command is given; write: rowlock run NAME -- COMMAND [ARGUMENT]..."};
-  to.run.command.assign(behind.begin(), behind.end());
+void take_command(run_options& to, const command_line& line) {
+  if (to.shell_command.empty() && line.command.empty())
+    throw usage_error{"no COMMAND is given; write: rowlock run NAME COMMAND [ARGUMENT]..."};
+  if (!to.shell_command.empty() && !line.command.empty())
+    throw usage_error{"both -c STRING and a COMMAND are given; leave out one of them"};
+  to.command = to.shell_command.empty() ? line.command : std::vector<std::string>{"/bin/sh", "-c", to.shell_command};
 }
 
 bool is_question(const CLI::ParseError& e) { return e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success); }
@@ -230,51 +322,63 @@ std::string answer_to(const CLI::App& app, const CLI::ParseError& e) {
 
 const CLI::App& asked_about(const CLI::App& app, const std::string& name) {
   if (name.empty()) return app;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (sub->get_name() == name) return *sub;
-  throw usage_error{"there is no subcommand \"" + name + '"'};
+  if (const auto* found = find_subcommand(app, name)) return *found;
+  throw usage_error{no_subcommand(app, name)};
 }
 
 std::string answer_to(const CLI::App& app, const help_options& asked) {
   if (app.get_subcommand("help")->count("--completion") != 0) {
-    if (asked.shell != "bash")
-      throw usage_error{"--completion: \"" + asked.shell + "\" is no shell it knows; there is bash"};
-    return bash_completion(app);
+    if (const auto text = completion_for(asked.shell, app)) return *text;
+    throw usage_error{"--completion: \"" + asked.shell +
+                      "\" is no shell that rowlock knows; there are bash, zsh and fish"};
   }
   const CLI::App& about = asked_about(app, asked.subcommand);
   if (asked.is_for_man) return roff_page(about);
   return manual_formatter{}.make_help(&about, {}, CLI::AppFormatMode::Normal);  // help() is of what was parsed
 }
 
-}  // namespace
-
-parsed_options parse_options(int argc, const char* const* argv) {
-  const std::span all{argv, static_cast<std::size_t>(argc)};
-  const auto end = std::find(all.begin(), all.end(), end_of_options);
-  const bool has_command = end != all.end();
-  const auto ours = static_cast<std::size_t>(end - all.begin());
-
+parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   parsed_options parsed;
   help_options help;
-  CLI::App app{std::string{page_of("rowlock").summary}, "rowlock"};
   add_everything(app, parsed.given, help);
+  const auto line = part(app, words);
   try {
-    app.parse(static_cast<int>(ours), argv);
+    app.parse(std::vector{line.ours});
   } catch (const CLI::ParseError& e) {
-    if (!is_question(e)) throw usage_error{e.what()};
+    if (!is_question(e)) throw usage_error{complaint_about(app, e, line.ours)};
     parsed.answer = answer_to(app, e);
     return parsed;
   }
-  refuse_what_is_about_a_lease(*app.get_subcommand("run"), parsed.given.run);
+  for (const auto* taking : {"run", "hold"}) refuse_contradictions(*app.get_subcommand(taking), parsed.given.run);
   refuse_no_time(*app.get_subcommand("sweep"));
   refuse_without_force(*app.get_subcommand("release"));
-  if (app.get_subcommand("help")->parsed()) {
-    if (has_command) throw usage_error{"only run takes a command behind --"};
+  const bool is_about_help = app.get_subcommand("help")->parsed();
+  if (line.has_separator && (is_about_help || parsed.given.what != subcommand::run))
+    throw usage_error{"only run takes a command after --; leave out -- and what follows it"};
+  if (is_about_help)
     parsed.answer = answer_to(app, help);
-    return parsed;
-  }
-  take_command(parsed.given, has_command ? all.subspan(ours + 1) : all.subspan(all.size()), has_command);
+  else if (parsed.given.what == subcommand::run)
+    take_command(parsed.given.run, line);
   return parsed;
+}
+
+/// The page to read about what is wrong with these words.
+std::string page_about(const CLI::App& app, std::span<const char* const> words) {
+  for (const std::string word : words.subspan(std::min<std::size_t>(words.size(), 1)))
+    if (find_subcommand(app, word) != nullptr) return "rowlock " + word + " --help";
+  return "rowlock --help";
+}
+
+}  // namespace
+
+parsed_options parse_options(int argc, const char* const* argv) {
+  const std::span words{argv, static_cast<std::size_t>(argc)};
+  CLI::App app{std::string{page_of("rowlock").summary}, "rowlock"};
+  try {
+    return parse(app, words);
+  } catch (const usage_error& e) {
+    throw usage_error{with_page(e.what(), page_about(app, words))};
+  }
 }
 
 }  // namespace rowlock::command

@@ -9,21 +9,24 @@
 #include <vector>
 
 #include "command/exit_status.hpp"
+#include "command/top_order.hpp"
 
 namespace rowlock::command {
 
-enum class subcommand : std::uint8_t { run, migrate, sweep, list, show, waiters, release, check, metrics };
+enum class subcommand : std::uint8_t { run, hold, migrate, sweep, list, show, waiters, release, top, check, metrics };
 
 inline constexpr strategy all_strategies[] = {strategy::unique_index, strategy::for_update, strategy::version_cas};
 
-/// rowlock run.
+/// rowlock run and, but for what is about a command, rowlock hold.
 struct run_options {
   std::optional<duration> wait{};  ///< absent: for ever
   lock_options lock{};
   duration grace = std::chrono::seconds{10};
   bool is_quiet = false;
+  bool is_verbose = false;
   int busy_exit = exit_status::busy;
   int lost_exit = exit_status::lost;
+  std::string shell_command{};
   std::vector<std::string> command{};
 };
 
@@ -33,11 +36,25 @@ struct migrate_options {
   bool wants_status = false;
 };
 
+inline bool only_looks(const migrate_options& given) { return given.is_dry_run || given.wants_status; }
+
 /// rowlock sweep.
 struct sweep_options {
   sweeper_options how{};
   bool is_once = false;
   bool is_quiet = false;
+};
+
+/// rowlock waiters.
+struct waiters_options {
+  bool is_of_one = false;  ///< else of all names that begin with options::prefix
+};
+
+/// rowlock top.
+struct top_options {
+  duration every = std::chrono::seconds{1};
+  top_order by = top_order::name;
+  bool is_once = false;
 };
 
 /// rowlock release.
@@ -60,6 +77,8 @@ struct options {
   run_options run{};
   migrate_options migrate{};
   sweep_options sweep{};
+  waiters_options waiters{};
+  top_options top{};
   release_options release{};
   metrics_options metrics{};
 };

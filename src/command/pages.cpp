@@ -28,8 +28,8 @@ constexpr page::section whole_before[] = {
      R"(Runs commands under locks whose only infrastructure is a database, as flock(1) does with a file on one host,
 shows who holds them and who waits for them, and frees them.
 
-What rowlock says of its own goes to standard error. DURATIONs are written 100ms, 5s, 2m, 1.5h, 1d; a bare number is
-seconds. The page of a subcommand: rowlock run --help.)"}};
+What rowlock says of its own goes to standard error. DURATIONs are written 100ms, 5s, 2m30s, 1.5h, 1d, 1w; a bare number
+is seconds. The page of a subcommand: rowlock run --help.)"}};
 
 constexpr page::section whole_behind[] = {
     common_statuses, environment, {"EXAMPLES", R"(Say where the locks live, and make the tables there, once:
@@ -40,15 +40,30 @@ constexpr page::section whole_behind[] = {
 A line for the crontabs of several hosts: the job runs on one of them, and the others leave it at that. The file has the
 URL in its first line:
  ROWLOCK_DATABASE_FILE=/etc/rowlock/database
- 0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 nightly -- nightly.sh
+ 0 3 * * *  rowlock run -n --quiet -E 0 nightly nightly.sh
 
 Which locks are held, who has this one, and who waits for it:
  rowlock list
  rowlock show nightly
  rowlock waiters nightly
 
+The same of all locks, on a screen:
+ rowlock top
+
 Free it, where you know that its holder should not have it:
  rowlock release --force nightly)"}};
+
+constexpr page::section waiting{
+    "WAITING",
+    R"(Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue,
+unless a newcomer is faster. If standard error is a terminal, a line there says who has the lock. With --verbose, lines do.
+
+With --fair this rowlock overtakes nobody: it gets the lock when all who began to wait before have had it or have
+given up, and --wait 0 fails if anybody waits, even if the lock is free. Give it to all who ask for NAME: one without it
+may still overtake. A waiting rowlock that was killed or stopped is passed over within 10s.
+
+If the database cannot be reached, rowlock says so and tries again until --wait is over, so that a job survives a restart
+or a failover of the server. With --wait 0 it fails at once.)"};
 
 constexpr page::section run_before[] = {
     {"DESCRIPTION",
@@ -64,7 +79,9 @@ read from the terminal and Ctrl-C and Ctrl-Z work as usual; signals sent to rowl
 a terminal, as in cron, it gets a process group of its own, and signals sent to rowlock reach all of that group. If
 rowlock is killed, COMMAND gets SIGTERM.
 
-rowlock waits for COMMAND alone: what COMMAND leaves running in the background runs on without the lock.)"}};
+rowlock waits for COMMAND alone: what COMMAND leaves running in the background runs on without the lock.
+
+Options of rowlock come before COMMAND; what comes after it is its own. With -- in between, COMMAND may begin with a hyphen.)"}};
 
 constexpr page::section run_behind[] = {
     {"EXIT STATUS", R"(That of COMMAND, or
@@ -89,21 +106,45 @@ for_update keeps a transaction open on a connection of its own. If rowlock dies,
 the server sees the connection end, within 10s at the latest. It is for commands of seconds: as long as a transaction is
 open, PostgreSQL cannot clean up behind others. The lock is also lost if rowlock is stopped for longer than 10s.
 In an SQLite file it is no transaction but a file beside the database that the operating system keeps locked.)"},
-    {"WAITING", R"(Whoever waits stands in a queue in the database, and rowlock show prints it. A lock that is let go
-goes to the first of the queue, unless somebody who has just come is faster.
-
-With --fair nobody is overtaken by this rowlock: it gets the lock when all who began to wait before have had it or have
-given up, and --wait 0 fails where anybody waits, even if the lock is free. Give it to all who ask for NAME: whoever does
-without may still overtake. A waiting rowlock that was killed or stopped is passed over within 10s.)"},
+    waiting,
     environment,
     {"EXAMPLES", R"(A job that runs on one of several hosts; the others leave it at that:
- 0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 nightly -- nightly.sh
+ 0 3 * * *  rowlock run -n --quiet -E 0 nightly nightly.sh
 
 The same for a job of a second, where the clocks of the hosts are up to a minute apart:
- 0 3 * * *  rowlock run --wait 0 --quiet --busy-exit 0 --at-least 5m --lease 5m nightly -- short.sh
+ 0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly short.sh
 
 One deployment after the other, for at most ten minutes of waiting:
- rowlock run --wait 10m --note "$USER" deploy -- ./deploy.sh production)"}};
+ rowlock run --wait 10m --note "$USER" deploy ./deploy.sh production)"}};
+
+constexpr page::section hold_before[] = {
+    {"DESCRIPTION",
+     R"(Waits for the lock NAME, prints its fencing token on a line of its own, and holds the lock until standard input ends or
+SIGTERM, SIGINT or SIGHUP comes. Then it releases the lock and exits with 0. It is for a section of a script that is no
+command of its own. What is written to its standard input is ignored.
+
+If the lock is lost meanwhile (the database could not be reached in time, the machine slept, somebody freed it,
+--hold-limit is over), it says so and exits with 70. It stops nothing: the script must look.
+
+When the script that started it ends, in whatever way, its end of the pipe is closed, and the lock is released. Standard
+input of a background job of a script is /dev/null, which ends at once: give it a pipe.)"}};
+
+constexpr page::section hold_behind[] = {{"EXIT STATUS", R"( 0    the lock was held, and was released
+ 64   the command line, the name of the lock or a URL is wrong
+ 69   the database cannot be reached, or does not answer
+ 70   the lock was lost while it was held (--lost-exit)
+ 74   standard output cannot be written to
+ 75   the lock was not got in time (--busy-exit)
+ 77   no permission: for the file, the database or the tables
+ 78   rowlock's tables are missing, or of another version: see migrate)"},
+                                         waiting,
+                                         environment,
+                                         {"EXAMPLES", R"(In bash, a section of a script:
+ coproc lock { rowlock hold deploy; }
+ read -r token <&"${lock[0]}" || exit
+ ... the section ...
+ exec {lock[1]}>&-
+ wait "$lock_PID")"}};
 
 constexpr page::section migrate_before[] = {
     {"DESCRIPTION",
@@ -136,7 +177,7 @@ With --once it prints what was deleted, or that another one is at work. With --e
 tries again, and runs until SIGTERM, SIGINT or SIGHUP, which are an end in order: the exit status is 0.
 
 With --once --json it prints an object: sweeps (1 unless another one is at work, which stand_bys counts), failures, rows
-and tickets (deleted), announced (free names that waiters were told of), and longest_call_s, the longest that the database took for one step.)"},
+and tickets (deleted), announced (free names that waiters were told of), and longest_call_us, the longest that the database took for one step.)"},
     {"EXAMPLES", R"(As a service:
  rowlock sweep --every 1m
 
@@ -155,16 +196,44 @@ constexpr page::section show_before[] = {
 long, owner (application:host:pid:id) and thread. The exit status is 1 where nobody holds it, also if
 somebody waits.
 
-With --json it is an object as in the list, and "waiters" an array of objects: ticket, owner, thread and waits_for_s.
+With --json it is an object as in the list, and "waiters" an array of objects: name, ticket, owner, thread and waits_for_us.
 Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
 
 constexpr page::section waiters_before[] = {
     {"DESCRIPTION",
      R"(Prints who waits for the lock NAME, in their order: ticket (the least is the next), for how long, owner
-(application:host:pid:id) and thread. The exit status is 1 where nobody waits. Who waits in a transaction of a
-program's own is not in the queue.
+(application:host:pid:id) and thread. Without NAME it prints who waits for any lock, with the lock's name first, in the order of the
+names' bytes. The exit status is 1 where nobody waits. Who waits in a transaction of a program's own is not in the queue.
 
-With --json it is an array of objects: ticket, owner, thread and waits_for_s.)"}};
+With --json it is an array of objects: name, ticket, owner, thread and waits_for_us.)"}};
+
+constexpr page::section top_before[] = {
+    {"DESCRIPTION",
+     R"(Shows the locks that are held or waited for and whose names begin with PREFIX, and looks again every second: for how
+long each is held, when its lease ends unless it is renewed, how often it is granted, how many wait, how long the queue was at the
+last ten looks (a step for each who waits, the highest for eight and more), and who holds it. A wide screen also shows the token, the longest
+wait and the note. What the database refuses is said below the table, and it looks again.
+
+GRANTS/S is by the last ten looks. A look sees that a lock has another token than at the look before, not how many had it
+between the two: where every look saw another, there is a ">" before the number. It is - after the first look, and for a
+lock that a transaction has without a token that can be seen.
+
+Where standard input or output is no terminal, it prints a table after each look, in place of a screen.)"},
+    {"KEYS", R"( q, Ctrl-C     quit
+ n a l w r     sort by name, age, lease left, queue or rate; again: the other way round
+ /             show only names that have the text that is typed next; ^ stands for the beginning;
+               enter keeps it, escape ends it
+ arrows, j k   select a lock, as do page up and down, home and end
+ f             free the selected lock: shows its holder and asks; what is freed is what was shown
+               (see rowlock release)
+ space         look now)"}};
+
+constexpr page::section top_behind[] = {
+    common_statuses, environment, {"EXAMPLES", R"(The locks of the orders, those that are waited for most first:
+ rowlock top --sort queue orders/
+
+A table for a ticket or a log:
+ rowlock top --once)"}};
 
 constexpr page::section release_before[] = {
     {"DESCRIPTION",
@@ -210,7 +279,7 @@ fails, rowlock_database_up is 0, all else is left out, and the exit status is th
 
 With --output it replaces a file in one step, so that whoever reads it finds the old text or the new. The file's mode is 0644, less the umask.
 
-With --json it is an object: up, names, held, held_by_transaction, waiters, longest_hold_s and longest_wait_s. What is
+With --json it is an object: up, names, held, held_by_transaction, waiters, longest_hold_us and longest_wait_us. What is
 not known, or not there, is null.)"}};
 
 constexpr page::section metrics_behind[] = {
@@ -221,28 +290,35 @@ constexpr page::section help_before[] = {
     {"DESCRIPTION",
      R"(Prints the page of SUBCOMMAND, or of rowlock itself, as --help does. It needs no database.
 
-With --man it is in the form that man(1) reads. The package has these pages installed, and the completion for bash.)"}};
+With --man it is in the form that man(1) reads. The package has these pages installed, and the completion for
+bash, zsh and fish.)"}};
 
 constexpr page::section help_behind[] = {common_statuses, {"EXAMPLES", R"(Read a page without installing it:
  rowlock help --man run | man -l -
 
-Complete in this shell:
- source <(rowlock help --completion bash))"}};
+Complete in this shell, which is bash or zsh:
+ source <(rowlock help --completion bash)
+ source <(rowlock help --completion zsh)
+
+The same in fish:
+ rowlock help --completion fish | source)"}};
 
 constexpr page::section other_behind[] = {common_statuses, environment};
 
 constexpr page pages[] = {
     {"rowlock", "SUBCOMMAND ...", "locks in a database, for shells", whole_before, whole_behind},
-    {"run", "run [OPTION]... NAME -- COMMAND [ARGUMENT]...", "run a command while holding a lock", run_before,
+    {"run", "run [OPTION]... NAME [--] COMMAND [ARGUMENT]...", "run a command while holding a lock", run_before,
      run_behind},
+    {"hold", "hold [OPTION]... NAME", "hold a lock until standard input ends", hold_before, hold_behind},
     {"migrate", "migrate [OPTION]...", "make or update the tables", migrate_before, other_behind},
     {"sweep", "sweep --once|--every DURATION [OPTION]...", "delete what nobody needs any more", sweep_before,
      other_behind},
     {"list", "list [OPTION]... [PREFIX]", "list the locks that are held", list_before, other_behind},
     {"show", "show [OPTION]... NAME", "tell who holds a lock and who waits for it", show_before, other_behind},
-    {"waiters", "waiters [OPTION]... NAME", "list who waits for a lock", waiters_before, other_behind},
+    {"waiters", "waiters [OPTION]... [NAME]", "list who waits for a lock, or for any", waiters_before, other_behind},
     {"release", "release --force [OPTION]... NAME", "free a lock that somebody else has", release_before,
      release_behind},
+    {"top", "top [OPTION]... [PREFIX]", "show on a live screen who holds what and who waits", top_before, top_behind},
     {"check", "check [OPTION]...", "tell whether locks can be had here, and what would be better", check_before,
      other_behind},
     {"metrics", "metrics [OPTION]...", "print what is in the database, for monitoring", metrics_before, metrics_behind},

@@ -10,6 +10,7 @@
 
 #include "command/database.hpp"
 #include "command/json.hpp"
+#include "command/lock_words.hpp"
 #include "command/printable.hpp"
 #include "command/question.hpp"
 #include "command/situation.hpp"
@@ -41,15 +42,10 @@ bool agrees(const terminal& asked, const situation& seen) {
   return asked.agrees("Free it?");
 }
 
-/// Of a transaction the token may be unknown.
-std::optional<fencing_token> token_of(const lock_info& lock) {
-  return lock.token.value() > 0 ? std::optional{lock.token} : std::nullopt;
-}
-
 /// Just what was seen.
 outcome free_it(client& locks, const lock_info& seen) {
   try {
-    if (locks.force_release(seen.name, token_of(seen))) return outcome::freed;
+    if (locks.force_release(seen.name, known_token(seen))) return outcome::freed;
   } catch (const error& e) {
     if (e.outcome_is_unknown())
       say("it is not known whether it was freed; look who has it (rowlock show) before you free it again");
@@ -65,10 +61,10 @@ outcome release(client& locks, const situation& seen, const std::optional<termin
 }
 
 std::string what_was_freed(const lock_info& lock) {
-  const auto token = token_of(lock);
+  const auto token = known_token(lock);
   const std::string and_token = token ? " with the token " + std::to_string(token->value()) : std::string{};
-  return "freed \"" + std::string{lock.name.view()} + "\", which " +
-         (lock.owner.empty() ? "a transaction" : lock.owner) + " had" + and_token + "; its holder " +
+  return "freed \"" + std::string{lock.name.view()} + "\", which " + owner_of(lock) + " had" + and_token +
+         "; its holder " +
          (lock.held_by_transaction
               ? "hears of it within seconds, and what its transaction on a server had done is undone"
               : "hears of it within a third of its lease, and may work on until then");
@@ -98,7 +94,8 @@ void tell(const situation& seen, outcome o, bool as_json) {
 int release(const options& given) {
   std::optional<terminal> asked;
   if (!given.release.is_confirmed && !asked.emplace())
-    throw usage_error{"release asks before it frees a lock, and there is no terminal to ask on; --yes asks nothing"};
+    throw usage_error{
+        "release asks before it frees a lock, and there is no terminal to ask on; in a script, give --yes"};
   auto locks = connect(given);
   const auto seen = look_at(locks, given.name);
   const auto result = release(locks, seen, asked);

@@ -62,22 +62,31 @@ void bell::silence() const noexcept {
 }
 
 // An ignored SIGCHLD would leave the command's end unknown, and a closed standard error must not end us by SIGPIPE.
-signals::signals() : child_before_{replace(SIGCHLD, SIG_DFL)}, pipe_before_{replace(SIGPIPE, SIG_IGN)} {
+signals::signals(std::initializer_list<int> more)
+    : child_before_{replace(SIGCHLD, SIG_DFL)}, pipe_before_{replace(SIGPIPE, SIG_IGN)} {
   sigset_t ours{};
   sigemptyset(&ours);
   for (const int number : answered)
+    if (!is_ignored(number)) sigaddset(&ours, number);
+  for (const int number : more)
     if (!is_ignored(number)) sigaddset(&ours, number);
   if (const int code = ::pthread_sigmask(SIG_BLOCK, &ours, &mask_before_); code != 0)
     throw std::system_error{code, std::generic_category(), "pthread_sigmask"};
   incoming_ = descriptor{checked(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd")};
 }
 
-std::optional<signals::arrival> signals::wait(const bell& other, std::optional<std::chrono::milliseconds> limit) const {
-  std::array<pollfd, 2> readable{{{.fd = incoming_.number(), .events = POLLIN, .revents = 0},
-                                  {.fd = other.number(), .events = POLLIN, .revents = 0}}};
+std::optional<signals::arrival> signals::wait(const bell& other, std::optional<std::chrono::milliseconds> limit,
+                                              int input) const {
+  std::array<pollfd, 3> readable{{{.fd = incoming_.number(), .events = POLLIN, .revents = 0},
+                                  {.fd = other.number(), .events = POLLIN, .revents = 0},
+                                  {.fd = input, .events = POLLIN, .revents = 0}}};
   const int ready = ::poll(readable.data(), readable.size(), limit ? static_cast<int>(limit->count()) : -1);
   if (ready < 0 && errno != EINTR) checked(ready, "poll");
   other.silence();
+  return next();
+}
+
+std::optional<signals::arrival> signals::next() const {
   signalfd_siginfo info{};
   if (::read(incoming_.number(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
   return arrival{.number = static_cast<int>(info.ssi_signo), .is_from_terminal = info.ssi_code == SI_KERNEL};

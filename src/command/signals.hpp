@@ -4,6 +4,7 @@
 #include <sys/signalfd.h>
 
 #include <chrono>
+#include <initializer_list>
 #include <optional>
 
 namespace rowlock::command {
@@ -39,14 +40,18 @@ class bell {
 /// and read from a descriptor. Those that were ignored (by nohup, by a shell's background job) stay ignored.
 class signals {
  public:
-  signals();
+  /// `more`: signals that are answered beside those that would end a program or tell of its children.
+  explicit signals(std::initializer_list<int> more = {});
 
   struct arrival {
     int number = 0;
     bool is_from_terminal = false;  ///< the kernel sent it, and to all of the terminal's foreground group
   };
-  /// The next one; nullopt where the bell rang or the time was over first.
-  std::optional<arrival> wait(const bell& other, std::optional<std::chrono::milliseconds> limit) const;
+  /// The next one; nullopt where the bell rang, the time was over or `input`, a descriptor, could be read first.
+  std::optional<arrival> wait(const bell& other, std::optional<std::chrono::milliseconds> limit, int input = -1) const;
+  /// The next one that has arrived, for who waits for more than a bell: number() becomes readable.
+  std::optional<arrival> next() const;
+  int number() const noexcept { return incoming_.number(); }
 
   /// Whether this one would have ended a program that only waits.
   static bool ends_a_wait(int number) noexcept;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "command/durations.hpp"
+#include "command/lock_words.hpp"
 #include "command/printable.hpp"
 
 namespace rowlock::command {
@@ -17,17 +18,25 @@ json json_of_nobody(const std::string& name) {
           {"token", nullptr},
           {"owner", nullptr},
           {"thread", nullptr},
-          {"held_for_s", nullptr},
-          {"expires_in_s", nullptr},
+          {"held_for_us", nullptr},
+          {"expires_in_us", nullptr},
           {"held_by_transaction", false},
           {"note", nullptr}};
 }
 
-std::string text_of(const std::optional<duration>& d) { return d ? format_duration(*d) : "-"; }
+/// For a transaction, where the server tells whose it is.
+bool is_session(const std::string& thread) { return thread.starts_with("session "); }
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string expiry_of(const lock_info& lock) {
   if (lock.expires_in) return "in " + format_duration(*lock.expires_in);
   return lock.held_by_transaction ? "not by the clock: held by a transaction" : "not by the clock";
+}
+
+std::string bond_of(const lock_info& lock) {
+  if (!lock.held_by_transaction) return "a lease";
+  return "a transaction" + (is_session(lock.thread) ? " of " + lock.thread : std::string{});
 }
 
 table_line line_of(const waiter_info& waiter) {
@@ -40,10 +49,11 @@ void write_details(std::ostream& out, const lock_info& lock) {
     out << fmt::format("{:9} {}\n", title, printable(value));
   };
   field("name", lock.name.view());
-  field("token", std::to_string(lock.token.value()));
-  if (!lock.owner.empty()) field("owner", lock.owner);
-  if (!lock.thread.empty()) field("thread", lock.thread);
-  field("held for", text_of(lock.held_for));
+  field("token", token_or_dash(lock));
+  field("owner", or_dash(lock.owner));
+  field("thread", or_dash(lock.thread));
+  field("held as", bond_of(lock));
+  field("held for", duration_or_dash(lock.held_for));
   field("expires", expiry_of(lock));
   if (!lock.note.empty()) field("note", lock.note);
 }
@@ -62,18 +72,30 @@ situation look_at(client& locks, const std::string& name) {
 }
 
 std::string owner_of(const lock_info& lock) {
-  return lock.owner.empty() && lock.held_by_transaction ? "held by a transaction" : lock.owner;
+  if (!lock.held_by_transaction) return lock.owner;
+  if (lock.owner.empty()) return bond_of(lock);
+  return is_session(lock.thread) ? lock.owner + ", " + bond_of(lock) : lock.owner;
 }
 
 table_line line_of(const lock_info& lock) {
-  return {printable(lock.name.view()), std::to_string(lock.token.value()), text_of(lock.held_for),
-          text_of(lock.expires_in),    printable(owner_of(lock)),          printable(lock.note)};
+  return {printable(lock.name.view()),       token_or_dash(lock),       duration_or_dash(lock.held_for),
+          duration_or_dash(lock.expires_in), printable(owner_of(lock)), printable(lock.note)};
 }
 
 void write_queue(std::ostream& out, const std::vector<waiter_info>& queue) {
   if (queue.empty()) return;
   std::vector<table_line> lines{{"TICKET", "AGE", "OWNER", "THREAD"}};
   for (const auto& each : queue) lines.push_back(line_of(each));
+  write_table(out, lines);
+}
+
+void write_queues(std::ostream& out, const std::vector<waiter_info>& queues) {
+  if (queues.empty()) return;
+  std::vector<table_line> lines{{"NAME", "TICKET", "AGE", "OWNER", "THREAD"}};
+  for (const auto& each : queues) {
+    lines.push_back(line_of(each));
+    lines.back().insert(lines.back().begin(), printable(each.name.view()));
+  }
   write_table(out, lines);
 }
 
@@ -84,12 +106,13 @@ void write(std::ostream& out, const situation& seen) {
 }
 
 json json_of(const lock_info& lock) {
+  const auto token = known_token(lock);
   return {{"name", lock.name.view()},
-          {"token", lock.token.value()},
-          {"owner", lock.owner},
-          {"thread", lock.thread},
-          {"held_for_s", seconds(lock.held_for)},
-          {"expires_in_s", seconds(lock.expires_in)},
+          {"token", token ? json(token->value()) : json{}},
+          {"owner", or_null(lock.owner)},
+          {"thread", or_null(lock.thread)},
+          {"held_for_us", microseconds(lock.held_for)},
+          {"expires_in_us", microseconds(lock.expires_in)},
           {"held_by_transaction", lock.held_by_transaction},
           {"note", lock.note}};
 }
@@ -97,8 +120,11 @@ json json_of(const lock_info& lock) {
 json json_of(const std::vector<waiter_info>& queue) {
   auto all = json::array();
   for (const auto& each : queue)
-    all.push_back(
-        {{"ticket", each.ticket}, {"owner", each.owner}, {"thread", each.thread}, {"waits_for_s", seconds(each.age)}});
+    all.push_back({{"name", each.name.view()},
+                   {"ticket", each.ticket},
+                   {"owner", each.owner},
+                   {"thread", each.thread},
+                   {"waits_for_us", microseconds(each.age)}});
   return all;
 }
 

@@ -21,13 +21,15 @@ struct situation {
 
 situation look_at(client& locks, const std::string& name);
 
-/// The holder's name for people: on a server a transaction has not committed who it is.
+/// The holder for people: its name, or which session's transaction it is, as far as the server tells.
 std::string owner_of(const lock_info& lock);
 
 /// A table's line, as name, token, age, expiry, owner and note.
 table_line line_of(const lock_info& lock);
 /// The queue as a table, with a heading; nothing where nobody waits.
 void write_queue(std::ostream& out, const std::vector<waiter_info>& queue);
+/// The same of several names, with the name of each.
+void write_queues(std::ostream& out, const std::vector<waiter_info>& queues);
 /// The holder, a line for each matter, and the queue below.
 void write(std::ostream& out, const situation& seen);
 

@@ -40,7 +40,7 @@ json json_of(const sweeper_statistics& done) {
           {"rows", done.rows},
           {"tickets", done.tickets},
           {"announced", done.announced},
-          {"longest_call_s", seconds(done.longest_call)}};
+          {"longest_call_us", microseconds(done.longest_call)}};
 }
 
 void print_line(const sweeper_statistics& done) {

@@ -47,12 +47,12 @@ void check_how_long(const lock_options& options) {
   const duration limit = *options.hold_limit;
   require(limit >= shortest_lease && limit <= longest_lease,
           "hold_limit is " + in_milliseconds(limit) + "; it must be between 100 ms and 30 days");
-  require(options.at_least <= limit, "at_least is " + in_milliseconds(options.at_least) + "; hold_limit is " +
-                                         in_milliseconds(limit) + ", and must not be shorter");
+  require(options.at_least <= limit, "at_least is " + in_milliseconds(options.at_least) + " and hold_limit is " +
+                                         in_milliseconds(limit) + "; hold_limit must not be shorter");
 }
 
 void check_note(const std::string& note) {
-  require(note.size() <= 1000, "note has " + std::to_string(note.size()) + " bytes; at most 1000 are kept");
+  require(note.size() <= 1000, "note has " + std::to_string(note.size()) + " bytes; it must have at most 1000");
   require(base::is_plain_text(note), "note must be UTF-8 without NUL");
 }
 
@@ -60,8 +60,8 @@ void check_note(const std::string& note) {
 
 void check(const client_options& options) {
   require(is_application(options.application), "application must be 1 to 60 bytes of printable ASCII without ':'");
-  require(options.connections >= 1, "connections is 0; a client needs at least 1");
-  require(options.held_transactions >= 1, "held_transactions is 0; for_update needs at least 1");
+  require(options.connections >= 1, "connections is 0; it must be at least 1");
+  require(options.held_transactions >= 1, "held_transactions is 0; it must be at least 1");
   check_limit("connect_timeout", options.connect_timeout, 1ms);
   check_limit("call_timeout", options.call_timeout, 1ms);
   check_limit("transaction_limit", options.transaction_limit, 1s);
@@ -71,7 +71,7 @@ void check(const client_options& options) {
 void check(const lock_options& options) {
   check_lease(options.lease);
   if (options.strategy == strategy::for_update) {
-    constexpr const char* why = " is for locks by lease; one by for_update lasts as long as its transaction";
+    constexpr const char* why = " is for leases, and a lock by for_update has none; leave the option out";
     require(options.lease == lock_options{}.lease, std::string{"lease"} + why);
     require(options.renew == lock_options{}.renew, std::string{"renew"} + why);
     require(options.at_least == lock_options{}.at_least, std::string{"at_least"} + why);

@@ -32,19 +32,17 @@ bool is_broken(const rule& r, const settings& found) {
 }
 
 const rule about_the_log[] = {
-    {"fsync", {"on"}, "a crash of the server's machine may lose locks that were granted, and more; set it to on"},
+    {"fsync", {"on"}, "a crash of the server's machine may lose granted locks and damage the database; set it to on"},
     {"full_page_writes", {"on"}, "a crash of the server's machine may damage the tables; set it to on"},
-    {"innodb_flush_log_at_trx_commit",
-     {"1"},
-     "a crash of the server's machine may lose locks that were granted; set it to 1"},
+    {"innodb_flush_log_at_trx_commit", {"1"}, "a crash of the server's machine may lose granted locks; set it to 1"},
     {"journal_mode",
      {"wal", "memory"},
-     "readers and the writer block each other; PRAGMA journal_mode = WAL is faster"}};
+     "readers and the writer block each other; PRAGMA journal_mode=WAL makes it faster"}};
 
 // A crash rolls back what has not reached the binary log.
 constexpr std::string_view lazy_binary_log =
     "with a binary log that does not reach the disk at each commit (sync_binlog is not 1), a crash of the server's "
-    "machine may lose locks that were granted; set sync_binlog to 1";
+    "machine may lose granted locks; set sync_binlog to 1";
 
 finding advice(std::string_view subject, std::string sentence) {
   return {.subject = std::string{subject}, .condition = condition::advice, .sentence = std::move(sentence)};
@@ -85,11 +83,11 @@ finding clock_of(duration ahead) {
   const bool is_behind = ahead < duration::zero();
   const duration apart = is_behind ? -ahead : ahead;
   const std::string where = is_behind ? " behind this host's" : " ahead of this host's";
-  if (apart < 100ms) return fine("clock", "as this host's");
+  if (apart < 100ms) return fine("clock", "the same as this host's");
   if (apart < 1s) return fine("clock", as_milliseconds(apart) + where);
   return advice("clock", as_seconds(apart) + where +
-                             "; locks go by the database's alone, but jobs that hosts start by their own clocks need "
-                             "an --at-least that is longer than the clocks are apart");
+                             "; locks use the database's clock alone, but jobs that are started by the hosts' clocks "
+                             "need an at_least that is longer than this difference");
 }
 
 finding log_of(const settings& found) {
@@ -100,22 +98,22 @@ finding log_of(const settings& found) {
       add(std::string{r.name} + " is " + found.find(r.name)->second + ": " + std::string{r.sentence});
   if (value_of(found, "log_bin") == "ON" && is_broken({"sync_binlog", {"1"}, {}}, found)) add(lazy_binary_log);
   if (!sentence.empty()) return advice("log settings", sentence);
-  return fine("log settings", "what was granted survives a crash");
+  return fine("log settings", "granted locks survive a crash of the server");
 }
 
 finding cluster_of(const settings& found) {
   if (value_of(found, "wsrep_on") == "ON")
     return advice("cluster",
-                  "Galera: a lock by for_update or lock_in holds on its own node only; let all clients of the locks "
-                  "connect to one node, or take leases");
+                  "Galera: a lock by for_update or lock_in is held on its own node only; connect all clients of the "
+                  "locks to one node, or use leases");
   if (!value_of(found, "group_replication_group_name").empty())
-    return advice("cluster", "group replication: let all clients of the locks connect to the primary");
+    return advice("cluster", "group replication: connect all clients of the locks to the primary");
   if (const auto standbys = value_of(found, "standbys"); !standbys.empty() && standbys != "0") {
     if (!value_of(found, "synchronous_standby_names").empty())
-      return fine("cluster", std::string{standbys} + " standbys; commits wait for what synchronous_standby_names says");
+      return fine("cluster", std::string{standbys} + " standbys; commits wait for those in synchronous_standby_names");
     return advice("cluster", std::string{standbys} +
-                                 " standbys, none of them synchronous: after a failover, locks that were granted just "
-                                 "before may be forgotten; confirm in the same database is safe");
+                                 " standbys, none of them synchronous, so a failover may lose the locks that were "
+                                 "granted just before it; confirm in the same database is safe");
   }
   return fine("cluster", "none seen");
 }

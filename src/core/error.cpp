@@ -93,11 +93,13 @@ const std::error_category& error_category() noexcept {
 }
 
 error::error(errc code, const std::string& sentence)
-    : error{code, sentence, std::make_shared<const detail_t>(detail::error_access::usual(code))} {}
+    : error{detail::error_access::make(code, sentence, detail::error_access::usual(code))} {}
 
-error::error(errc code, const std::string& sentence, std::shared_ptr<const detail_t> detail)
-    : std::system_error{make_error_code(code), sentence}, detail_{std::move(detail)} {}
+// std::system_error appends the words of the code to the sentence, so what() is overridden.
+error::error(errc code, std::shared_ptr<const detail_t> detail)
+    : std::system_error{make_error_code(code), detail->sentence}, detail_{std::move(detail)} {}
 
+const char* error::what() const noexcept { return detail_->sentence.c_str(); }
 bool error::is_retryable() const noexcept { return detail_->retryable; }
 bool error::connection_is_unusable() const noexcept { return detail_->connection_unusable; }
 bool error::outcome_is_unknown() const noexcept { return detail_->outcome_unknown; }
@@ -107,7 +109,8 @@ std::string_view error::sqlstate() const noexcept { return detail_->sqlstate; }
 namespace detail {
 
 error error_access::make(errc code, const std::string& sentence, answers a) {
-  return error{code, sentence, std::make_shared<const answers>(std::move(a))};
+  a.sentence = sentence;
+  return error{code, std::make_shared<const answers>(std::move(a))};
 }
 
 error error_access::changed(const error& e, void (*change)(answers&)) {

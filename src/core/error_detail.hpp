@@ -12,6 +12,7 @@ struct error::detail_t {
   bool outcome_unknown = false;
   int native_code = 0;
   std::string sqlstate{};
+  std::string sentence{};  ///< what() answers it; set by error_access::make
 };
 
 namespace detail {

@@ -48,22 +48,22 @@ std::string named(const migration_status& each) { return "schema " + std::to_str
 
 error edited(const migration_status& each) {
   return {errc::database_error, named(each) + " was applied from another text than this library's " + each.file +
-                                    ": one of the two was edited, and nothing is migrated until they agree"};
+                                    ", so one of the two was edited; make them agree before you migrate"};
 }
 
 error left_out(const migration_status& each, int newest) {
   return {errc::database_error, named(each) + " is not recorded in the database, but schema " + std::to_string(newest) +
-                                    " is: the files have to be run in their order, and " + each.file + " was left out"};
+                                    " is; run " + each.file + ", which was left out"};
 }
 
 }  // namespace
 
 std::optional<error> misfit(int recorded, int serves_from, int expected) {
-  const auto numbers = "the database has rowlock's schema " + std::to_string(recorded) + ", this library expects " +
+  const auto numbers = "the database has rowlock's schema " + std::to_string(recorded) + ", but this library expects " +
                        std::to_string(expected);
   if (recorded < expected) return error{errc::schema_older, numbers + "; run client::migrate()"};
   if (recorded > expected && serves_from > expected)
-    return error{errc::schema_newer, numbers + " and is no longer served by it; use a newer rowlock"};
+    return error{errc::schema_newer, numbers + " and is no longer served by that schema; use a newer rowlock"};
   return std::nullopt;
 }
 

@@ -20,8 +20,10 @@ bool is_scheme(std::string_view text) noexcept {
 url cut_url(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos || !is_scheme(text.substr(0, colon)))
-    throw error{errc::invalid_url, "a database URL begins with a scheme and a colon, as in sqlite:locks.db"};
-  if (!base::is_plain_text(text)) throw error{errc::invalid_url, "a database URL is UTF-8 without NUL"};
+    throw error{errc::invalid_url,
+                "this is not a database URL; write sqlite:path, postgresql://host/database or mysql://host/database"};
+  if (!base::is_plain_text(text))
+    throw error{errc::invalid_url, "a database URL must be UTF-8 without NUL; write other bytes as %XX"};
   url out{.scheme = text.substr(0, colon), .body = text.substr(colon + 1), .options = {}};
   if (const auto question = out.body.find('?'); question != std::string_view::npos) {
     out.options = out.body.substr(question + 1);

@@ -38,6 +38,7 @@ constexpr activity activities[] = {
     {verb::find_dead, "sweeping"},
     {verb::purge_tickets, "sweeping"},
     {verb::waiters, "listing those who wait"},
+    {verb::list_waiters, "listing those who wait"},
     {verb::names_liveness, "tidying up after clients that are gone"},
     {verb::vacate_dead, "tidying up after clients that are gone"},
     {verb::renew, "renewing"},
@@ -55,6 +56,7 @@ constexpr activity activities[] = {
     {verb::installation, "reading which database this is"},
     {verb::schema, "reading the schema's version"},
     {verb::settings, "reading the settings"},
+    {verb::connection, "reading the settings"},
     {verb::count, "counting"},
     {verb::probe, "checking for permission to write"},
 };

@@ -14,7 +14,7 @@
 
 namespace rowlock::inline v1::dialect {
 
-/// What can be asked of a database. docs/protocol.md says for each verb what it sends, locks and guarantees.
+/// What can be asked of a database. For each verb docs/protocol-*.md say what it sends, locks and guarantees.
 /// After each verb: its arguments (?1, ?2, …) -> the columns of a row. A database may lack a verb only where this says
 /// who needs it.
 enum class verb : std::uint8_t {
@@ -54,7 +54,8 @@ enum class verb : std::uint8_t {
                      // client, where the database can and the name looks free
   withdraw,          // name, attempt -> anything; as leave, if the ticket's number is not known
   turn,              // name, turn -> name, comes after others, has its ticket, looks free, left, version
-  waiters,           // name -> ticket, owner, thread, age
+  waiters,           // name -> name, ticket, owner, thread, age
+  list_waiters,      // prefix, end of prefix -> as waiters
   tell_next,         // name, attempt -> anything; in a transaction that is about to release. Where the database can
                      // notify waiters, as are the next two:
   ring,              // owner -> anything; an empty notification to the owner's client, which shows that it arrives
@@ -75,6 +76,7 @@ enum class verb : std::uint8_t {
   schema,         // -> version, serves_from, installation, applied_at, clock
   probe,          // -> nothing; fails if locks could not be taken
   settings,       // -> name, value: of the server's settings and of this session's
+  connection,     // -> name, value: as settings, what they leave out about this session. MySQL
   count,          // -> rows of the lock table, waiters that are alive, for how long the first of them has waited
   applied,        // -> version, checksum, serves_from, applied_at
   applying,       // version, checksum -> nothing

@@ -55,7 +55,9 @@ signature of_tickets(verb v) noexcept {
     case verb::turn:
       return {{name, turn}, {name, is_behind, has_ticket, looks_free, left, version}};
     case verb::waiters:
-      return {{name}, {ticket, owner, thread, age}};
+      return {{name}, {name, ticket, owner, thread, age}};
+    case verb::list_waiters:
+      return {{prefix, prefix_end}, {name, ticket, owner, thread, age}};
     case verb::ring:
       return {{owner}, {anything}};
     case verb::notify_waiters:
@@ -79,6 +81,7 @@ signature signature_of(verb v) noexcept {
     case verb::withdraw:
     case verb::turn:
     case verb::waiters:
+    case verb::list_waiters:
     case verb::tell_next:
     case verb::ring:
     case verb::notify_waiters:
@@ -115,6 +118,7 @@ signature signature_of(verb v) noexcept {
     case verb::schema:
       return {{}, {version, serves_from, installation, applied_at, clock}};
     case verb::settings:
+    case verb::connection:
       return {{}, {name, value}};
     case verb::count:
       return {{}, {names, waiters, longest_wait}};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/error_detail.hpp"
@@ -30,6 +31,29 @@ inline meaning with_lost_connection(meaning m, bool writing) {
   m.says.outcome_unknown = writing;
   return m;
 }
+
+inline constexpr std::string_view connecting_text = "connecting";
+inline constexpr std::string_view migrating_text = "migrating";
+
+/// What failed and where, before the words that say why: "acquiring failed on PostgreSQL (db:5432/shop): ".
+inline std::string failure_of(std::string_view doing, std::string_view server) {
+  std::string out{doing};
+  if (doing == connecting_text) return out.append(" to ").append(server).append(" failed: ");
+  return out.append(" failed on ").append(server).append(": ");
+}
+
+/// For messages: "PostgreSQL (db:5432/shop)". Part of a password that was not encoded in the URL may have been taken
+/// for the name of the database, which then has an '@'.
+inline std::string server_name(std::string_view kind, std::string_view place, std::string_view name_of_database) {
+  std::string out{kind};
+  out.append(" (").append(place);
+  if (!name_of_database.empty() && name_of_database.find('@') == std::string_view::npos)
+    out.append("/").append(name_of_database);
+  return out.append(")");
+}
+
+inline constexpr const char* check_address =
+    "; check that the server runs, and that the URL has the right host, port and encryption";
 
 /// Why there is no connection.
 inline error not_connected(errc code, const std::string& sentence) {

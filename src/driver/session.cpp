@@ -21,7 +21,7 @@ std::string text(const cell& c) {
 namespace {
 
 [[noreturn]] void refuse_transactions() {
-  throw error{errc::unsupported, "in this database a transaction cannot keep a single row locked"};
+  throw error{errc::unsupported, "SQLite locks whole files, so a transaction cannot keep a single row locked"};
 }
 
 const char* name_of(detail::backend kind) noexcept {
@@ -39,8 +39,9 @@ const char* name_of(detail::backend kind) noexcept {
 
 void require_kind(const caller_transaction& tx, detail::backend kind) {
   if (tx.kind() == kind) return;
-  throw error{errc::wrong_transaction_state, std::string{"the transaction is one of "} + name_of(tx.kind()) +
-                                                 ", but the client's locks are on " + name_of(kind)};
+  throw error{errc::wrong_transaction_state, std::string{"the transaction is on "} + name_of(tx.kind()) +
+                                                 ", but the client is connected to " + name_of(kind) +
+                                                 "; use a client of the transaction's database"};
 }
 
 std::vector<row> session::run(const dialect::step& what, std::span<const request> batch, const limits& until) {
@@ -84,7 +85,7 @@ std::int64_t session::change_count(const limits& until) {
 }
 
 std::vector<row> session::do_run_dirty(const dialect::step& /*what*/, const request& /*one*/, const limits& /*until*/) {
-  throw error{errc::unsupported, "this database shows only what is committed"};
+  throw error{errc::unsupported, "this database shows only committed rows"};
 }
 
 void session::do_begin(const limits& /*until*/) { refuse_transactions(); }
@@ -102,7 +103,7 @@ void database::end_session(const dialect::table& /*sql*/, session& /*on*/, std::
 }
 
 std::unique_ptr<listener> database::listen(const std::string& /*owner*/, const limits& /*until*/) {
-  throw error{errc::unsupported, "this database tells nobody what others do"};
+  throw error{errc::unsupported, "this database cannot notify clients"};
 }
 
 }  // namespace rowlock::inline v1::driver

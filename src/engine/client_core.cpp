@@ -39,7 +39,8 @@ std::shared_ptr<client_core> client_core::open(std::string_view url, client_opti
 } catch (const error&) {
   throw;
 } catch (const std::system_error& e) {  // no descriptor or no thread was left
-  throw detail::error_access::make(errc::connection_failed, std::string{"a client cannot be made: "} + e.what(),
+  throw detail::error_access::make(errc::connection_failed,
+                                   std::string{"the client's threads cannot be started: "} + e.what(),
                                    {.retryable = true, .connection_unusable = true});
 }
 

@@ -23,7 +23,7 @@ constexpr const char* lead = "rowlock:sweeper";
 
 // Nothing depends on two of them not sweeping at once: the lock is to save work.
 lock_options lead_options() {
-  return {.lease = core::sweeper_lease, .note = "the sweeper that is at work; others stand by"};
+  return {.lease = core::sweeper_lease, .note = "the active sweeper; the others stand by"};
 }
 
 bool is_final(const error& e) { return e.code() == errc::client_closed || e.code() == errc::used_after_fork; }

@@ -31,6 +31,19 @@ bool is_valid(const record& r, std::vector<std::string>& odd) {
   return false;
 }
 
+waiter_info waiter_of(const record& r) {
+  return {.name = r.text(field::name),
+          .ticket = r.integer(field::ticket),
+          .owner = r.text(field::owner),
+          .thread = r.text(field::thread),
+          .age = std::max(duration{r.integer(field::age)}, duration::zero())};
+}
+
+/// Valid as long as the text.
+driver::argument argument_of(const std::optional<std::string>& text) {
+  return text ? driver::argument{std::string_view{*text}} : driver::argument{};
+}
+
 // A version that only a dirty read sees belongs to an open transaction, unless that one and perhaps others were
 // committed between the reads. By which session it is held, an older program does not write.
 std::vector<record> read_uncommitted(const access& db, dialect::verb what, std::initializer_list<argument> asked,
@@ -111,7 +124,7 @@ std::optional<blocker> find_blocker(const access& db, std::string_view name, boo
 
 std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd) {
   const auto end = base::prefix_end(prefix);
-  const driver::argument end_or_null = end ? driver::argument{std::string_view{*end}} : driver::argument{};
+  const auto end_or_null = argument_of(end);
   std::vector<lock_info> out;
   for (const auto& r : db.run(dialect::verb::list, {{field::prefix, prefix}, {field::prefix_end, end_or_null}}))
     if (is_valid(r, odd)) out.push_back(info_of(r));
@@ -123,6 +136,21 @@ std::vector<lock_info> list(const access& db, std::string_view prefix, std::vect
   const auto rest =  // taken by a transaction between the two looks
       std::unique(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name == b.name; });
   out.erase(rest, out.end());
+  return out;
+}
+
+std::vector<waiter_info> waiters(const access& db, std::string_view name) {
+  std::vector<waiter_info> out;
+  for (const auto& r : db.run(dialect::verb::waiters, {{field::name, name}})) out.push_back(waiter_of(r));
+  return out;
+}
+
+std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix, std::vector<std::string>& odd) {
+  const auto end = base::prefix_end(prefix);
+  std::vector<waiter_info> out;
+  for (const auto& r :
+       db.run(dialect::verb::list_waiters, {{field::prefix, prefix}, {field::prefix_end, argument_of(end)}}))
+    if (is_valid(r, odd)) out.push_back(waiter_of(r));
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <rowlock/lock_info.hpp>
 #include <rowlock/statistics.hpp>
+#include <rowlock/waiter_info.hpp>
 
 #include <optional>
 #include <string>
@@ -42,6 +43,11 @@ std::optional<blocker> find_blocker(const access& db, std::string_view name, boo
 /// Rows that were written by hand under something that is not a valid name are left out; what they are called is added
 /// to `odd`.
 std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd);
+
+/// In the order of the tickets.
+std::vector<waiter_info> waiters(const access& db, std::string_view name);
+/// In the order of the names, then of the tickets; tickets that were written by hand as rows in `list`.
+std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix, std::vector<std::string>& odd);
 
 database_statistics count(const access& db, std::vector<std::string>& odd);
 

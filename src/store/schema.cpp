@@ -4,7 +4,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/schema.hpp"
@@ -23,7 +26,8 @@ struct schema_state {
 schema_state read(const access& db) {
   const auto rows = db.run(dialect::verb::schema);
   if (rows.empty())
-    throw error{errc::schema_missing, "rowlock's tables are there but no migration is recorded; run client::migrate()"};
+    throw error{errc::schema_missing,
+                "rowlock's tables exist, but no migration is recorded in them; run client::migrate()"};
   const auto& r = rows[0];
   return {.version = r.integer(field::version),
           .serves_from = r.integer(field::serves_from),
@@ -45,11 +49,33 @@ std::vector<core::schema_record> read_records(const access& db) try {
   return {};
 }
 
-schema_status compare(const access& db, std::span<const dialect::migration> files) {
-  std::vector<core::schema_file> ours;
-  ours.reserve(files.size());
-  for (const auto& file : files) ours.push_back({.version = file.version, .name = file.name, .checksum = file.sha256});
-  return core::compare(ours, read_records(db));
+// Another program's table may have the name. Nothing is made beside it, as nothing would work there.
+std::optional<error> foreign_table(const access& db, const schema_files& ours) try {
+  db.run(dialect::verb::inspect, {{field::name, std::string_view{"rowlock"}}});
+  return std::nullopt;
+} catch (const error& e) {
+  if (e.code() == errc::schema_missing) return std::nullopt;
+  if (e.code() != errc::schema_older) throw;
+  return error{errc::database_error, "the table " + std::string{ours.prefix} +
+                                         "lock is not rowlock's, as it has other columns; rename it, or choose "
+                                         "another table prefix"};
+}
+
+struct comparison {
+  schema_status status;
+  std::optional<error> refusal;
+};
+
+comparison compare(const access& db, const schema_files& ours) {
+  std::vector<core::schema_file> files;
+  files.reserve(ours.files.size());
+  for (const auto& file : ours.files)
+    files.push_back({.version = file.version, .name = file.name, .checksum = file.sha256});
+  const auto records = read_records(db);
+  auto status = core::compare(files, records);
+  auto refusal = records.empty() ? foreign_table(db, ours) : core::refusal_to_migrate(status);
+  if (refusal) status.refusal = refusal->what();
+  return {.status = std::move(status), .refusal = std::move(refusal)};
 }
 
 /// Those of the files that are in that state.
@@ -90,13 +116,13 @@ void require_sane_clock(const access& db) {
   if (state.clock >= state.applied_at) return;
   const auto behind = std::chrono::ceil<std::chrono::seconds>(state.applied_at - state.clock);
   throw error{errc::database_error, "the database's clock is " + std::to_string(behind.count()) +
-                                        " s behind the time at which the schema was applied; set it right"};
+                                        " s behind the time when the schema was applied; correct the clock"};
 }
 
 std::chrono::sys_time<duration> read_clock(const access& db) { return std::chrono::sys_time<duration>{read(db).clock}; }
 
 schema_status read_status(const access& db, const schema_files& ours) {
-  auto out = compare(db, ours.files);
+  auto out = compare(db, ours).status;
   for (const auto& file : ours.files)
     out.migrations.at(static_cast<std::size_t>(file.version) - 1).sql = dialect::with_prefix(file.text, ours.prefix);
   return out;
@@ -105,8 +131,8 @@ schema_status read_status(const access& db, const schema_files& ours) {
 void migrate(const access& db, const schema_files& ours) {
   std::vector<dialect::migration> by_hand;
   const auto body = [&] {
-    const auto found = compare(db, ours.files);
-    if (const auto refusal = core::refusal_to_migrate(found)) throw error{*refusal};
+    const auto [found, refusal] = compare(db, ours);
+    if (refusal) throw error{*refusal};
     for (const auto& file : in_state(migration_state::pending, found, ours.files)) {
       db.session.script(dialect::with_prefix(file.text, ours.prefix));
       note_checksum(db, file);

@@ -1,7 +1,5 @@
 #include "store/tickets.hpp"
 
-#include <algorithm>
-
 #include "core/error_detail.hpp"
 #include "core/wait.hpp"
 #include "store/correlate.hpp"
@@ -34,7 +32,7 @@ core::ticket_number enqueue(const access& db, const newcomer& who) {
                                                     {field::attempt, who.attempt},
                                                     {field::life, core::ticket_life.count()}});
   if (rows.empty())
-    throw detail::error_access::make(errc::database_error, "the database gave no ticket to wait with",
+    throw detail::error_access::make(errc::database_error, "the database returned no ticket for the queue; try again",
                                      {.retryable = true});
   return core::ticket_number{rows[0].integer(field::ticket)};
 }
@@ -67,16 +65,6 @@ std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> s
                         .left = r.maybe_duration(field::left),
                         .version = fencing_token{r.maybe_integer(field::version).value_or(0)}};
             });
-  return out;
-}
-
-std::vector<waiter_info> waiters(const access& db, std::string_view name) {
-  std::vector<waiter_info> out;
-  for (const auto& r : db.run(dialect::verb::waiters, {{field::name, name}}))
-    out.push_back({.ticket = r.integer(field::ticket),
-                   .owner = r.text(field::owner),
-                   .thread = r.text(field::thread),
-                   .age = std::max(duration{r.integer(field::age)}, duration::zero())});
   return out;
 }
 

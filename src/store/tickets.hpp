@@ -1,7 +1,6 @@
 #pragma once
 
 #include <rowlock/fencing_token.hpp>
-#include <rowlock/waiter_info.hpp>
 
 #include <optional>
 #include <span>
@@ -53,7 +52,6 @@ std::vector<bool> leave(const access& db, std::span<const ticket_ref> some);
 void withdraw(const access& db, const ticket_ref& one);
 /// One answer for each; a name may be among them once.
 std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some);
-std::vector<waiter_info> waiters(const access& db, std::string_view name);
 /// Notifies the client with this owner.
 void ring(const access& db, std::string_view owner);
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ using testing::IsSupersetOf;
 using testing::Not;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
+using testing::UnorderedElementsAreArray;
 
 class command_completion : public command {
  protected:
@@ -40,12 +42,30 @@ class command_completion : public command {
     return out;
   }
 
+  /// "-w" and "--wait" of the line "       -w,--wait DURATION".
+  static std::vector<std::string> options_on_the_page(const std::string& subcommand) {
+    const auto page = finish({.words = {path(), "help", subcommand}, .environment = {"ROWLOCK_DATABASE"}});
+    EXPECT_EQ(page.end, exited(0)) << page;
+    std::vector<std::string> out;
+    std::istringstream lines{page.out};
+    bool is_about_options = false;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && line.front() != ' ') is_about_options = line.find("OPTIONS") != std::string::npos;
+      std::istringstream words{line};
+      std::string names;
+      if (!is_about_options || !line.starts_with("       -") || !(words >> names)) continue;
+      std::istringstream each{names};
+      for (std::string name; std::getline(each, name, ',');) out.push_back(name);
+    }
+    return out;
+  }
+
   held_lock hold(const std::string& name) { return locks_.acquire(name, {.lease = 1h}); }
 };
 
 TEST_F(command_completion, has_the_subcommands) {
-  EXPECT_THAT(offers({""}), UnorderedElementsAre("run", "migrate", "sweep", "list", "show", "waiters", "release",
-                                                 "check", "metrics", "help"));
+  EXPECT_THAT(offers({""}), UnorderedElementsAre("run", "hold", "migrate", "sweep", "list", "show", "waiters",
+                                                 "release", "top", "check", "metrics", "help"));
   EXPECT_THAT(offers({"s"}), UnorderedElementsAre("sweep", "show"));
   EXPECT_THAT(offers({"--table-prefix", "mine_", "mi"}), ElementsAre("migrate"));
   EXPECT_THAT(offers({"help", "w"}), ElementsAre("waiters"));
@@ -59,11 +79,22 @@ TEST_F(command_completion, has_the_options_of_each_subcommand) {
   EXPECT_THAT(offers({"list", "--f"}), IsEmpty());
 }
 
+TEST_F(command_completion, has_just_the_options_of_the_manual) {
+  for (const auto& each : offers({""})) {
+    const auto on_the_page = options_on_the_page(each);
+    EXPECT_THAT(on_the_page, Contains("--help")) << each;
+    const auto offered = offers({each, "-"});
+    EXPECT_THAT((std::set<std::string>{offered.begin(), offered.end()}), UnorderedElementsAreArray(on_the_page))
+        << each;
+  }
+}
+
 TEST_F(command_completion, has_the_values_that_it_knows) {
   EXPECT_THAT(offers({"run", "--strategy", ""}), UnorderedElementsAre("unique_index", "for_update", "version_cas"));
   EXPECT_THAT(offers({"run", "--strategy", "=", "for"}), ElementsAre("for_update")) << "bash parts words there";
   EXPECT_THAT(offers({"run", "--strategy", "="}), Contains("version_cas"));
-  EXPECT_THAT(offers({"help", "--completion", ""}), ElementsAre("bash"));
+  EXPECT_THAT(offers({"help", "--completion", ""}), UnorderedElementsAre("bash", "zsh", "fish"));
+  EXPECT_THAT(offers({"top", "--sort", "r"}), ElementsAre("rate"));
   EXPECT_THAT(offers({"run", "--wait", ""}), IsEmpty());
 }
 
@@ -95,6 +126,16 @@ TEST_F(command_completion, asks_the_database_of_the_command_line) {
   EXPECT_THAT(offers({"show", "--database", "=", "sqlite", ":", file, ""}, "nonsense"), ElementsAre("job"));
 }
 
+TEST_F(command_completion, has_the_files_behind_sqlite) {
+  const auto begin = file("loc").string();
+  ASSERT_EQ(finish({.words = {"touch", file("locks.db").string()}}).end, exited(0));
+  EXPECT_THAT(offers({"--database", "sqlite", ":", begin}), ElementsAre(file("locks.db").string()))
+      << "bash parts words at the colon, and replaces only what is behind it";
+  EXPECT_THAT(offers({"show", "--database", "=", "sqlite", ":", begin}), ElementsAre(file("locks.db").string()));
+  EXPECT_THAT(offers({"--database", ""}), UnorderedElementsAre("sqlite:", "postgresql://", "mysql://"));
+  EXPECT_THAT(offers({"--database", "sql"}), ElementsAre("sqlite:"));
+}
+
 TEST_F(command_completion, is_quiet_where_no_database_answers) {
   EXPECT_THAT(offers({"show", ""}, ""), IsEmpty());
   EXPECT_THAT(offers({"show", ""}, "nonsense"), IsEmpty());
@@ -105,8 +146,10 @@ TEST_F(command_completion, has_files_behind_output_and_commands_behind_the_dashe
   const auto text = file("rowlock.prom").string();
   ASSERT_EQ(finish({.words = {"touch", text}}).end, exited(0));
   EXPECT_THAT(offers({"metrics", "--output", file("row").string()}), ElementsAre(text));
-  EXPECT_THAT(offers({"run", "job", "--", "ech"}), AllOf(Contains("echo"), Each(StartsWith("ech"))));
-  EXPECT_THAT(offers({"run", "job", "--", "cat", file("row").string()}), ElementsAre(text));
+  for (const auto& before : std::vector<words>{{"run", "job", "--"}, {"run", "job"}, {"run", "-w", "5", "job"}}) {
+    EXPECT_THAT(offers(before + words{"ech"}), AllOf(Contains("echo"), Each(StartsWith("ech"))));
+    EXPECT_THAT(offers(before + words{"cat", file("row").string()}), ElementsAre(text));
+  }
   EXPECT_THAT(offers({"run", "job", "--", "cat", "--wa"}), Not(Contains("--wait"))) << "they are the command's own";
 }
 

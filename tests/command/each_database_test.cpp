@@ -8,6 +8,7 @@
 
 #include "command/command.hpp"
 #include "support/databases.hpp"
+#include "support/server_database.hpp"
 
 // Each subcommand on each database: what it prints, for people and for programs, and what it exits with.
 
@@ -16,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -151,15 +153,21 @@ TEST_P(command_on, lists_who_waits) {
   EXPECT_THAT(queue[0].at("owner").get<std::string>(), owner);
   EXPECT_EQ(queue, [&] {
     auto same = ask_json({"show", "job"}, 0).at("waiters");
-    if (same.size() == 1) same[0]["waits_for_s"] = queue[0].at("waits_for_s");
+    if (same.size() == 1) same[0]["waits_for_us"] = queue[0].at("waits_for_us");
     return same;
   }());
   EXPECT_THAT(ask({"waiters", "job"}, 0), AllOf(MatchesRegex("TICKET +AGE +OWNER +THREAD\n[0-9]+ [^\n]*\n"), owner));
+  auto of_all = ask_json({"waiters"}, 0);
+  ASSERT_EQ(of_all.size(), 1U);
+  of_all[0]["waits_for_us"] = queue[0].at("waits_for_us");
+  EXPECT_EQ(of_all, queue);
+  EXPECT_THAT(ask({"top", "--once"}, 0), MatchesRegex("NAME [^\n]*\njob +[^ ]+ +[^ ]+ +- +1 [^\n]*\n"));
   for (auto* each : {&first, &second}) {
     ASSERT_TRUE(each->says("started"));
     each->signal(SIGTERM);
     EXPECT_EQ(each->wait(), exited(40)) << each->err();
   }
+  EXPECT_EQ(ask_json({"waiters"}, 1), json::array());
 }
 
 TEST_P(command_on, frees_a_lease) {
@@ -190,6 +198,67 @@ TEST_P(command_on, frees_what_a_transaction_has) {
   EXPECT_EQ(ask({"run", "job", "--wait", "0", "--", "true"}, 0), "");
 }
 
+// What nobody else can read is "-" or null, and never 0 or nothing at all.
+class command_beside_a_transaction : public command_on {
+ protected:
+  void expect_refusal() const {
+    const auto refusal = ask({"run", "-n", "job", "true"});
+    EXPECT_TRUE(refused(refusal, 75));
+    EXPECT_THAT(refusal.err, AllOf(ContainsRegex("\"job\" is held by [^ (]"), Not(HasSubstr("()"))));
+  }
+
+  void expect_the_truth() const {
+    expect_refusal();
+    EXPECT_THAT(ask({"list"}, 0), MatchesRegex("NAME [^\n]*\njob +(-|[1-9][0-9]*)  +[^ ]+  +-  +[^ ][^\n]*\n"));
+    EXPECT_THAT(ask({"show", "job"}, 0),
+                AllOf(ContainsRegex("\ntoken     (-|[1-9][0-9]*)\n"), ContainsRegex("\nowner     [^ \n]"),
+                      ContainsRegex("\nthread    [^ \n]"), ContainsRegex("\nheld as   a transaction")));
+    for (const auto& seen : {ask_json({"show", "job"}, 0), ask_json({"list"}, 0).at(0)}) {
+      EXPECT_EQ(seen.at("held_by_transaction"), true);
+      EXPECT_NE(seen.at("token"), 0);
+      for (const auto* text : {"owner", "thread"}) EXPECT_NE(seen.at(text), "") << text;
+    }
+  }
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE(command_beside_a_transaction);
+
+TEST_P(command_beside_a_transaction, of_for_update_tells_what_is_known) {
+  migrate();
+  auto locks = connect();
+  const auto held = locks.acquire("job", {.strategy = strategy::for_update});
+  expect_the_truth();
+}
+
+class command_beside_a_stranger : public command_beside_a_transaction {};
+INSTANTIATE_TEST_SUITE_P(on, command_beside_a_stranger, testing::ValuesIn(server_databases()), database_name);
+
+// MySQL and MariaDB list only what a transaction has written.
+TEST_P(command_beside_a_stranger, that_has_the_row_locked_tells_what_is_known) {
+  migrate();
+  connect().acquire("job").release();
+  const auto locked = dynamic_cast<server_database&>(db()).row_locked("job");
+  expect_refusal();
+  if (GetParam().name == "postgresql") expect_the_truth();
+}
+
+TEST_P(command_beside_a_stranger, names_the_session_of_a_transaction) {
+  migrate();
+  auto locks = connect();
+  const auto held = locks.acquire("job", {.strategy = strategy::for_update});
+  EXPECT_THAT(ask({"show", "job"}, 0), ContainsRegex("\nheld as   a transaction of session [1-9][0-9]*\n"));
+}
+
+TEST_P(command_on, says_that_the_row_is_gone_where_the_tables_were_dropped) {
+  migrate();
+  program holder{holding({"--lease", "2s"})};
+  ASSERT_TRUE(holder.says("started"));
+  db().drop_tables();
+  EXPECT_EQ(holder.wait(), exited(70)) << holder.err();
+  EXPECT_TRUE(holder.says("got 15 "));
+  EXPECT_TRUE(is_messages(holder.err())) << holder.err();
+  EXPECT_THAT(holder.err(), HasSubstr("lost the lock \"job\" (row_vanished)"));
+}
+
 TEST_P(command_on, sweeps) {
   migrate();
   db().add_unused(5);
@@ -215,6 +284,15 @@ TEST_P(command_on, checks) {
   EXPECT_THAT(result.out, Not(HasSubstr("://"))) << "there may be a password in it";
 }
 
+TEST_P(command_beside_a_stranger, checks_as_whom_and_where_it_is_connected) {
+  migrate();
+  const auto& role = dynamic_cast<server_database&>(db()).address();
+  const auto line = ask({"check"}).out;
+  EXPECT_THAT(line, ContainsRegex("^connection +ok +[^,]+, as " + role.user + "[^,]*, in " + role.database +
+                                  ", (not )?encrypted; answers in [0-9.]+ ms\n"))
+      << "and nothing else, such as a password";
+}
+
 TEST_P(command_on, counts) {
   migrate();
   connect().acquire("released").release();
@@ -229,8 +307,8 @@ TEST_P(command_on, counts) {
   EXPECT_EQ(object.at("held"), 1);
   EXPECT_EQ(object.at("held_by_transaction"), 0);
   EXPECT_EQ(object.at("waiters"), 0);
-  EXPECT_GE(object.at("longest_hold_s").get<double>(), 0);
-  EXPECT_EQ(object.at("longest_wait_s"), nullptr);
+  EXPECT_GE(object.at("longest_hold_us").get<std::int64_t>(), 0);
+  EXPECT_EQ(object.at("longest_wait_us"), nullptr);
   EXPECT_EQ(object.size(), 7U) << object;
 }
 

@@ -95,12 +95,13 @@ TEST_F(command_listing, tells_all_as_json) {
   EXPECT_EQ(lock.at("thread"), row.thread.value());
   EXPECT_EQ(lock.at("held_by_transaction"), false);
   EXPECT_EQ(lock.at("note"), "for people");
-  const auto held_for = lock.at("held_for_s").get<double>();
-  const auto expires_in = lock.at("expires_in_s").get<double>();
-  EXPECT_GE(held_for, 0);
-  EXPECT_LT(held_for, 300);
-  EXPECT_GT(expires_in, 3300);
-  EXPECT_LE(expires_in, 3600);
+  for (const auto* whole : {"held_for_us", "expires_in_us"}) EXPECT_TRUE(lock.at(whole).is_number_integer());
+  const std::chrono::microseconds held_for{lock.at("held_for_us").get<std::int64_t>()};
+  const std::chrono::microseconds expires_in{lock.at("expires_in_us").get<std::int64_t>()};
+  EXPECT_GE(held_for, 0s);
+  EXPECT_LT(held_for, 300s);
+  EXPECT_GT(expires_in, 3300s);
+  EXPECT_LE(expires_in, 3600s);
   EXPECT_EQ(lock.size(), 8U) << "and nothing else: " << lock;
 }
 
@@ -112,6 +113,7 @@ TEST_F(command_listing, shows_one_by_its_name) {
   for (const auto& each : {std::string{"orders/1"}, std::to_string(one.token().value()), std::string{"first"},
                            database_.row("orders/1").value().owner.value()})
     EXPECT_THAT(text.out, HasSubstr(each));
+  EXPECT_THAT(text.out, HasSubstr("\nheld as   a lease\n"));
   EXPECT_THAT(text.out, Not(HasSubstr("other")));
   const auto object = ask_json({"show", "orders/1"});
   ASSERT_TRUE(object.is_object());
@@ -156,9 +158,11 @@ TEST_F(command_listing, shows_who_waits_in_their_order) {
   EXPECT_THAT(waiters[1].at("owner").get<std::string>(), HasSubstr(":" + std::to_string(second.pid()) + ":"));
   for (const auto& each : waiters) {
     EXPECT_TRUE(each.at("thread").is_string());
-    EXPECT_GE(each.at("waits_for_s").get<double>(), 0);
-    EXPECT_LT(each.at("waits_for_s").get<double>(), 300);
-    EXPECT_EQ(each.size(), 4U) << "and nothing else: " << each;
+    const std::chrono::microseconds waits_for{each.at("waits_for_us").get<std::int64_t>()};
+    EXPECT_GE(waits_for, 0s);
+    EXPECT_LT(waits_for, 300s);
+    EXPECT_EQ(each.at("name"), "job");
+    EXPECT_EQ(each.size(), 5U) << "and nothing else: " << each;
   }
 }
 
@@ -191,11 +195,32 @@ TEST_F(command_listing, shows_who_waits_where_nobody_holds_it) {
   const auto object = json::parse(result.out, nullptr, false);
   ASSERT_TRUE(object.is_object()) << result;
   EXPECT_EQ(object.at("name"), "job");
-  for (const auto* of_a_holder : {"token", "owner", "thread", "held_for_s", "expires_in_s", "note"})
+  for (const auto* of_a_holder : {"token", "owner", "thread", "held_for_us", "expires_in_us", "note"})
     EXPECT_EQ(object.at(of_a_holder), json(nullptr)) << of_a_holder;
   EXPECT_EQ(object.at("held_by_transaction"), false);
   EXPECT_EQ(object.at("waiters").at(0).at("thread"), "7");
   EXPECT_EQ(object.size(), 9U) << object;
+}
+
+TEST_F(command_listing, lists_who_waits_for_any_lock) {
+  queue_stranger("shop:far away:1:abc", "7");
+  const auto held = hold("orders/1");
+  program waiter{rowlock({"run", "orders/1", "--", "true"})};
+  ASSERT_TRUE(eventually([&] { return !locks_.waiters("orders/1").empty(); }));
+  const auto text = ask({"waiters"});
+  EXPECT_EQ(text.end, exited(0));
+  const auto all = lines(text.out);
+  ASSERT_EQ(all.size(), 3U) << text;
+  EXPECT_THAT(all[0], MatchesRegex("NAME +TICKET +AGE +OWNER +THREAD"));
+  EXPECT_THAT(all[1], MatchesRegex("job +1 +1m3[0-9]s +shop:far away:1:abc +7"));
+  EXPECT_THAT(all[2], MatchesRegex("orders/1 +2 +.*:" + std::to_string(waiter.pid()) + ":.*"));
+  const auto queues = ask_json({"waiters"});
+  ASSERT_EQ(queues.size(), 2U);
+  EXPECT_EQ(queues[0].at("name"), "job");
+  EXPECT_EQ(queues[1].at("name"), "orders/1");
+  EXPECT_EQ(ask_json({"waiters", "--prefix", "ord"}).size(), 1U);
+  EXPECT_EQ(ask({"waiters", "--prefix", "x"}).end, exited(1));
+  EXPECT_THAT(ask({"waiters", "--prefix", "x"}).err, HasSubstr("begins with \"x\""));
 }
 
 TEST_F(command_listing, shows_not_who_waits_for_another) {
@@ -268,11 +293,12 @@ TEST_F(command_listing, knows_a_lock_without_a_lease) {
   const auto held = hold("job");
   change_row_of_job("expires_at = NULL");
   const auto object = ask_json({"show", "job"});
-  EXPECT_EQ(object.at("expires_in_s"), json(nullptr));
+  EXPECT_EQ(object.at("expires_in_us"), json(nullptr));
   EXPECT_EQ(object.at("held_by_transaction"), true);
   EXPECT_EQ(ask_json({"list"}).at(0).at("held_by_transaction"), true);
   const auto owner = database_.row("job").value().owner.value();
   const auto text = ask({"show", "job"}).out;
+  EXPECT_THAT(text, HasSubstr("\nheld as   a transaction\n"));
   EXPECT_THAT(text, HasSubstr("held by a transaction"));
   EXPECT_THAT(text, HasSubstr(owner));
   const auto all = lines(ask({"list"}).out);
@@ -286,11 +312,11 @@ TEST_F(command_listing, knows_a_lock_of_an_unknown_transaction) {
   const auto held = hold("job");
   change_row_of_job("expires_at = NULL, owner = '', thread = ''");
   const auto object = ask_json({"show", "job"});
-  EXPECT_EQ(object.at("owner"), "");
+  for (const auto* unknown : {"owner", "thread"}) EXPECT_EQ(object.at(unknown), nullptr) << unknown;
   EXPECT_EQ(object.at("held_by_transaction"), true);
-  EXPECT_THAT(ask({"show", "job"}).out, HasSubstr("held by a transaction"));
-  EXPECT_THAT(ask({"show", "job"}).out, Not(HasSubstr("owner")));
-  EXPECT_THAT(ask({"list"}).out, HasSubstr("held by a transaction"));
+  EXPECT_THAT(ask({"show", "job"}).out, testing::AllOf(HasSubstr("owner     -\n"), HasSubstr("thread    -\n"),
+                                                       HasSubstr("held by a transaction")));
+  EXPECT_THAT(ask({"list"}).out, HasSubstr("  a transaction"));
   const auto result = finish(run({"--wait", "0", "--", "true"}));
   EXPECT_TRUE(refused(result, 75));
   EXPECT_THAT(result.err, HasSubstr("held by a transaction"));

@@ -36,7 +36,8 @@ class command_manual : public command {
     return out;
   }
 
-  const words subcommands_{"run", "migrate", "sweep", "list", "show", "waiters", "release", "check", "metrics", "help"};
+  const words subcommands_{"run",     "hold",    "migrate", "sweep", "list",    "show",
+                           "waiters", "release", "top",     "check", "metrics", "help"};
 };
 
 TEST_F(command_manual, is_the_help_of_each_subcommand) {
@@ -56,8 +57,8 @@ TEST_F(command_manual, names_every_subcommand_and_has_a_page_for_each) {
 }
 
 TEST_F(command_manual, tells_a_beginner_how_to_guard_a_job_and_to_free_a_lock) {
-  for (const auto* line : {"rowlock migrate\n", "rowlock run --wait 0", "rowlock show nightly\n",
-                           "rowlock waiters nightly\n", "rowlock release --force nightly\n"})
+  for (const auto* line : {"rowlock migrate\n", "rowlock run -n ", "rowlock show nightly\n",
+                           "rowlock waiters nightly\n", "rowlock top\n", "rowlock release --force nightly\n"})
     EXPECT_THAT(help({}), HasSubstr(line));
 }
 
@@ -71,7 +72,8 @@ TEST_F(command_manual, is_plain_text_that_fits_a_terminal) {
 
 TEST_F(command_manual, for_man_says_the_same_and_has_no_errors) {
   if (!has_groff()) GTEST_SKIP() << "there is no groff here";
-  for (const auto& arguments : std::vector<words>{{}, {"run"}, {"migrate"}, {"release"}, {"list"}, {"metrics"}}) {
+  for (const auto& arguments :
+       std::vector<words>{{}, {"run"}, {"migrate"}, {"release"}, {"list"}, {"top"}, {"metrics"}}) {
     const auto page = formatted(help(arguments + words{"--man"}));
     EXPECT_EQ(page.end, exited(0));
     EXPECT_THAT(page.err, IsEmpty());
@@ -85,7 +87,7 @@ TEST_F(command_manual, for_man_says_the_same_and_has_no_errors) {
 
 TEST_F(command_manual, has_nothing_else) {
   EXPECT_TRUE(refused(finish({.words = {path(), "help", "nonsense"}}), 64));
-  EXPECT_TRUE(refused(finish({.words = {path(), "help", "--completion", "fish"}}), 64));
+  EXPECT_TRUE(refused(finish({.words = {path(), "help", "--completion", "tcsh"}}), 64));
   EXPECT_TRUE(refused(finish({.words = {path(), "help", "--completion"}}), 64));
   EXPECT_TRUE(refused(finish({.words = {path(), "help", "run", "--completion", "bash"}}), 64));
   EXPECT_TRUE(refused(finish({.words = {path(), "help", "--", "true"}}), 64));

@@ -132,7 +132,7 @@ TEST_F(command_check, goes_on_to_name_what_was_not_looked_at) {
   const auto result = without_database({"check"});
   EXPECT_EQ(result.end, exited(69));
   EXPECT_THAT(result.out, StartsWith("connection    failed   "));
-  EXPECT_EQ(occurrences(result.out, "unknown  not looked at\n"), 5) << result.out;
+  EXPECT_EQ(occurrences(result.out, "unknown  not checked\n"), 5) << result.out;
   const auto findings = json::parse(without_database({"check", "--json"}).out, nullptr, false);
   ASSERT_EQ(findings.size(), 6U);
   EXPECT_EQ(findings[0].at("condition"), "failed");

@@ -27,8 +27,10 @@ launch bare(const words& arguments, std::vector<std::string> environment) {
 
 TEST_F(command_options, durations_are_understood) {
   const std::vector<std::pair<std::string, std::chrono::microseconds>> all{
-      {"50s", 50s},         {"60000ms", 60s}, {"2m", 2min},    {"1h", 1h},         {"1d", 24h},   {"90.5s", 90500ms},
-      {"60000000us", 1min}, {"45", 45s},      {"0.5h", 30min}, {"61.25", 61250ms}, {"30d", 720h}, {"00050s", 50s}};
+      {"50s", 50s},       {"60000ms", 60s},     {"2m", 2min},   {"1h", 1h},       {"1d", 24h},
+      {"90.5s", 90500ms}, {"60000000us", 1min}, {"45", 45s},    {"0.5h", 30min},  {"61.25", 61250ms},
+      {"30d", 720h},      {"00050s", 50s},      {"1m04s", 64s}, {"1h30m", 90min}, {"2d1.5h", 49h + 30min},
+      {"1w", 168h},       {"1m0s5ms", 60005ms}};
   for (const auto& [text, length] : all) {
     program started{run(words{"--lease", text, "--"} + watcher({"15"}))};
     ASSERT_TRUE(started.says("started")) << text << ": " << started.err();
@@ -40,8 +42,9 @@ TEST_F(command_options, durations_are_understood) {
 }
 
 TEST_F(command_options, anything_else_is_no_duration) {
-  for (const auto* text : {"",    " ",      "s",    "5 s",  " 5s",   "5s ", "-1s", "-1",    "5x",   "5S", "five",
-                           "5ss", "1.5.5s", "1,5s", "5sec", "1h30m", "nan", "inf", "0x10s", "1e3s", "."}) {
+  for (const auto* text :
+       {"",       " ",    "s",    "5 s",  " 5s",   "5s ",  "-1s",   "-1",  "5x",  "5S",    "five", "5ss",
+        "1.5.5s", "1,5s", "5sec", "1h30", "30m1h", "1h1h", "1h-5m", "nan", "inf", "0x10s", "1e3s", "."}) {
     for (const auto* option : {"--wait", "--lease", "--at-least", "--hold-limit", "--grace"})
       EXPECT_TRUE(refused(finish(run({option, text, "--", "touch", file("ran")})), 64))
           << option << " '" << text << "'";

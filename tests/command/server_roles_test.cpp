@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -36,14 +34,7 @@ class command_as_guest : public on_each_database {
   std::string url_;
 };
 
-std::vector<database_kind> servers() {
-  std::vector<database_kind> out;
-  std::copy_if(databases().begin(), databases().end(), std::back_inserter(out),
-               [](const database_kind& each) { return each.name != "sqlite"; });
-  return out;
-}
-
-INSTANTIATE_TEST_SUITE_P(on, command_as_guest, testing::ValuesIn(servers()), database_name);
+INSTANTIATE_TEST_SUITE_P(on, command_as_guest, testing::ValuesIn(server_databases()), database_name);
 
 TEST_P(command_as_guest, release_is_77_where_the_session_is_another_role_s_and_names_it) {
   let_guest("SELECT, INSERT, UPDATE, DELETE");

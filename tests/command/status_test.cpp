@@ -22,8 +22,8 @@ class command_status : public command {
  protected:
   /// Each subcommand that asks the database, and has nothing to print where it gets no answer.
   const std::vector<words> every_subcommand_{
-      {"run", "job", "--", "true"},          {"sweep", "--once"}, {"list"}, {"show", "job"}, {"waiters", "job"},
-      {"release", "--force", "--yes", "job"}};
+      {"run", "job", "--", "true"}, {"sweep", "--once"}, {"list"},          {"show", "job"},
+      {"waiters", "job"},           {"waiters"},         {"top", "--once"}, {"release", "--force", "--yes", "job"}};
   const std::string long_name_ = std::string(256, 'n');
 };
 
@@ -149,7 +149,8 @@ TEST_F(command_status, is_64_where_it_is_used_wrongly) {
       {"migrate", "now"},
       {"check", "job"},
       {"metrics", "job"},
-      {"waiters"},
+      {"waiters", ""},
+      {"waiters", "job", "--prefix", "j"},
       {"--table-prefix", "Not-A-Prefix", "list"},
       {"list", "--table-prefix", ""},
   };

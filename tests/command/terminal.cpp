@@ -4,8 +4,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -90,6 +92,19 @@ void pseudo_terminal::type(std::string_view keys) const {
   if (::write(master_, keys.data(), keys.size()) != static_cast<ssize_t>(keys.size())) fail("write");
 }
 
+void pseudo_terminal::resize(int columns, int lines) const {
+  winsize size{};
+  size.ws_col = static_cast<unsigned short>(columns);
+  size.ws_row = static_cast<unsigned short>(lines);
+  if (::ioctl(master_, TIOCSWINSZ, &size) != 0) fail("TIOCSWINSZ");
+}
+
+bool pseudo_terminal::is_in_shell_mode() const {
+  termios now{};
+  if (::tcgetattr(master_, &now) != 0) fail("tcgetattr");
+  return (now.c_lflag & (ECHO | ICANON | ISIG)) == (ECHO | ICANON | ISIG);
+}
+
 const std::string& pseudo_terminal::screen() {
   pollfd readable{.fd = master_, .events = POLLIN, .revents = 0};
   while (::poll(&readable, 1, 0) == 1 && (readable.revents & POLLIN) != 0) {
@@ -101,8 +116,9 @@ const std::string& pseudo_terminal::screen() {
   return screen_;
 }
 
-terminal::terminal(const std::vector<std::string>& job)
+terminal::terminal(const std::vector<std::string>& job, int columns, int lines)
     : shell_{"job_shell", [&] {
+               device_.resize(columns, lines);
                std::vector<std::string> arguments{device_.path()};
                arguments.insert(arguments.end(), job.begin(), job.end());
                return arguments;

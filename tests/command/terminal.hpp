@@ -22,6 +22,10 @@ class pseudo_terminal {
   /// The file that is the terminal for others.
   const std::string& path() const noexcept { return path_; }
   void type(std::string_view keys) const;
+  /// Whoever has it in the foreground hears of it.
+  void resize(int columns, int lines) const;
+  /// Whether what is typed is shown, and handed over by lines, as a shell leaves it.
+  bool is_in_shell_mode() const;
   /// All that has been on it so far. A line ends in \r\n there.
   const std::string& screen();
 
@@ -34,12 +38,14 @@ class pseudo_terminal {
 /// A terminal with a shell (the role `job_shell`, see terminal.cpp) that runs one job in the foreground.
 class terminal {
  public:
-  explicit terminal(const std::vector<std::string>& job);
+  explicit terminal(const std::vector<std::string>& job, int columns = 80, int lines = 24);
 
   /// The job's process id, which is also its group.
   pid_t job() const noexcept { return job_; }
 
   void type(std::string_view keys) const { device_.type(keys); }
+  void resize(int columns, int lines) const { device_.resize(columns, lines); }
+  bool is_in_shell_mode() const { return device_.is_in_shell_mode(); }
   const std::string& screen() { return device_.screen(); }
   /// Waits until the screen has this.
   bool shows(std::string_view text);

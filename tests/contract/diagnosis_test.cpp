@@ -11,6 +11,7 @@
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
+#include "support/server_database.hpp"
 #include "testkit/eventually.hpp"
 
 namespace rowlock::test {
@@ -19,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 
 class diagnosis : public on_each_database {
  protected:
@@ -48,8 +50,28 @@ TEST_P(diagnosis, of_what_is_in_order_says_so) {
     EXPECT_EQ(each.condition, condition::ok) << each.subject << ": " << each.sentence;
   }
   EXPECT_NE(about("log settings", found).condition, condition::failed);
-  EXPECT_EQ(about("clock", found).sentence, "as this host's");
+  EXPECT_EQ(about("clock", found).sentence, "the same as this host's");
   EXPECT_THAT(about("connection", found).sentence, HasSubstr("; answers in "));
+}
+
+class diagnosis_of_a_server : public diagnosis {
+ protected:
+  server_database& server() const { return dynamic_cast<server_database&>(db()); }
+};
+INSTANTIATE_TEST_SUITE_P(on, diagnosis_of_a_server, testing::ValuesIn(server_databases()), database_name);
+
+TEST_P(diagnosis_of_a_server, says_as_whom_and_where_it_is_connected_and_whether_encrypted) {
+  auto locks = connect();
+  EXPECT_THAT(about("connection", locks.diagnose()).sentence,
+              MatchesRegex("(PostgreSQL|MariaDB|MySQL) [^,]+, as " + server().address().user + "(@[^,]+)?, in " +
+                           server().address().database + ", (not )?encrypted; answers in [0-9.]+ ms"))
+      << "and no more, such as a password";
+}
+
+TEST_P(diagnosis_of_a_server, of_a_role_that_may_only_read_says_as_whom_all_the_same) {
+  connect().migrate();
+  auto locks = connect_patiently(server().url_of_guest("SELECT"));
+  EXPECT_THAT(about("connection", locks.diagnose()).sentence, HasSubstr(", as " + server().guest()));
 }
 
 TEST_P(diagnosis, without_tables_does_not_ask_what_they_could_tell) {

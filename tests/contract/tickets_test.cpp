@@ -10,7 +10,14 @@
 namespace rowlock::test {
 namespace {
 
-class tickets : public queueing {};
+class tickets : public queueing {
+ protected:
+  static names names_of(const std::vector<waiter_info>& all) {
+    names out;
+    for (const auto& each : all) out.emplace_back(each.name.view());
+    return out;
+  }
+};
 ROWLOCK_CONTRACT_SUITE(tickets, usual_pairs());
 class tickets_of_transactions : public tickets {};
 ROWLOCK_CONTRACT_SUITE(tickets_of_transactions, transactions(usual_pairs()));
@@ -56,10 +63,73 @@ TEST_P(tickets, waiters_are_told_in_order_with_owner_thread_and_age) {
   EXPECT_TRUE(other.waiters("orders").empty()) << "it is no prefix";
 }
 
+TEST_P(tickets, of_all_names_are_listed_by_name_and_ticket) {
+  auto locks = connect({.application = "shop"});
+  std::vector<std::int64_t> first_tickets;
+  for (const auto* each : {"b", "B", "a", "\xc3\xa9", "b", "a "}) first_tickets.push_back(db().enqueue(each));
+  const auto all = locks.list_waiters();
+  EXPECT_EQ(names_of(all), (names{"B", "a", "a ", "b", "b", "\xc3\xa9"}));
+  ASSERT_EQ(all.size(), first_tickets.size());
+  EXPECT_EQ(all[3].ticket, first_tickets[0]);
+  EXPECT_EQ(all[4].ticket, first_tickets[4]);
+  for (const auto& each : all) {
+    const auto same = locks.waiters(each.name).at(&each == &all[4] ? 1 : 0);
+    EXPECT_EQ(same.name, each.name);
+    EXPECT_EQ(same.ticket, each.ticket);
+    EXPECT_EQ(same.owner, each.owner);
+    EXPECT_EQ(same.thread, each.thread);
+    EXPECT_GE(same.age, each.age);
+  }
+}
+
+TEST_P(tickets, are_listed_with_who_waits) {
+  auto locks = connect({.application = "shop"});
+  auto held = locks.acquire(name, fair());
+  EXPECT_TRUE(locks.list_waiters().empty()) << "who has it does not wait";
+  const auto one = wait_behind(locks, "one");
+  const auto two = wait_behind(locks, "two");
+  const auto seen = connect().list_waiters("orders/");
+  EXPECT_EQ(names_of(seen), (names{name, name}));
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(name_in(seen[0]), "one");
+  EXPECT_EQ(name_in(seen[1]), "two");
+  EXPECT_LT(seen[0].ticket, seen[1].ticket);
+  EXPECT_EQ(seen[0].owner.substr(0, 5), "shop:");
+  EXPECT_GE(seen[0].age, seen[1].age);
+  EXPECT_LT(seen[0].age, patience);
+}
+
+TEST_P(tickets, are_listed_by_prefix) {
+  auto locks = connect();
+  for (const auto* each :
+       {"orders", "orders/", "orders/2", "orders/1", "orders0", "Orders/1", "x/orders/1", "100%", "%"})
+    db().enqueue(each);
+  EXPECT_EQ(names_of(locks.list_waiters("orders/")), (names{"orders/", "orders/1", "orders/2"}));
+  EXPECT_EQ(names_of(locks.list_waiters("orders/1")), names{"orders/1"});
+  EXPECT_EQ(names_of(locks.list_waiters("%")), names{"%"}) << "nothing in a prefix is a pattern";
+  EXPECT_EQ(names_of(locks.list_waiters("_")), names{});
+  EXPECT_EQ(locks.list_waiters().size(), 9U);
+}
+
+TEST_P(tickets, are_listed_by_a_prefix_that_ends_at_an_edge_of_utf8) {
+  auto locks = connect();
+  const names edges{"p\x7f", "p\xdf\xbf", "p\xed\x9f\xbf", "p\xef\xbf\xbf", "p\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"};
+  for (const auto& edge : edges) {
+    db().enqueue(edge);
+    db().enqueue(edge + "tail");
+  }
+  db().enqueue("q");
+  for (const auto& edge : edges) EXPECT_EQ(names_of(locks.list_waiters(edge)), (names{edge, edge + "tail"})) << edge;
+  EXPECT_EQ(locks.list_waiters("p").size(), 2 * edges.size() - 2);
+}
+
 TEST_P(tickets, of_the_dead_are_not_shown) {
   auto locks = connect();
   const auto ticket = db().enqueue(name);
   EXPECT_EQ(queue(locks), names{"sleeper"});
+  EXPECT_EQ(names_of(locks.list_waiters()), names{name});
+  db().kill_waiters(1s);
+  EXPECT_TRUE(locks.list_waiters().empty());
   db().erase_ticket(ticket);
   EXPECT_TRUE(locks.waiters(name).empty());
 }

@@ -136,7 +136,7 @@ TEST(mysql_errors, say_what_now) {
     EXPECT_FALSE(found.outcome_is_unknown()) << e.code;
     EXPECT_EQ(found.native_code(), e.code);
     EXPECT_EQ(found.sqlstate(), "HY000");
-    EXPECT_TRUE(mentions(found, "MySQL, while acquiring: so")) << found.what();
+    EXPECT_TRUE(mentions(found, "acquiring failed on MySQL: so")) << found.what();
   }
 }
 
@@ -362,7 +362,7 @@ TEST_F(mysql_session_test, says_why_it_cannot_connect) {
   const auto database = failure_to_open(wrong);
   ASSERT_TRUE(database.has_value());
   EXPECT_EQ(database->code(), errc::connection_failed);
-  EXPECT_TRUE(mentions(database, "there is no such database")) << database->what();
+  EXPECT_TRUE(mentions(database, "create it")) << database->what();
   EXPECT_FALSE(database->is_retryable());
 
   wrong = server();

@@ -86,6 +86,16 @@ TEST_F(pgbouncer, carries_a_wait) {
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
+TEST_F(pgbouncer, carries_the_lists_of_who_waits) {
+  auto locks = connect_pooled();
+  db().add_waiters("orders/42", 2);
+  db().add_waiters("orders/43", 1);
+  EXPECT_EQ(locks.waiters("orders/42").size(), 2U);
+  EXPECT_EQ(locks.list_waiters("orders/").size(), 3U);
+  EXPECT_EQ(locks.list_waiters("orders/43").size(), 1U);
+  EXPECT_TRUE(locks.list_waiters("orders/44").empty());
+}
+
 TEST_F(pgbouncer, carries_many_threads) {
   for (const auto* isolation : {"read committed", "serializable"}) {
     set_default("default_transaction_isolation = '" + std::string{isolation} + "'");

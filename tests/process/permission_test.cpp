@@ -96,7 +96,7 @@ TEST_F(permission, granted_where_file_and_folder_can_be_written) {
   EXPECT_EQ(seen_by_a_stranger(fs::perms{0666}, fs::perms{0777}), std::vector<std::string>(3, "fine"));
 }
 
-// As docs/operating.md has it.
+// As docs/sqlite.md has it.
 TEST_F(permission, granted_to_the_group_of_file_and_folder) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files to a group that it is no member of";
   for (const auto& entry : fs::directory_iterator{folder()}) give_to_nobodys_group(entry.path());

@@ -71,6 +71,18 @@ TEST_P(schema_by_hand, is_finished_by_migrate_where_a_run_was_interrupted) {
   EXPECT_EQ(db().missing_checksums(), 0);
 }
 
+TEST_P(schema_by_hand, is_not_made_beside_a_table_of_somebody_else) {
+  ASSERT_EQ(run("echo \"CREATE TABLE rowlock_lock (door INTEGER)\""), 0);
+  const auto found = connect().schema_status();
+  EXPECT_FALSE(found.fits);
+  EXPECT_NE(found.refusal.find("the table rowlock_lock is not rowlock's"), std::string::npos) << found.refusal;
+  EXPECT_TRUE(throws(errc::database_error, [&] { connect().migrate(); }));
+  EXPECT_FALSE(db().has_table("rowlock_migration"));
+  EXPECT_EQ(run("echo \"DROP TABLE rowlock_lock\""), 0);
+  connect().migrate();
+  EXPECT_NO_THROW(connect().check());
+}
+
 // As a release that knew no other left it.
 TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_with_what_is_in_it) {
   ASSERT_EQ(run("cat " + first_), 0);

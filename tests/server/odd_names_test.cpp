@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,20 @@ TEST_P(odd_names_test, are_different_locks) {
   EXPECT_EQ(locks.list().size(), odd_names.size());
   EXPECT_EQ(locks.list("orders").size(), 4U) << "a prefix is one of bytes";
   EXPECT_EQ(locks.list("%").size(), 2U);
+}
+
+TEST_P(odd_names_test, are_different_queues) {
+  auto locks = connect();
+  for (const auto& name : odd_names) db().add_waiters(name, 2);
+  const auto all = locks.list_waiters();
+  EXPECT_EQ(all.size(), 2 * odd_names.size());
+  for (const auto& name : odd_names) {
+    const auto is_of = [&](const waiter_info& each) { return each.name == lock_name{name}; };
+    EXPECT_EQ(std::count_if(all.begin(), all.end(), is_of), 2) << name;
+    EXPECT_EQ(locks.waiters(name).size(), 2U) << name;
+  }
+  EXPECT_EQ(locks.list_waiters("orders").size(), 8U) << "a prefix is one of bytes";
+  EXPECT_EQ(locks.list_waiters("%").size(), 4U);
 }
 
 TEST_P(odd_names_test, are_different_locks_in_a_batch) {

@@ -1,5 +1,8 @@
 #include "support/databases.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #ifdef ROWLOCK_WITH_MYSQL
 #include "support/mysql_database.hpp"
 #endif
@@ -34,6 +37,13 @@ const std::vector<database_kind>& databases() {
 #endif
   };
   return all;
+}
+
+std::vector<database_kind> server_databases() {
+  std::vector<database_kind> out;
+  std::copy_if(databases().begin(), databases().end(), std::back_inserter(out),
+               [](const database_kind& each) { return each.name != "sqlite"; });
+  return out;
 }
 
 std::ostream& operator<<(std::ostream& out, const database_kind& kind) { return out << kind.name; }

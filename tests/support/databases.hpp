@@ -22,6 +22,8 @@ std::ostream& operator<<(std::ostream& out, const database_kind& kind);
 
 /// All there are. To add one is to add a line in databases.cpp.
 const std::vector<database_kind>& databases();
+/// Those of them that are servers.
+std::vector<database_kind> server_databases();
 
 /// A test that is run on each of them, and has a place of its own there.
 class on_each_database : public testing::TestWithParam<database_kind> {

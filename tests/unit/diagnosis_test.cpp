@@ -21,12 +21,15 @@ TEST(connection_finding, names_the_server_and_whatever_is_known_besides) {
   EXPECT_THAT(connection_of({{"server", "PostgreSQL 15.8"}, {"encrypted", "false"}}, 1ms).sentence,
               HasSubstr("not encrypted"));
   EXPECT_THAT(connection_of({{"version", "10.11.6-MariaDB"}}, 1ms).sentence, HasSubstr("MariaDB 10.11.6-MariaDB;"));
+  EXPECT_EQ(connection_of({{"version", "8.0.36"}, {"user", "app@%"}, {"database", "shop"}, {"encrypted", "true"}}, 1ms)
+                .sentence,
+            "MySQL 8.0.36, as app@%, in shop, encrypted; answers in 1.0 ms");
   EXPECT_THAT(connection_of({{"version", "8.0.36"}}, 1ms).sentence, HasSubstr("MySQL 8.0.36;"));
 }
 
 TEST(clock_finding, minds_only_what_is_far_apart) {
-  EXPECT_EQ(clock_of(99ms).sentence, "as this host's");
-  EXPECT_EQ(clock_of(-99ms).sentence, "as this host's");
+  EXPECT_EQ(clock_of(99ms).sentence, "the same as this host's");
+  EXPECT_EQ(clock_of(-99ms).sentence, "the same as this host's");
   EXPECT_EQ(clock_of(250ms).sentence, "250.0 ms ahead of this host's");
   EXPECT_EQ(clock_of(-999ms).sentence, "999.0 ms behind this host's");
   for (const auto close : {0ms, 99ms, -999ms, 999ms}) EXPECT_EQ(clock_of(close).condition, condition::ok);

@@ -193,6 +193,7 @@ TEST_F(listening_test, a_ring_that_is_not_heard_is_reported_once_and_it_is_not_l
   EXPECT_EQ(happened, (std::vector<std::string>{"open", "ring", "end", "warn"})) << "it is not tried again for long";
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("PgBouncer"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[0].find("client_options::transaction_pooling"), std::string::npos) << warnings[0];
 }
 
 TEST_F(listening_test, what_is_not_supported_is_reported) {
@@ -202,6 +203,8 @@ TEST_F(listening_test, what_is_not_supported_is_reported) {
   ASSERT_TRUE(eventually([&] { return count("warn") == 1; }));
   source.stop();
   EXPECT_NE(warnings.at(0).find("there is no LISTEN here"), std::string::npos) << warnings.at(0);
+  EXPECT_EQ(warnings.at(0).find("PgBouncer"), std::string::npos) << "nothing shows that a pooler is the cause";
+  EXPECT_EQ(warnings.at(0).find("pooling"), std::string::npos) << warnings.at(0);
 }
 
 TEST_F(listening_test, a_connection_that_ends_is_opened_again_without_a_word) {

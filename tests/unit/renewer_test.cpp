@@ -24,7 +24,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using engine::lease_ptr;
-using store::standing;
 using test::happening;
 
 base::instant in(duration d) { return base::now() + d; }
@@ -268,6 +267,30 @@ TEST_F(renewer_test, what_the_database_says_is_lost_is_lost) {
   run_until_renewed();
   ASSERT_FALSE(lost.empty());
   EXPECT_EQ(lost[0], (std::pair<std::string, loss_reason>{"a", loss_reason::taken_over}));
+}
+
+TEST_F(renewer_test, what_ends_while_the_answer_is_awaited_ended_because_the_database_was_unreachable) {
+  const auto a = make("a", in(20s), in(-1ms));
+  EXPECT_EQ(a->why_overdue(), loss_reason::expired);
+  loss_reason meanwhile{};
+  answer = [&](std::string_view, duration lease) {
+    meanwhile = a->why_overdue();
+    return lease;
+  };
+  ASSERT_TRUE(held.add(a, false));
+  run_until_renewed();
+  EXPECT_EQ(meanwhile, loss_reason::unreachable);
+  EXPECT_EQ(a->why_overdue(), loss_reason::expired) << "the answer came";
+}
+
+TEST_F(renewer_test, a_lock_without_its_table_is_lost) {
+  answer = [](std::string_view, duration) -> std::optional<duration> {
+    throw error{errc::schema_missing, "there is no table"};
+  };
+  ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms)), false));
+  run_until_renewed();
+  ASSERT_FALSE(lost.empty());
+  EXPECT_EQ(lost[0], (std::pair<std::string, loss_reason>{"a", loss_reason::row_vanished}));
 }
 
 TEST_F(renewer_test, a_failure_neither_ends_it_nor_loses_the_lock) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 /// \file
-/// Locks in a transaction of yours, for MySQL Connector/C++ (its JDBC-style API, 1.1 to 9).
+/// Locks in transactions of your own, for MySQL Connector/C++ (its JDBC-style API, 1.1 to 9).
 #if __has_include(<mysql/jdbc.h>)
 #include <mysql/jdbc.h>
 #elif __has_include(<jdbc/cppconn/connection.h>)
@@ -42,7 +45,7 @@ class ROWLOCK_EXPORT mysql_attempt {
   caller_transaction& bridge() noexcept;
   void commit();
 
-  /// 1213, and MariaDB's 1020.
+  /// Whether it is error 1213, or 1020 of MariaDB.
   static bool is_conflict(const std::exception& e) noexcept;
 
  private:
@@ -52,42 +55,59 @@ class ROWLOCK_EXPORT mysql_attempt {
 
 }  // namespace detail
 
-/// Locks the name in the transaction of this connection, whose autocommit has to be off; it lets go when it ends: by
-/// commit or by rollback. Whoever holds the name by whatever strategy is waited for, without limit; use try_lock_in_for
-/// to say how long.
+/// Locks a name in your transaction until it commits or rolls back, waiting without a time limit.
 ///
-/// Adds three statements to the transaction, and leaves its settings as they were. After rolling back to an earlier
-/// savepoint of yours call it again: the change is undone, and perhaps the lock. The transaction may lock a name again.
+/// The connection's autocommit must be off. Waits for every holder of the name, whatever its strategy. Use
+/// try_lock_in_for() to limit the wait. The transaction may lock a name again.
 ///
-/// Where the session is ended from outside, as by client::force_release, all of the transaction is undone. The next
-/// statement throws; sql::Connection::commit() of Connector/C++ 1.1 does not: commit by the statement COMMIT.
+/// Guarantee: the lock does not expire. It ends with the transaction, so nothing is committed after it was lost.
 ///
-/// Throws, with the transaction still of use: would_deadlock (this holder has the name by a lock of the client's),
-/// wrong_transaction_state (autocommit is on, or the transaction only reads), permission_denied, client_closed. Throws,
-/// and the transaction has to be rolled back: wrong_transaction_state (the connection is on another database than the
-/// client). Throws, and it has to be rolled back and begun again: stale_snapshot (what the transaction read before is
-/// older than the lock: at REPEATABLE READ, which is MySQL's default, let lock_in be its first statement. Also where it
-/// had to wait for more than two seconds for another transaction that has confirmed a lock of the same client's),
-/// serialization_failure (above READ COMMITTED: somebody took a lease at that very moment, and InnoDB keeps the row
-/// locked; where leases and transactions contend for one name all the time this happens often, and READ COMMITTED is
-/// better), deadlock (each of two transactions waits for what the other has locked), connection_failed.
+/// The transaction: the call adds three statements and leaves the transaction's settings as they were. After rolling
+/// back to an earlier savepoint of yours, call it again: the change is undone, and perhaps the lock.
 ///
-/// Threads: the caller's, as for any use of the connection. Waiting asks the database again and again; when a
-/// transaction has the name and there is a second left it waits in the database, unless it may be stopped: if `stop`
-/// fires it throws cancelled, and the transaction is still of use.
+/// \warning If the session is ended from outside, as by client::force_release(), the whole transaction is rolled back.
+/// The next statement then throws, but sql::Connection::commit() of Connector/C++ 1.1 does not: commit with the
+/// statement COMMIT.
+///
+/// Throws, and the transaction can still be used:
+/// - errc::would_deadlock: this holder has the lock through the client
+/// - errc::wrong_transaction_state: autocommit is on, or the transaction is read-only
+/// - errc::cancelled: `stop` was requested
+/// - errc::permission_denied, errc::client_closed
+///
+/// Throws, and the transaction must be rolled back:
+/// - errc::wrong_transaction_state: the connection is on another database than the client
+///
+/// Throws, and the transaction must be rolled back and begun again:
+/// - errc::stale_snapshot: the transaction read data before it got the lock. At REPEATABLE READ, which is MySQL's
+///   default, let lock_in() be its first statement. Also thrown if it had to wait for more than two seconds for another
+///   transaction that has confirmed a lock of the same client.
+/// - errc::serialization_failure: above READ COMMITTED only. Somebody took a lease at that very moment, and InnoDB
+///   keeps the row locked. If leases and transactions contend for one name all the time this is frequent; READ
+///   COMMITTED is better there.
+/// - errc::deadlock: each of two transactions waits for what the other has locked
+/// - errc::connection_failed
+///
+/// Threads: the caller's, as for any use of the connection. While a lease has the name, the call polls. While a
+/// transaction has it and a second or more is left, the call waits in the database, unless `stop` can be requested:
+/// then it polls.
 inline transaction_lock lock_in(sql::Connection& tx, client& locks, const lock_name& name,
                                 const lock_in_options& options = {}, std::stop_token stop = {}) {
   return *detail::lock_in(tx, locks, name, std::nullopt, options, stop);
 }
 
-/// The same, tried once. nullopt: somebody has it, and the transaction is as it was.
+/// Tries once to lock a name in your transaction; nullopt: another holder has it.
+///
+/// The transaction is then as it was. Otherwise as lock_in().
 [[nodiscard]] inline std::optional<transaction_lock> try_lock_in(sql::Connection& tx, client& locks,
                                                                  const lock_name& name,
                                                                  const lock_in_options& options = {}) {
   return detail::lock_in(tx, locks, name, duration::zero(), options, {});
 }
 
-/// The same, waiting at most that long. nullopt also if `stop` fires.
+/// Locks a name in your transaction, waiting for at most `wait`; nullopt: not granted in time, or `stop` was requested.
+///
+/// Otherwise as lock_in().
 template <class Rep, class Period>
 [[nodiscard]] std::optional<transaction_lock> try_lock_in_for(sql::Connection& tx, client& locks, const lock_name& name,
                                                               const std::chrono::duration<Rep, Period>& wait,
@@ -96,30 +116,47 @@ template <class Rep, class Period>
   return detail::lock_in(tx, locks, name, detail::saturate(wait), options, stop);
 }
 
-/// Proves that the lock is still held, and keeps it from everybody else until your transaction ends, even if its lease
-/// ends before: a holder that was paused for too long cannot commit. Call it before the commit, the later the better:
-/// it keeps the row locked, so that the lease cannot be renewed meanwhile. For that it prolongs the lease, by its own
-/// length, from the commit on. Adds two statements.
+/// Proves that a lock is still held, and keeps it from all others until your transaction ends.
 ///
-/// Throws lock_lost (roll back at once: the row may stay locked until then), not_held (an empty handle), unsupported (a
-/// lock by for_update: its own transaction would be waited for in vain; do the work in the same transaction, by
-/// lock_in), wrong_transaction_state (see lock_in), and with a retryable error where the transaction has to be begun
-/// again: stale_snapshot (it has read something before the lock was had), serialization_failure, deadlock.
+/// Call it before the commit, as late as possible.
+///
+/// Guarantee: a holder that was paused for too long cannot commit; once confirmed, the lock is kept until the
+/// transaction ends, even if its lease ends before.
+///
+/// The transaction: the call adds two statements. It keeps the row locked, so the lease cannot be renewed until the
+/// transaction ends. For that reason it prolongs the lease, by its own length, from the commit on.
+///
+/// Throws:
+/// - errc::lock_lost: roll back at once, because the row may stay locked until then
+/// - errc::not_held: the handle is empty
+/// - errc::unsupported: the lock is by for_update, and this transaction would wait for that lock's own. Do the work in
+///   the same transaction, with lock_in().
+/// - errc::wrong_transaction_state: see lock_in()
+/// - errc::stale_snapshot, and the transaction must be begun again: it read data before the lock was granted
+/// - errc::serialization_failure, errc::deadlock, and the transaction must be begun again
 ROWLOCK_EXPORT void confirm(sql::Connection& tx, const held_lock& held);
-/// Of the lock that the calling thread holds through it.
+/// Confirms the lock that the calling thread holds through the mutex; see the other confirm().
 inline void confirm(sql::Connection& tx, const mutex& m) { confirm(tx, m.held()); }
 
-/// Optimistic concurrency control around `body(connection)` or `body(connection, attempt)`: in one transaction the
-/// version of the name is read, the body run, the version changed if it is still the same, and all of it committed. If
-/// somebody had the name meanwhile, by whatever strategy, or the server reports a conflict (1213, 1020), everything is
-/// rolled back and done again after a pause. Returns what the body returns.
+/// Runs a function in a transaction and commits it only if nobody had the name meanwhile; otherwise runs it again.
 ///
-/// No transaction may be open on the connection; autocommit is switched off meanwhile and put back afterwards. The body
-/// may be run several times: what it does outside of the transaction is not undone. It must neither commit nor roll
-/// back, nor use what commits by itself (CREATE TABLE). Its exceptions roll back and pass through, but for those that
-/// report a conflict.
-/// Throws contention when retry_options say so, would_deadlock, wrong_transaction_state, outcome_unknown (the
-/// connection was lost while committing) and what the database says.
+/// Optimistic concurrency control around `body(connection)` or `body(connection, attempt)`. One transaction reads the
+/// version of the name, runs the body, changes the version if it is still the same, and commits. If somebody had the
+/// name meanwhile, with any strategy, or the server reports a conflict (1213, 1020), everything is rolled back and done
+/// again after a pause. Returns what the body returns.
+///
+/// No transaction may be open on the connection. Its autocommit is switched off meanwhile and restored afterwards.
+///
+/// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
+/// commit nor roll back, nor use a statement that commits by itself (CREATE TABLE).
+///
+/// Throws:
+/// - errc::contention: gave up, as retry_options say
+/// - errc::would_deadlock: the calling thread has the lock through the client
+/// - errc::wrong_transaction_state: a transaction is open, or see lock_in()
+/// - errc::outcome_unknown: the connection was lost during the commit
+/// - what the body throws, after a rollback, unless it reports a conflict
+/// - what the database reports
 template <class Body>
 requires detail::body_of<Body, sql::Connection&>
 auto optimistically(sql::Connection& connection, client& locks, const lock_name& name, Body&& body,
@@ -130,3 +167,5 @@ auto optimistically(sql::Connection& connection, client& locks, const lock_name&
 }
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

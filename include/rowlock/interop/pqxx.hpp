@@ -1,7 +1,13 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 /// \file
-/// Locks in a transaction of yours, for libpqxx 6.4 to 8. Compiled in your program, against your libpqxx.
+/// Locks in transactions of your own, for libpqxx 6.4 to 8.
+///
+/// It is compiled in your program, against your libpqxx. A program does not link if that libpqxx has another major or
+/// minor version than the one that the library was built with.
 #include <rowlock/interop/detail/libpqxx.hpp>
 
 #include <chrono>
@@ -35,7 +41,9 @@ namespace detail {
 extern "C" ROWLOCK_EXPORT const char ROWLOCK_PQXX_TAG(PQXX_VERSION_MAJOR, PQXX_VERSION_MINOR);
 inline const char* libpqxx_of_library() noexcept { return &ROWLOCK_PQXX_TAG(PQXX_VERSION_MAJOR, PQXX_VERSION_MINOR); }
 
-/// What libpqxx threw, as an `error`. `committing`: nobody can tell whether what was lost has been committed.
+/// Throws what libpqxx threw, as an `error`.
+///
+/// `committing`: if the connection was lost, nobody can tell whether the transaction was committed.
 [[noreturn]] ROWLOCK_EXPORT void rethrow_postgresql(const char* message, std::string_view sqlstate,
                                                     bool connection_lost, bool committing, const char* doing);
 
@@ -43,7 +51,7 @@ inline const char* libpqxx_of_library() noexcept { return &ROWLOCK_PQXX_TAG(PQXX
   const bool is_lost = is_a<pqxx::broken_connection>(e) || is_a<pqxx::in_doubt_error>(e) || !tx.conn().is_open();
   const auto state = is_a<pqxx::usage_error>(e) ? std::string{"25P01"} : sqlstate_of(e);
   rethrow_postgresql(e.what(), state, is_lost, committing,
-                     committing ? "committing" : "locking in a transaction of the caller's");
+                     committing ? "committing" : "locking in the caller's transaction");
 }
 
 class pqxx_transaction final : public caller_transaction {
@@ -116,29 +124,42 @@ inline bool is_libpqxx_conflict(const std::exception& e) {
 
 }  // namespace detail
 
-/// Locks the name in your transaction, which lets go of it when it ends: by commit or by rollback. Whoever holds the
-/// name by whatever strategy is waited for, without limit; use try_lock_in_for to say how long.
+/// Locks a name in your transaction until it commits or rolls back, waiting without a time limit.
 ///
-/// Adds two statements to the transaction, and leaves its settings as they were. A savepoint of it stays open until the
-/// transaction ends; rolling back to an earlier savepoint of yours lets go. The transaction may lock a name again.
+/// Waits for every holder of the name, whatever its strategy. Use try_lock_in_for() to limit the wait. The transaction
+/// may lock a name again.
 ///
-/// Throws, with the transaction still of use: would_deadlock (this holder has the name by a lock of the client's),
-/// wrong_transaction_state (the transaction is on another database or schema than the client, read-only, or has failed
-/// before), permission_denied, client_closed. Throws, and the transaction has to be begun again: stale_snapshot (above
-/// READ COMMITTED only: what the transaction read before is older than the lock; let lock_in be its first statement.
-/// Also where it had to wait for another transaction for more than two seconds), deadlock (each of two transactions
-/// waits for what the other has locked), connection_failed.
+/// Guarantee: the lock does not expire. It ends with the transaction, so nothing is committed after it was lost.
 ///
-/// Threads: the caller's, as for any use of the transaction. Waiting asks the database again and again; when a
-/// transaction has the name it waits in the database. If `stop` fires it throws cancelled, within 200 ms, and the
-/// transaction is still of use. A nontransaction does not compile: it would let go at once.
+/// The transaction: the call adds two statements and leaves the transaction's settings as they were. It leaves a
+/// savepoint open until the transaction ends. Rolling back to an earlier savepoint of yours releases the lock.
+///
+/// Throws, and the transaction can still be used:
+/// - errc::would_deadlock: this holder has the lock through the client
+/// - errc::wrong_transaction_state: the transaction is on another database or schema than the client, is read-only, or
+///   has failed before
+/// - errc::cancelled: `stop` was requested; thrown within 200 ms
+/// - errc::permission_denied, errc::client_closed
+///
+/// Throws, and the transaction must be begun again:
+/// - errc::stale_snapshot: above READ COMMITTED only. The transaction read data before it got the lock: let lock_in()
+///   be its first statement. Also thrown if it had to wait for another transaction for more than two seconds.
+/// - errc::deadlock: each of two transactions waits for what the other has locked
+/// - errc::connection_failed
+///
+/// Threads: the caller's, as for any use of the transaction. While a lease has the name, the call polls; while a
+/// transaction has it, the call waits in the database.
+///
+/// A pqxx::nontransaction does not compile: it would release the lock at once.
 inline transaction_lock lock_in(pqxx::dbtransaction& tx, client& locks, const lock_name& name,
                                 const lock_in_options& options = {}, std::stop_token stop = {}) {
   detail::pqxx_transaction bridge{tx};
   return *detail::lock_in(bridge, locks, name, std::nullopt, options, stop);
 }
 
-/// The same, tried once. nullopt: somebody has it, and the transaction is as it was.
+/// Tries once to lock a name in your transaction; nullopt: another holder has it.
+///
+/// The transaction is then as it was. Otherwise as lock_in().
 [[nodiscard]] inline std::optional<transaction_lock> try_lock_in(pqxx::dbtransaction& tx, client& locks,
                                                                  const lock_name& name,
                                                                  const lock_in_options& options = {}) {
@@ -146,7 +167,9 @@ inline transaction_lock lock_in(pqxx::dbtransaction& tx, client& locks, const lo
   return detail::lock_in(bridge, locks, name, duration::zero(), options, {});
 }
 
-/// The same, waiting at most that long. nullopt also if `stop` fires.
+/// Locks a name in your transaction, waiting for at most `wait`; nullopt: not granted in time, or `stop` was requested.
+///
+/// Otherwise as lock_in().
 template <class Rep, class Period>
 [[nodiscard]] std::optional<transaction_lock> try_lock_in_for(pqxx::dbtransaction& tx, client& locks,
                                                               const lock_name& name,
@@ -157,19 +180,29 @@ template <class Rep, class Period>
   return detail::lock_in(bridge, locks, name, detail::saturate(wait), options, stop);
 }
 
-/// Proves that the lock is still held, and keeps it from everybody else until your transaction ends, even if its lease
-/// ends before: a holder that was paused for too long cannot commit. Call it before the commit, the later the better.
-/// Adds two statements. The lock goes on to be renewed. Rolling back to an earlier savepoint of yours undoes it.
+/// Proves that a lock is still held, and keeps it from all others until your transaction ends.
 ///
-/// Throws lock_lost (roll back), not_held (an empty handle), unsupported (a lock by for_update: its own transaction
-/// would be waited for in vain; do the work in the same transaction, by lock_in), wrong_transaction_state (see
-/// lock_in), and with a retryable error where the transaction has to be begun again: stale_snapshot (above READ
-/// COMMITTED: it has read something before the lock was had), call_timed_out (somebody else has the row locked).
+/// Call it before the commit, as late as possible. Rolling back to an earlier savepoint of yours undoes it.
+///
+/// Guarantee: a holder that was paused for too long cannot commit; once confirmed, the lock is kept until the
+/// transaction ends, even if its lease ends before.
+///
+/// The transaction: the call adds two statements. The lock is still renewed.
+///
+/// Throws:
+/// - errc::lock_lost: roll back
+/// - errc::not_held: the handle is empty
+/// - errc::unsupported: the lock is by for_update, and this transaction would wait for that lock's own. Do the work in
+///   the same transaction, with lock_in().
+/// - errc::wrong_transaction_state: see lock_in()
+/// - errc::stale_snapshot, and the transaction must be begun again: above READ COMMITTED only; it read data before the
+///   lock was granted
+/// - errc::call_timed_out, and the transaction must be begun again: somebody else keeps the row locked
 inline void confirm(pqxx::dbtransaction& tx, const held_lock& held) {
   detail::pqxx_transaction bridge{tx};
   detail::confirm(bridge, held);
 }
-/// Of the lock that the calling thread holds through it.
+/// Confirms the lock that the calling thread holds through the mutex; see the other confirm().
 inline void confirm(pqxx::dbtransaction& tx, const mutex& m) { confirm(tx, m.held()); }
 
 void lock_in(pqxx::nontransaction&, client&, const lock_name&, const lock_in_options& = {},
@@ -181,15 +214,23 @@ void try_lock_in_for(pqxx::nontransaction&, client&, const lock_name&, const std
 void confirm(pqxx::nontransaction&, const held_lock&) = delete;
 void confirm(pqxx::nontransaction&, const mutex&) = delete;
 
-/// Optimistic concurrency control around `body(transaction)` or `body(transaction, attempt)`: in one transaction the
-/// version of the name is read, the body run, the version changed if it is still the same, and all of it committed. If
-/// somebody had the name meanwhile, by whatever strategy, or the server reports a conflict (40001, 40P01), everything
-/// is rolled back and done again after a pause. Returns what the body returns.
+/// Runs a function in a transaction and commits it only if nobody had the name meanwhile; otherwise runs it again.
 ///
-/// The body may be run several times: what it does outside of the transaction is not undone. It must neither commit nor
-/// roll back. Its exceptions roll back and pass through, but for those that report a conflict.
-/// Throws contention when retry_options say so, would_deadlock, wrong_transaction_state, outcome_unknown (the
-/// connection was lost while committing) and what the database says.
+/// Optimistic concurrency control around `body(transaction)` or `body(transaction, attempt)`, where transaction is a
+/// pqxx::work. One transaction reads the version of the name, runs the body, changes the version if it is still the
+/// same, and commits. If somebody had the name meanwhile, with any strategy, or the server reports a conflict (40001,
+/// 40P01), everything is rolled back and done again after a pause. Returns what the body returns.
+///
+/// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
+/// commit nor roll back.
+///
+/// Throws:
+/// - errc::contention: gave up, as retry_options say
+/// - errc::would_deadlock: the calling thread has the lock through the client
+/// - errc::wrong_transaction_state: see lock_in()
+/// - errc::outcome_unknown: the connection was lost during the commit
+/// - what the body throws, after a rollback, unless it reports a conflict
+/// - what the database reports
 template <class Body>
 requires detail::body_of<Body, pqxx::work&>
 auto optimistically(pqxx::connection& connection, client& locks, const lock_name& name, Body&& body,
@@ -199,3 +240,5 @@ auto optimistically(pqxx::connection& connection, client& locks, const lock_name
 }
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 /// \file
-/// Locks in a transaction of yours, for SQLite.
+/// Locks in transactions of your own, for SQLite.
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -43,33 +46,48 @@ class ROWLOCK_EXPORT sqlite_attempt {
 
 }  // namespace detail
 
-/// Locks the name in the transaction that is open on this connection, which lets go of it when it ends: by commit or by
-/// rollback. The client's file has to be the connection's own, or attached to it.
+/// Locks a name in your transaction until it commits or rolls back, waiting without a time limit.
 ///
-/// SQLite has one writer at a time. So from here on nobody else writes to the file, no lock of it can be renewed or
-/// released, and other locks are lost if it takes long: begin, lock, write, commit, and give the locks a file of their
-/// own where transactions are longer. For the same reason it waits for whoever has the name only while this transaction
-/// has not written: call it first.
+/// A transaction must be open on the connection, by BEGIN. The client's file must be the connection's own, or attached
+/// to it.
 ///
-/// Adds two statements. Throws, with the transaction still of use: would_deadlock (this holder has the name by a lock
-/// of the client's), wrong_transaction_state (no transaction is open, or not on the client's file), contention
-/// (somebody has the name, and cannot let go of it before this transaction ends). Throws, and the transaction has to be
-/// begun again: stale_snapshot (others have written since it first read; let lock_in come first).
+/// Guarantee: the lock does not expire. It ends with the transaction, so nothing is committed after it was lost.
 ///
-/// Threads: the caller's, as for any use of the connection. Waiting asks the file again and again. If `stop` fires it
-/// throws cancelled, and the transaction is still of use.
+/// \warning SQLite has one writer at a time. From this call until the transaction ends nobody else writes to the file:
+/// no lock in it can be renewed or released, and other locks are lost if it takes long. Begin, lock, write, commit.
+/// Give the locks a file of their own if transactions are longer.
+///
+/// For the same reason the call waits for a holder of the name only while this transaction has not written: call it
+/// first.
+///
+/// The transaction: the call adds two statements.
+///
+/// Throws, and the transaction can still be used:
+/// - errc::would_deadlock: this holder has the lock through the client
+/// - errc::wrong_transaction_state: no transaction is open, or it is not on the client's file
+/// - errc::contention: somebody has the name, and cannot release it before this transaction ends
+/// - errc::cancelled: `stop` was requested
+///
+/// Throws, and the transaction must be begun again:
+/// - errc::stale_snapshot: others have written since the transaction first read. Let lock_in() come first.
+///
+/// Threads: the caller's, as for any use of the connection. While it waits, the call polls the file.
 inline transaction_lock lock_in(sqlite3* tx, client& locks, const lock_name& name, const lock_in_options& options = {},
                                 std::stop_token stop = {}) {
   return *detail::lock_in(tx, locks, name, std::nullopt, options, stop);
 }
 
-/// The same, tried once. nullopt: somebody has it, or the file's write lock (after the connection's own busy timeout).
+/// Tries once to lock a name in your transaction; nullopt: another holder has it, or somebody else writes to the file.
+///
+/// The connection's own busy timeout applies to the file's write lock. Otherwise as lock_in().
 [[nodiscard]] inline std::optional<transaction_lock> try_lock_in(sqlite3* tx, client& locks, const lock_name& name,
                                                                  const lock_in_options& options = {}) {
   return detail::lock_in(tx, locks, name, duration::zero(), options, {});
 }
 
-/// The same, waiting at most that long. nullopt also if `stop` fires.
+/// Locks a name in your transaction, waiting for at most `wait`; nullopt: not granted in time, or `stop` was requested.
+///
+/// Otherwise as lock_in().
 template <class Rep, class Period>
 [[nodiscard]] std::optional<transaction_lock> try_lock_in_for(sqlite3* tx, client& locks, const lock_name& name,
                                                               const std::chrono::duration<Rep, Period>& wait,
@@ -78,25 +96,42 @@ template <class Rep, class Period>
   return detail::lock_in(tx, locks, name, detail::saturate(wait), options, stop);
 }
 
-/// Proves that the lock is still held, and keeps it from everybody else until your transaction ends, even if its lease
-/// ends before: a holder that was paused for too long cannot commit. Call it before the commit, the later the better:
-/// from then on nobody else writes to the file, renewals included. Adds one statement.
+/// Proves that a lock is still held, and keeps it from all others until your transaction ends.
 ///
-/// Throws lock_lost (roll back), not_held (an empty handle), wrong_transaction_state (see lock_in), stale_snapshot
-/// (begin again: others have written since the transaction first read), call_timed_out (somebody else is writing).
+/// Call it before the commit, as late as possible: from then on nobody else writes to the file, renewals included.
+///
+/// Guarantee: a holder that was paused for too long cannot commit; once confirmed, the lock is kept until the
+/// transaction ends, even if its lease ends before.
+///
+/// The transaction: the call adds one statement.
+///
+/// Throws:
+/// - errc::lock_lost: roll back
+/// - errc::not_held: the handle is empty
+/// - errc::wrong_transaction_state: see lock_in()
+/// - errc::stale_snapshot: begin again, because others have written since the transaction first read
+/// - errc::call_timed_out: somebody else writes to the file
 ROWLOCK_EXPORT void confirm(sqlite3* tx, const held_lock& held);
-/// Of the lock that the calling thread holds through it.
+/// Confirms the lock that the calling thread holds through the mutex; see the other confirm().
 inline void confirm(sqlite3* tx, const mutex& m) { confirm(tx, m.held()); }
 
-/// Optimistic concurrency control around `body(connection)` or `body(connection, attempt)`, in a transaction of its
-/// own: the version of the name is read, the body run, the version changed, and all of it committed. Where somebody has
-/// the name, it is rolled back and done again after a pause. Returns what the body returns.
+/// Runs a function in a transaction that commits only if nobody has the name; otherwise runs it again.
 ///
-/// The transaction begins as a writer, so that no statement of the body can find that somebody else has written.
-/// The body may be run several times: what it does outside of the transaction is not undone. It must neither commit nor
-/// roll back. Its exceptions roll back and pass through, but for those that report a conflict.
-/// Throws contention when retry_options say so, would_deadlock, wrong_transaction_state (a transaction is open already)
-/// and what the database says.
+/// Optimistic concurrency control around `body(connection)` or `body(connection, attempt)`. One transaction reads the
+/// version of the name, runs the body, changes the version, and commits. If somebody has the name, everything is rolled
+/// back and done again after a pause. Returns what the body returns.
+///
+/// The transaction begins as a writer, so no statement of the body can find that somebody else has written.
+///
+/// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
+/// commit nor roll back.
+///
+/// Throws:
+/// - errc::contention: gave up, as retry_options say
+/// - errc::would_deadlock: the calling thread has the lock through the client
+/// - errc::wrong_transaction_state: a transaction is open already
+/// - what the body throws, after a rollback, unless it reports a conflict
+/// - what the database reports
 template <class Body>
 requires detail::body_of<Body, sqlite3*>
 auto optimistically(sqlite3* connection, client& locks, const lock_name& name, Body&& body,
@@ -107,3 +142,5 @@ auto optimistically(sqlite3* connection, client& locks, const lock_name& name, B
 }
 
 }  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20

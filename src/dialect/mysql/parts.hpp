@@ -5,8 +5,8 @@
 
 #include "dialect/dialect.hpp"
 
-// Why each statement is safe: docs/protocol.md, "MySQL and MariaDB". One text serves both: only MariaDB reads what is
-// in /*M!100600 … */, and only MySQL what is in /*!80000 … */. us(…) is a time in microseconds since 1970. {wanted(…)}
+// Why each statement is safe: docs/protocol-mysql.md. One text serves both servers: only MariaDB reads what is in
+// /*M!100600 … */, and only MySQL what is in /*!80000 … */. us(…) is a time in microseconds since 1970. {wanted(…)}
 // stands for the requests of a batch, which come as one JSON document, with the columns that it names.
 //
 // The clock is SYSDATE(6), read where the row is locked already. Assignments run from left to right (sql_mode is ours),
@@ -16,10 +16,10 @@
 namespace rowlock::inline v1::dialect::mysql_parts {
 
 std::array<step, 10> leases();
-std::array<step, 6> tickets();
+std::array<step, 7> tickets();
 std::array<step, 7> inspection();
 std::array<step, 4> housekeeping();
-std::array<step, 6> schema();
+std::array<step, 7> schema();
 
 // A copy of a database has the same installation id, but another name.
 inline constexpr std::string_view this_installation = R"(

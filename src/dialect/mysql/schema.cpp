@@ -27,6 +27,13 @@ constexpr std::string_view read_settings = R"(
 SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
   'group_replication_group_name'))";
 
+// Each of the two tables can be read without a privilege. Both servers call the cipher '' where nothing is encrypted.
+constexpr std::string_view read_connection = R"(
+SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
+UNION ALL SELECT 'encrypted', IF(s.variable_value = '', 'false', 'true')
+FROM /*M!100600 information_schema.session_status */ /*!80000 performance_schema.session_status */ s
+WHERE s.variable_name = 'Ssl_cipher')";
+
 constexpr std::string_view list_applied =
     "SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version";
 
@@ -35,7 +42,7 @@ constexpr std::string_view note_checksum =
 
 }  // namespace
 
-std::array<step, 6> schema() {
+std::array<step, 7> schema() {
   return std::to_array<step>({
       {.verb = verb::installation, .look = std::string{this_installation}},
       {.verb = verb::schema, .look = std::string{schema_state}},
@@ -44,6 +51,7 @@ std::array<step, 6> schema() {
        .act = std::string{delete_nothing},
        .told = std::string{insert_no_waiter}},
       {.verb = verb::settings, .look = std::string{read_settings}},
+      {.verb = verb::connection, .look = std::string{read_connection}},
       {.verb = verb::applied, .look = std::string{list_applied}},
       {.verb = verb::applying, .act = std::string{note_checksum}},
   });

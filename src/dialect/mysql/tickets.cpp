@@ -50,8 +50,12 @@ SELECT {name}, EXISTS (SELECT 1 FROM rowlock_waiter b
 FROM {wanted} LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {binary})";
 
 constexpr std::string_view waiters_of_one = R"(
-SELECT ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
+SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
 WHERE name = ?1 AND expires_at > SYSDATE(6) ORDER BY ticket)";
+
+constexpr std::string_view waiters_of_prefix = R"(
+SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
+WHERE name >= ?1 AND (?2 IS NULL OR name < ?2) AND expires_at > SYSDATE(6) ORDER BY name, ticket)";
 
 std::string turn_of(std::string_view name, std::string_view binary, std::string_view turn, std::string_view wanted) {
   auto out = replaced(turns, "{name}", name);
@@ -61,7 +65,7 @@ std::string turn_of(std::string_view name, std::string_view binary, std::string_
 
 }  // namespace
 
-std::array<step, 6> tickets() {
+std::array<step, 7> tickets() {
   return std::to_array<step>({
       {.verb = verb::enqueue,
        .key = 3,
@@ -85,6 +89,7 @@ std::array<step, 6> tickets() {
        .look = turn_of("?1", "?1", "?2", "(SELECT 1) one"),
        .many = turn_of("w.name", "CAST(w.name AS BINARY)", "w.turn", "{wanted(name, turn)} w")},
       {.verb = verb::waiters, .look = std::string{waiters_of_one}},
+      {.verb = verb::list_waiters, .look = std::string{waiters_of_prefix}},
   });
 }
 

@@ -6,14 +6,14 @@
 
 #include "dialect/dialect.hpp"
 
-// Why each statement is safe: docs/protocol.md, "PostgreSQL". What they have in common: a sub-select that skips rows
+// Why each statement is safe: docs/protocol-postgresql.md. What they have in common: a sub-select that skips rows
 // which others have locked locks the row before it is changed, and clock_timestamp() is read above that lock. Braces
 // mark what depends on the options; us(…) is an interval or a time in microseconds.
 
 namespace rowlock::inline v1::dialect::postgresql_parts {
 
 std::array<step, 11> leases();
-std::array<step, 9> tickets();
+std::array<step, 10> tickets();
 std::array<step, 10> inspection();
 std::array<step, 4> housekeeping();
 std::array<step, 6> schema();

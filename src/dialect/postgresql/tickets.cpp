@@ -51,8 +51,13 @@ SELECT {name}, EXISTS (SELECT FROM rowlock_waiter b
 FROM {wanted} LEFT JOIN rowlock_lock l ON l.name = {name})";
 
 constexpr std::string_view waiters_of_one =
-    "SELECT ticket, owner, thread, us(clock_timestamp() - enqueued_at) FROM rowlock_waiter "
+    "SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at) FROM rowlock_waiter "
     "WHERE name = $1::text AND expires_at > clock_timestamp() ORDER BY ticket";
+
+constexpr std::string_view waiters_of_prefix =
+    "SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at) FROM rowlock_waiter "
+    "WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND expires_at > clock_timestamp() "
+    "ORDER BY name, ticket";
 
 constexpr std::string_view ring_one = "SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text";
 
@@ -92,7 +97,7 @@ std::string tell_first(std::string_view name, std::string_view mine, std::string
   return replaced(replaced(out, "{mine}", mine), "{others}", others);
 }
 
-std::array<step, 9> tickets() {
+std::array<step, 10> tickets() {
   return std::to_array<step>({
       {.verb = verb::enqueue, .key = 3, .act = std::string{enqueue_one}},
       {.verb = verb::refresh_ticket, .key = 1, .many = replaced(refresh_ticket_many, "{free}", looks_free)},
@@ -103,6 +108,7 @@ std::array<step, 9> tickets() {
        .many = turn_of("w.name", "w.turn", R"((SELECT name COLLATE "C" AS name, turn
          FROM unnest($1::text[], $2::bigint[]) AS u (name, turn)) w)")},
       {.verb = verb::waiters, .look = std::string{waiters_of_one}},
+      {.verb = verb::list_waiters, .look = std::string{waiters_of_prefix}},
       {.verb = verb::tell_next, .look = "SELECT " + tell_first("$1::text", "$2::text")},
       {.verb = verb::ring, .look = std::string{ring_one}},
       {.verb = verb::notify_waiters,

@@ -5,7 +5,7 @@
 
 #include "dialect/dialect.hpp"
 
-// Why each statement is safe: docs/protocol.md, "SQLite". The driver registers three functions. clock_us() is read once
+// Why each statement is safe: docs/protocol-sqlite.md. The driver registers three functions. clock_us() is read once
 // for each statement, and in a statement that writes after it took the file's write lock. tell(n, value) answers its
 // value, which becomes column n of the answer, after the request's key, if the statement changes a row: RETURNING would
 // build a temporary table for each statement. is_dead(expires_at, liveness) is true where there is no lease and the
@@ -14,7 +14,7 @@
 namespace rowlock::inline v1::dialect::sqlite_parts {
 
 std::array<step, 9> leases();
-std::array<step, 6> tickets();
+std::array<step, 7> tickets();
 std::array<step, 5> inspection();
 std::array<step, 4> housekeeping();
 std::array<step, 6> schema();

@@ -29,12 +29,16 @@ constexpr std::string_view turn_of_one =
     "FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = ?1";
 
 constexpr std::string_view waiters_of_one =
-    "SELECT ticket, owner, thread, clock_us() - enqueued_at FROM rowlock_waiter "
+    "SELECT name, ticket, owner, thread, clock_us() - enqueued_at FROM rowlock_waiter "
     "WHERE name = ?1 AND expires_at > clock_us() ORDER BY ticket";
+
+constexpr std::string_view waiters_of_prefix =
+    "SELECT name, ticket, owner, thread, clock_us() - enqueued_at FROM rowlock_waiter "
+    "WHERE name >= ?1 AND name < coalesce(?2, x'') AND expires_at > clock_us() ORDER BY name, ticket";
 
 }  // namespace
 
-std::array<step, 6> tickets() {
+std::array<step, 7> tickets() {
   return std::to_array<step>({
       {.verb = verb::enqueue, .key = 3, .act = std::string{enqueue_one}},
       {.verb = verb::refresh_ticket, .key = 1, .act = std::string{refresh_ticket_one}},
@@ -42,6 +46,7 @@ std::array<step, 6> tickets() {
       {.verb = verb::withdraw, .act = std::string{withdraw_one}},
       {.verb = verb::turn, .look = std::string{turn_of_one}},
       {.verb = verb::waiters, .look = std::string{waiters_of_one}},
+      {.verb = verb::list_waiters, .look = std::string{waiters_of_prefix}},
   });
 }
 

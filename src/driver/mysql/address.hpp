@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/url.hpp"
 
@@ -29,6 +30,8 @@ struct mysql_address {
 
   /// Whether a session that is not encrypted is refused.
   bool must_be_encrypted() const noexcept { return tls >= encryption::required; }
+  /// For messages: "MySQL (host:port/database)", without user and password.
+  std::string server_name(std::string_view kind) const;
 };
 
 /// Throws error{errc::invalid_url}, which repeats nothing of the URL but an option's name: it may hold a password.

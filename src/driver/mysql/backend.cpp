@@ -74,17 +74,18 @@ void mysql_database::end_session(const dialect::table& /*sql*/, session& on, std
   if (blockers.empty()) return;  // it has ended
   if (std::find(blockers.begin(), blockers.end(), number) == blockers.end())
     throw error{errc::database_error, "the row of \"" + std::string{name} + "\" says that session " +
-                                          std::to_string(number) + " has it, and the server that it is " +
+                                          std::to_string(number) + " has locked it, but the server says it is " +
                                           list_of(blockers) +
-                                          ": look for both in information_schema.innodb_trx and SHOW PROCESSLIST, and "
-                                          "end by KILL whichever is to end"};
+                                          "; look for both in information_schema.innodb_trx and SHOW PROCESSLIST, and "
+                                          "end the right one with KILL"};
   asking.end_session(number, until);
 }
 
 std::unique_ptr<database> open(const core::url& address, const open_options& with) {
   if (with.transaction_pooling)
     throw error{errc::invalid_option,
-                "transaction_pooling is for PostgreSQL behind PgBouncer; proxies for MySQL keep a session together"};
+                "transaction_pooling is for PostgreSQL behind PgBouncer; leave it off for MySQL and MariaDB, whose "
+                "proxies keep a session on one connection"};
   return std::make_unique<mysql_database>(address, with);
 }
 

@@ -80,8 +80,9 @@ std::vector<std::int64_t> blockers_of(const std::string& table, std::string_view
     if (auto out = sessions_in(asking.ask(question, doing, until)); !out.empty()) return out;
   }
   if (of_wait == outcome::free) return {};
-  throw error{errc::database_error, "the server does not say which session keeps the row of \"" + std::string{name} +
-                                        "\": look for it in information_schema.innodb_trx and SHOW PROCESSLIST"};
+  throw error{errc::database_error, "the server does not say which session has locked the row of \"" +
+                                        std::string{name} +
+                                        "\"; look for it in information_schema.innodb_trx and SHOW PROCESSLIST"};
 }
 
 }  // namespace rowlock::inline v1::driver

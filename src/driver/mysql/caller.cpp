@@ -31,7 +31,7 @@ class mysql_caller final : public detail::caller_transaction {
   detail::backend kind() const noexcept override { return detail::backend::mysql; }
   std::vector<row> execute(const std::string& sql, std::span<const detail::value_in> arguments) override {
     std::vector<row> out;
-    calling_out("locking in a transaction of the caller's", false,
+    calling_out("locking in the caller's transaction", false,
                 [&] { execute_text(connection_, with_literals(sql, arguments), out); });
     return out;
   }
@@ -53,7 +53,8 @@ class mysql_caller final : public detail::caller_transaction {
   [[noreturn]] void rethrow(const char* doing, bool committing) try { throw; } catch (const sql::SQLException& e) {
     const auto failure = sql_failure_of(e).value_or(sql_failure{});
     if (failure.code == only_reads)
-      throw error{errc::wrong_transaction_state, "this transaction was begun to read only, and a lock is written"};
+      throw error{errc::wrong_transaction_state,
+                  "this transaction is read-only, and a lock writes; begin it READ WRITE"};
     const bool is_lost = is_about_mysql_connection(failure.code) || connection_.isClosed();
     throw mysql_error({.code = is_lost && failure.code == 0 ? no_connection : failure.code,
                        .sqlstate = failure.sqlstate,
@@ -98,7 +99,8 @@ mysql_attempt::mysql_attempt(sql::Connection& connection) : state_{std::make_uni
   } catch (const error& e) {
     if (e.native_code() != transaction_is_open) throw;
     throw error{errc::wrong_transaction_state,
-                "a transaction is open on this connection, and optimistically() has to roll back its own"};
+                "a transaction is open on this connection, and optimistically() begins its own; commit it or roll it "
+                "back first"};
   }
   const auto autocommit = state_->bridge.execute("SELECT @@autocommit", {}).at(0).at(0);
   state_->had_autocommit = driver::number(autocommit) != 0;

@@ -21,22 +21,20 @@ using std::chrono::seconds;
 
 seconds whole(duration d) { return std::max(std::chrono::ceil<seconds>(d), seconds{1}); }
 
-std::string name_of(const mysql_address& to) {
-  return to.socket.empty() ? to.host + ":" + std::to_string(to.port) : to.socket;
-}
-
 [[noreturn]] void raise(const std::exception& e, const mysql_address& to) {
   const auto what = sql_failure_of(e);
   if (!what) std::rethrow_exception(std::current_exception());
   throw mysql_error({.code = what->code, .sqlstate = what->sqlstate, .message = what->message, .connection_lost = true},
-                    "MySQL", "connecting to " + name_of(to));
+                    to.server_name("MySQL"), std::string{connecting_text});
 }
 
 }  // namespace
 
 std::unique_ptr<connector_connection> connect(const mysql_address& to, duration call_timeout, const limits& until) {
   const auto left = std::min<duration>(until.deadline - base::now(), std::chrono::hours{1});
-  if (left <= duration::zero()) throw not_connected(errc::connection_failed, "no time was left for connecting");
+  if (left <= duration::zero())
+    throw not_connected(errc::connection_failed, failure_of(connecting_text, to.server_name("MySQL")) +
+                                                     "the time limit had passed before it began");
   // Registered after the connector's static objects were made, the exit handler runs before they are destroyed: a
   // thread that was left behind needs them.
   connector_connection::make_static_objects();
@@ -50,8 +48,10 @@ std::unique_ptr<connector_connection> connect(const mysql_address& to, duration 
   } catch (const std::exception& e) {
     raise(e, to);
   }
-  if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to MySQL");
-  throw not_connected(errc::connection_failed, "MySQL, while connecting: no answer within the time limit");
+  if (until.stop.stop_requested())
+    throw not_connected(errc::cancelled, "stopped while connecting to " + to.server_name("MySQL"));
+  throw not_connected(errc::connection_failed, failure_of(connecting_text, to.server_name("MySQL")) +
+                                                   "no answer within the time limit" + check_address);
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -31,14 +31,14 @@ constexpr duration longest_wait = 3s;
 void refuse_autocommit(const cell& autocommit) {
   if (number(autocommit) == 0) return;
   throw error{errc::wrong_transaction_state,
-              "autocommit is on: a lock would be gone before the call returned; setAutoCommit(false)"};
+              "autocommit is on, so the lock would end before the call returns; call setAutoCommit(false) first"};
 }
 
 [[noreturn]] void throw_stale() {
   throw error{
       errc::stale_snapshot,
-      "this transaction's snapshot is older than the lock: what it has read may have been changed since; roll it "
-      "back and begin again with the lock"};
+      "the lock was released after this transaction took its snapshot, so what it has read may be out of date; roll it "
+      "back, and begin again with lock_in as the first statement"};
 }
 
 // Some servers refuse by themselves to lock a row that was changed since the snapshot.
@@ -93,11 +93,10 @@ lock_view mysql_enlisted::take(const enlisted_target& at, const take_options& ho
   const auto& r = found[0];
   refuse_autocommit(r.at(3));
   if (number(r.at(1)) != 1)
-    throw error{
-        errc::serialization_failure,
-        "\"" + std::string{at.name} +
-            "\" was taken by a lease at that very moment, and MySQL does not give back the row's lock before the "
-            "transaction ends: roll it back, and begin again"};
+    throw error{errc::serialization_failure, "\"" + std::string{at.name} +
+                                                 "\" was acquired by another client at the same moment, and this "
+                                                 "transaction has its row locked until it ends; "
+                                                 "roll it back, and begin again"};
   const auto seen = look(at, r);
   if (seen.what != enlisted_result::locked) return seen;
   // Under the released lock others may have made changes that the snapshot does not show, and the row does not tell.
@@ -135,8 +134,8 @@ bool mysql_enlisted::can_wait() {
   const std::chrono::seconds limit{number(r.at(2)).value_or(0)};
   if (!finds_deadlocks && base::now() - begin_ >= limit)
     throw error{errc::deadlock,
-                "another transaction has kept the name for longer than innodb_lock_wait_timeout, and this server does "
-                "not find out whether it waits for this one: roll back, and begin again"};
+                "another transaction has held the lock for longer than innodb_lock_wait_timeout, and this server does "
+                "not detect deadlocks, so it may wait for this one; roll back, and begin again"};
   return !rolls_back;
 }
 
@@ -196,8 +195,8 @@ enlisted_result mysql_enlisted::set(const enlisted_target& at, std::int64_t vers
   } catch (const error& e) {
     if (e.native_code() != no_such_savepoint) throw;
     throw error{errc::wrong_transaction_state,
-                "the transaction was ended while the body ran: by the body, or by the server after a deadlock of which "
-                "the body did not let us know"};
+                "the transaction was ended while the body ran: by the body, or by the server after a deadlock whose "
+                "error the body caught; let such errors leave the body"};
   }
   const std::array<argument, 2> asked{at.name, version};
   const auto found = tx_.execute(texts_.set, asked);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "driver/failure_meaning.hpp"
@@ -24,7 +25,7 @@ meaning elsewhere(const char* advice = "") {
   return {.code = errc::connection_failed, .says = {.retryable = true, .connection_unusable = true}, .advice = advice};
 }
 
-meaning meaning_of(int code, bool writing) {
+meaning meaning_of(int code, std::string_view doing, bool writing) {
   if (is_about_mysql_connection(code)) return lost(writing);
   if (code == deadlock) return retryable(errc::deadlock);
   if (code == overtaken) return retryable(errc::serialization_failure);
@@ -33,25 +34,32 @@ meaning meaning_of(int code, bool writing) {
   if (code == 1146)
     return {.code = errc::schema_missing, .advice = "; run client::migrate(), or the files in schema/mysql by hand"};
   if (code == 1054) return {.code = errc::schema_older, .advice = "; run client::migrate()"};
-  if (is_one_of(code, 1044, 1142, 1143, 1227, 1370, 1410)) return denied();
+  if (is_one_of(code, 1044, 1142, 1143, 1227, 1370, 1410))
+    return denied(doing == migrating_text ? "; migrate as a user who may create tables there"
+                                          : "; grant it to this user (schema/mysql/grants.sql grants what locks need)");
   if (code == 1095)
-    return denied("; that takes the user whose session it is, or CONNECTION ADMIN (on MySQL CONNECTION_ADMIN)");
-  if (is_one_of(code, 1045, 1698, 1862, 1820, 4151))
+    return denied(
+        "; it takes the user whose session it is, or the privilege CONNECTION ADMIN (on MySQL CONNECTION_ADMIN)");
+  if (is_one_of(code, 1045, 1698))
+    return {.code = errc::permission_denied,
+            .says = {.connection_unusable = true},
+            .advice = "; check the user and the password in the URL"};
+  if (is_one_of(code, 1862, 1820, 4151))
     return {.code = errc::permission_denied, .says = {.connection_unusable = true}};
   if (code == 1049)
     return {.code = errc::connection_failed,
             .says = {.connection_unusable = true},
-            .advice = "; there is no such database"};
+            .advice = "; create it, or correct its name in the URL"};
   if (is_one_of(code, 1290, 1792, 1836))
-    return elsewhere("; this server only lets read, as a replica does: connect to the primary");
-  // Too many connections, or a node of a cluster that is not ready.
-  if (is_one_of(code, 1040, 1041, 1047, 1203, 1226)) return elsewhere();
+    return elsewhere("; this server is read-only, as a replica is; connect to the primary");
+  if (is_one_of(code, 1040, 1203))
+    return elsewhere("; raise max_connections of the server, or lower client_options::connections");
+  // Other limits on connections, or a node of a cluster that is not ready.
+  if (is_one_of(code, 1041, 1047, 1226)) return elsewhere();
   // Statements that the server has forgotten, or whose tables were changed since: a new session helps.
   if (is_one_of(code, 1243, 1615)) return {.code = errc::database_error, .says = {.connection_unusable = true}};
   if (code == 1665)
-    return {.advice =
-                "; rowlock needs READ COMMITTED, for which this server has to write its binary log by row or mixed: "
-                "binlog_format"};
+    return {.advice = "; rowlock needs READ COMMITTED, and with it this server needs binlog_format ROW or MIXED"};
   return {};
 }
 
@@ -67,12 +75,12 @@ bool is_about_mysql_connection(int code) {
 }
 
 error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing) {
-  meaning m = meaning_of(what.code, what.writing);
+  meaning m = meaning_of(what.code, doing, what.writing);
   if (what.connection_lost) m = with_lost_connection(std::move(m), what.writing);
+  if (doing == connecting_text && is_about_mysql_connection(what.code)) m.advice = check_address;
   m.says.native_code = what.code;
   m.says.sqlstate = what.sqlstate;
-  return detail::error_access::make(m.code, server + ", while " + doing + ": " + what.message + m.advice,
-                                    std::move(m.says));
+  return detail::error_access::make(m.code, failure_of(doing, server) + what.message + m.advice, std::move(m.says));
 }
 
 }  // namespace rowlock::inline v1::driver

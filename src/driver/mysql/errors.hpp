@@ -26,7 +26,7 @@ struct mysql_failure {
 /// tried again: the wait for a lock took too long, a deadlock, a conflict between nodes of a cluster.
 bool was_in_conflict(int code);
 
-/// The error that the failure means; `server` and `doing` complete the sentence "…, while …".
+/// The error that the failure means; `server` and `doing` begin its sentence, see failure_of.
 error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing);
 
 /// Whether this code says that the connection is gone.

@@ -11,6 +11,7 @@
 
 #include "base/boot_clock.hpp"
 #include "core/error_detail.hpp"
+#include "driver/failure_meaning.hpp"
 #include "driver/mysql/connect.hpp"
 #include "driver/mysql/errors.hpp"
 #include "driver/scoped_value.hpp"
@@ -107,7 +108,7 @@ mysql_session::mysql_session(const mysql_address& to, mysql_options options, cal
     : options_{std::move(options)},
       must_be_encrypted_{to.must_be_encrypted()},
       connection_{connect(to, options_.call_timeout, until)},
-      guarded_{"MySQL", watchdog, connection_->socket(),
+      guarded_{to.server_name("MySQL"), watchdog, connection_->socket(),
                [this] {
                  if (is_marked_ && options_.lost) options_.lost(mark_);
                }},
@@ -122,10 +123,10 @@ void mysql_session::set_up(const limits& until) {
   simple(settings(kind_, options_), {setting_up}, until);
   simple(isolation, {setting_up}, until);
   if (text(simple(clock_goes_on, {setting_up}, until).at(0).at(0)) != "1")
-    refuse(
-        errc::unsupported,
-        "this server runs with sysdate_is_now, so its clock stands still while a statement waits, and rowlock's tokens "
-        "would run backwards; start it without that option");
+    refuse(errc::unsupported,
+           guarded_.server() +
+               " runs with sysdate_is_now, so its clock stands still while a statement waits, and fencing tokens would "
+               "run backwards; start it without that option");
   try {
     is_marked_ = text(simple("SELECT GET_LOCK('" + mark_ + "', 0)", {setting_up}, until).at(0).at(0)) == "1";
   } catch (const error& e) {
@@ -143,29 +144,32 @@ void mysql_session::check_server(const limits& until) {
 
   const auto version = read_version(found["version"]);
   if (!version.is_new_enough())
-    refuse(errc::unsupported, std::string{"this server is "} + version.name() + " " + found["version"] +
+    refuse(errc::unsupported, guarded_.server() + " has version " + found["version"] +
                                   "; rowlock needs MySQL 8.0 or MariaDB 10.6, or newer");
   kind_ = version.kind;
-  guarded_.rename(version.name());
+  guarded_.rename(version.name() + guarded_.server().substr(guarded_.server().find(" (")));
   if (is("log_bin", "ON") && is("binlog_format", "STATEMENT"))
     refuse(errc::unsupported,
-           "this server writes its binary log by statement, and then refuses to write at READ COMMITTED, which rowlock "
-           "needs; set binlog_format to ROW or MIXED");
+           guarded_.server() +
+               " writes its binary log by statement, and then refuses to write at READ COMMITTED, which rowlock needs; "
+               "set binlog_format to ROW or MIXED");
   if (!is("read_only", "OFF") && !is("read_only", "0") && !found["read_only"].empty())
     throw detail::error_access::make(errc::connection_failed,
-                                     "this server is read-only, as a replica is; connect to the primary",
+                                     guarded_.server() + " is read-only, as a replica is; connect to the primary",
                                      {.retryable = true, .connection_unusable = true});
   if (!is("innodb_flush_log_at_trx_commit", "1") && options_.warning)
-    options_.warning("this server has innodb_flush_log_at_trx_commit = " + found["innodb_flush_log_at_trx_commit"] +
-                     ": a crash of its machine may lose locks that were granted");
+    options_.warning(guarded_.server() +
+                     " has innodb_flush_log_at_trx_commit = " + found["innodb_flush_log_at_trx_commit"] +
+                     ", so a crash of its machine may lose granted locks; set it to 1");
 }
 
 void mysql_session::require_encryption(const limits& until) {
   const auto rows = simple("SHOW SESSION STATUS LIKE 'Ssl_cipher'", {setting_up}, until);
   if (rows.empty() || text(rows[0].at(1)).empty())
     refuse(errc::connection_failed,
-           "ssl-mode asks for encryption, and this session is not encrypted: the server offers none, or the connector "
-           "cannot");
+           failure_of(connecting_text, guarded_.server()) +
+               "ssl-mode requires encryption, which the server or the connector does not support; enable TLS on the "
+               "server");
 }
 
 // --- one round trip --------------------------------------------------------------------------------------------------
@@ -228,9 +232,9 @@ void mysql_session::lock_migrations(const limits& until) {
   const auto got = simple(std::string{"SELECT GET_LOCK("} + migration_lock + ", " + seconds_text(wait) + ")",
                           {waiting_to_migrate}, until);
   if (text(got.at(0).at(0)) != "1")
-    throw detail::error_access::make(errc::call_timed_out,
-                                     guarded_.server() + ", while " + waiting_to_migrate + ": it took too long",
-                                     {.retryable = true});
+    throw detail::error_access::make(
+        errc::call_timed_out, failure_of(waiting_to_migrate, guarded_.server()) + "no answer within the time limit",
+        {.retryable = true});
 }
 
 void mysql_session::unlock_migrations(const limits& until) {
@@ -344,7 +348,7 @@ void mysql_session::do_script(const std::string& sql) {
 }
 
 std::int64_t mysql_session::do_change_count(const limits& /*until*/) {
-  throw error{errc::unsupported, "MySQL does not count what others commit"};
+  throw error{errc::unsupported, "MySQL does not count the commits of other sessions"};
 }
 
 // --- other sessions --------------------------------------------------------------------------------------------------

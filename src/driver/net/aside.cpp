@@ -89,7 +89,7 @@ std::jthread start(const std::shared_ptr<attempt>& one, std::function<void(const
     one->end(std::move(failure));
   }};
 } catch (const std::system_error& e) {
-  throw not_connected(errc::connection_failed, std::string{"no thread could be started to connect in: "} + e.what());
+  throw not_connected(errc::connection_failed, std::string{"the thread that connects cannot be started: "} + e.what());
 }
 
 }  // namespace

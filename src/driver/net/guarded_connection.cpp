@@ -6,6 +6,7 @@
 
 #include "base/boot_clock.hpp"
 #include "core/error_detail.hpp"
+#include "driver/failure_meaning.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -24,10 +25,9 @@ void guarded_connection::die() noexcept {
 
 void guarded_connection::begin(const purpose& why, const limits& until) {
   if (base::now() >= until.deadline)
-    throw error{errc::call_timed_out, std::string{"no time was left for "} + why.doing};
+    throw error{errc::call_timed_out, failure_of(why.doing, server_) + "the time limit had passed before it began"};
   // The outcome of a statement that is sent to a server that has gone already would be unknown.
-  if (!looks_alive())
-    throw error{errc::connection_failed, server_ + ", while " + why.doing + ": the connection was lost"};
+  if (!looks_alive()) throw error{errc::connection_failed, failure_of(why.doing, server_) + "the connection was lost"};
 }
 
 void guarded_connection::throw_if_cut(call_watchdog::reason cut, const purpose& why) {
@@ -37,7 +37,7 @@ void guarded_connection::throw_if_cut(call_watchdog::reason cut, const purpose& 
     throw detail::error_access::make(errc::cancelled, std::string{"stopped while "} + why.doing,
                                      {.connection_unusable = true, .outcome_unknown = why.writing});
   throw detail::error_access::make(errc::call_timed_out,
-                                   server_ + ", while " + why.doing + ": no answer within the time limit",
+                                   failure_of(why.doing, server_) + "no answer within the time limit",
                                    {.retryable = true, .connection_unusable = true, .outcome_unknown = why.writing});
 }
 

@@ -43,7 +43,7 @@ std::vector<open_socket> sockets() {
   }
   if (failure)
     throw error{errc::connection_failed,
-                "/proc/self/fd, where a connection's socket is found, cannot be read: " + failure.message()};
+                "rowlock looks for its sockets in /proc/self/fd, which cannot be read: " + failure.message()};
   return out;
 }
 
@@ -118,7 +118,8 @@ int open_and_find_socket(const other_end& leads_to, const std::string& target,
   }
   throw error{
       errc::connection_failed,
-      "this program opens connections to the same server all the time, and rowlock cannot tell which is its own"};
+      "other threads keep opening connections to the same server, so rowlock cannot tell which socket is its own; try "
+      "again later"};
 }
 
 }  // namespace rowlock::inline v1::driver

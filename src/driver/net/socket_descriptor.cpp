@@ -13,7 +13,8 @@ namespace rowlock::inline v1::driver {
 
 socket_descriptor::socket_descriptor(int of) : number_{fcntl(of, F_DUPFD_CLOEXEC, 0)} {
   if (number_ < 0)
-    throw error{errc::connection_failed, std::generic_category().message(errno) + ", for a socket's second descriptor"};
+    throw error{errc::connection_failed,
+                "a socket's descriptor cannot be duplicated: " + std::generic_category().message(errno)};
 }
 
 socket_descriptor::~socket_descriptor() { close(number_); }

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <string_view>
 #include <vector>
+
+#include "base/spelling.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -20,15 +24,47 @@ struct free_options {
 
 [[noreturn]] void refuse(const std::string& sentence) { throw error{errc::invalid_url, sentence}; }
 
+std::vector<std::string> keywords() {
+  std::vector<std::string> out{"ssl"};  // ssl=true is sslmode=require
+  const std::unique_ptr<PQconninfoOption, free_options> all{PQconndefaults()};
+  for (const auto* o = all.get(); o != nullptr && o->keyword != nullptr; ++o) out.emplace_back(o->keyword);
+  return out;
+}
+
+[[noreturn]] void refuse_option(std::string_view name, const std::vector<std::string>& all) {
+  const std::vector<std::string_view> known{all.begin(), all.end()};
+  refuse("a postgresql: URL has no option \"" + base::printable(name) +
+         "\"; the options are libpq's parameters, such as sslmode, sslrootcert, connect_timeout, application_name, "
+         "options and target_session_attrs" +
+         base::did_you_mean(name, known));
+}
+
+// What is wrong with the options, as far as it can be said without a part of the password: with an '@' after it, the
+// '?' may be in the password.
+void check_options(std::string_view text) {
+  if (text.find('@') != std::string_view::npos) return;
+  const auto all = keywords();
+  while (!text.empty()) {
+    const auto one = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(one.size() + 1, text.size()));
+    const auto equals = one.find('=');
+    if (equals == std::string_view::npos) refuse("an option of this URL has no value; write option=value");
+    const auto name = base::percent_decoded(one.substr(0, equals));
+    if (name && std::find(all.begin(), all.end(), *name) == all.end()) refuse_option(*name, all);
+  }
+}
+
 // libpq's message about a URL that it cannot read may repeat the whole URL, so it is not passed on.
-settings read_url(const std::string& url) {
+settings read_url(const std::string& url, std::string_view with_options) {
   char* message = nullptr;
   const std::unique_ptr<PQconninfoOption, free_options> options{PQconninfoParse(url.c_str(), &message)};
   PQfreemem(message);
-  if (!options)
+  if (!options) {
+    check_options(with_options);
     refuse(
-        "libpq cannot read this URL; it is postgresql://user:password@host:port/database?option=value, with %XX for "
-        "characters that mean something in a URL");
+        "libpq cannot read this URL; write postgresql://user:password@host:port/database?option=value, with %XX for "
+        ": / ? # @ & = and % in a part");
+  }
   settings out;
   for (const auto* o = options.get(); o->keyword != nullptr; ++o)
     if (o->val != nullptr) out.emplace(o->keyword, o->val);
@@ -75,17 +111,17 @@ void check_host_and_port(const settings& some) {
       std::all_of(names.begin(), names.end(), [](const auto& n) { return n.find('@', 1) == std::string::npos; });
   if (!are_ports || !are_hosts)
     refuse(
-        "the host of this URL holds an @, or its port is no number from 1 to 65535; in a password @ is written %40, / "
-        "%2F and : %3A");
+        "the host of this URL has an @, or its port is not a number from 1 to 65535; in a password, write @ as %40, "
+        "/ as %2F and : as %3A");
 }
 
 }  // namespace
 
 postgresql_address::postgresql_address(const core::url& url, const std::string& application_name) {
   if (!url.body.starts_with("//"))
-    refuse("a " + std::string{url.scheme} + ": URL goes on with //, as in " + std::string{url.scheme} +
-           "://user@host/database");
-  settings_ = read_url(whole(url));
+    refuse("a " + std::string{url.scheme} + ": URL must have // after its scheme; write " + std::string{url.scheme} +
+           "://user:password@host:port/database?option=value");
+  settings_ = read_url(whole(url), url.options);
   check_host_and_port(settings_);
   settings_.emplace("application_name", application_name);
   settings_["client_encoding"] = "UTF8";  // names are UTF-8

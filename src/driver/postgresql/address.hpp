@@ -11,7 +11,8 @@ namespace rowlock::inline v1::driver {
 /// Where a database is and how to connect to it: the URL as libpq reads it, and the settings that we add.
 class postgresql_address {
  public:
-  /// Throws error{errc::invalid_url}, which repeats nothing of the URL: it may hold a password.
+  /// Throws error{errc::invalid_url}, which repeats nothing of the URL but an option's name: it may hold a
+  /// password.
   postgresql_address(const core::url& url, const std::string& application_name);
 
   using settings = std::map<std::string, std::string>;  // by libpq's keywords

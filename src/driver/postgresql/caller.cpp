@@ -1,6 +1,7 @@
 #include <rowlock/interop/pqxx.hpp>
 
 #include "core/error_detail.hpp"
+#include "driver/failure_meaning.hpp"
 #include "driver/postgresql/errors.hpp"
 
 namespace rowlock::inline v1::detail {
@@ -18,10 +19,11 @@ void rethrow_postgresql(const char* message, std::string_view sqlstate, bool con
                         const char* doing) {
   if (is_about_state(sqlstate))
     throw error_access::make(errc::wrong_transaction_state,
-                             std::string{"PostgreSQL, while "} + doing + ": " + driver::plain_words(message),
+                             driver::failure_of(doing, "PostgreSQL") + driver::plain_words(message),
                              {.sqlstate = std::string{sqlstate}});
   throw driver::postgresql_error(
-      {.message = message, .sqlstate = sqlstate, .connection_lost = connection_lost, .writing = committing}, doing);
+      {.message = message, .sqlstate = sqlstate, .connection_lost = connection_lost, .writing = committing},
+      "PostgreSQL", doing);
 }
 
 }  // namespace rowlock::inline v1::detail

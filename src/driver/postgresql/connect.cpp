@@ -24,32 +24,46 @@ using namespace std::chrono_literals;
 
 using settings = postgresql_address::settings;
 
-constexpr const char* doing = "connecting";
-
 bool readable_or_writable(int descriptor, bool writing, duration longest) {
   pollfd one{.fd = descriptor, .events = static_cast<short>(writing ? POLLOUT : POLLIN), .revents = 0};
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(longest).count();
   return ::poll(&one, 1, static_cast<int>(milliseconds)) > 0;
 }
 
-[[noreturn]] void give_up(const limits& until) {
-  if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to PostgreSQL");
-  throw not_connected(errc::connection_failed, "PostgreSQL, while connecting: no answer within the time limit");
+[[noreturn]] void give_up(const std::string& server, const limits& until) {
+  if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to " + server);
+  throw not_connected(errc::connection_failed,
+                      failure_of(connecting_text, server) + "no answer within the time limit" + check_address);
 }
 
 // In short waits: the clock of deadlines goes on while the machine is suspended, poll(2)'s does not, and poll(2) does
 // not notice a stop.
-void wait_for(int descriptor, bool writing, const limits& until) {
+void wait_for(const PGconn* connection, bool writing, const limits& until) {
   const duration longest = until.stop.stop_possible() ? duration{20ms} : duration{1s};
   for (;;) {
     const auto at = base::now();
-    if (until.stop.stop_requested() || at >= until.deadline) give_up(until);
-    if (readable_or_writable(descriptor, writing, std::min<duration>(longest, until.deadline - at))) return;
+    if (until.stop.stop_requested() || at >= until.deadline) give_up(name_of_server(connection), until);
+    if (readable_or_writable(PQsocket(connection), writing, std::min<duration>(longest, until.deadline - at))) return;
   }
 }
 
 [[noreturn]] void raise(PGconn* connection) {
-  throw postgresql_error({.message = PQerrorMessage(connection), .sqlstate = {}, .connection_lost = true}, doing);
+  throw postgresql_error({.message = PQerrorMessage(connection), .sqlstate = {}, .connection_lost = true},
+                         name_of_server(connection), std::string{connecting_text});
+}
+
+std::string name_of_server(const std::string& host, const std::string& port, const std::string& name_of_database) {
+  if (host.empty()) return "PostgreSQL";
+  return server_name("PostgreSQL", host + (port.empty() ? "" : ":" + port), name_of_database);
+}
+
+std::string name_of_server(const settings& with) {
+  const auto text_of = [&](const char* keyword) {
+    const auto found = with.find(keyword);
+    return found == with.end() ? std::string{} : found->second;
+  };
+  return name_of_server(text_of("host").empty() ? text_of("hostaddr") : text_of("host"), text_of("port"),
+                        text_of("dbname"));
 }
 
 postgresql_handle start(const settings& with) {
@@ -75,7 +89,7 @@ postgresql_handle dial(const settings& with, const limits& until) {
   if (PQstatus(out.get()) == CONNECTION_BAD) raise(out.get());
   for (auto next = PGRES_POLLING_WRITING; next != PGRES_POLLING_OK; next = PQconnectPoll(out.get())) {
     if (next == PGRES_POLLING_FAILED) raise(out.get());
-    wait_for(PQsocket(out.get()), next == PGRES_POLLING_WRITING, until);
+    wait_for(out.get(), next == PGRES_POLLING_WRITING, until);
   }
   return out;
 }
@@ -86,10 +100,15 @@ postgresql_handle dial_within(const settings& with, const limits& until) {
     return dial(with, {.deadline = deadline, .stop = given_up});
   });
   if (made) return std::move(*made);
-  give_up(until);
+  give_up(name_of_server(with), until);
 }
 
 }  // namespace
+
+std::string name_of_server(const PGconn* connection) {
+  const auto words = [](const char* text) { return std::string{text == nullptr ? "" : text}; };
+  return name_of_server(words(PQhost(connection)), words(PQport(connection)), words(PQdb(connection)));
+}
 
 postgresql_handle connect(const postgresql_address& to, const limits& until) {
   const auto all = to.hosts();

@@ -28,13 +28,13 @@ constexpr const char* optimism_end = "RELEASE SAVEPOINT \"rowlock: optimisticall
 bool has_one_snapshot(const cell& isolation) { return !text(isolation).starts_with("read"); }
 
 constexpr const char* how_to_begin_again =
-    "the name was let go after this transaction had read something: begin it again, and let lock_in be its first "
-    "statement";
+    "the lock was released after this transaction took its snapshot, so what it has read may be out of date; roll it "
+    "back, and begin again with lock_in as the first statement";
 
 [[noreturn]] void throw_stale() { throw error{errc::stale_snapshot, how_to_begin_again}; }
 [[noreturn]] void throw_stale(const error& e) {
   throw detail::error_access::make(
-      errc::stale_snapshot, std::string{e.what()} + "; " + how_to_begin_again,
+      errc::stale_snapshot, std::string{how_to_begin_again} + " (" + e.what() + ")",
       {.retryable = true, .native_code = e.native_code(), .sqlstate = std::string{e.sqlstate()}});
 }
 

@@ -47,17 +47,35 @@ meaning meaning_of(std::string_view state, bool writing) {
   return meaning_of_class(state, writing);
 }
 
-std::string_view advice(std::string_view state, std::string_view doing) {
+constexpr std::string_view lost_statements = "; the connection has lost its prepared statements";
+constexpr std::string_view pooler_took_statements =
+    "; the connection has lost its prepared statements: behind a pooler in transaction mode, such as PgBouncer, set "
+    "client_options::transaction_pooling";
+
+std::string_view advice(std::string_view state, std::string_view doing, bool behind_pooler) {
+  if (state.empty() && doing == connecting_text) return check_address;
+  if (state == "28P01") return "; check the user and the password in the URL";
+  if (state == "53300") return "; raise max_connections of the server, or lower client_options::connections";
   if (state == "42501" && doing == dialect::doing(dialect::verb::end_session))
-    return "; that takes a member of the session's role, or of pg_signal_backend";
+    return "; it takes a member of the session's role, or of pg_signal_backend";
+  if (state == "42501" && doing == migrating_text) return "; migrate as a role that may create tables there";
+  if (state == "42501") return "; grant it to this role (schema/postgresql/grants.sql grants what locks need)";
   if (state == "42P01" || state == "3F000") return "; run client::migrate(), or the files in schema/postgresql by hand";
   if (state == "42703") return "; run client::migrate()";
-  if (state == "3D000") return "; there is no such database";
-  if (state == "25006") return "; this server only lets read, as a standby does: connect to the primary";
-  if (state == "26000" || state == "42P05")
-    return "; prepared statements do not stay with this connection: behind a pooler in transaction mode, such as "
-           "PgBouncer, set client_options::transaction_pooling";
+  if (state == "3D000") return "; create it, or correct its name in the URL";
+  if (state == "25006") return "; this server is read-only, as a standby is; connect to the primary";
+  if (state == "26000" || state == "42P05") return behind_pooler ? pooler_took_statements : lost_statements;
   return "";
+}
+
+// 'connection to server at "db", port 5432 failed: why' is why.
+std::string_view without_preamble(std::string_view message) {
+  constexpr std::string_view old_one = "could not connect to server: ";
+  if (message.starts_with(old_one)) return message.substr(old_one.size());
+  if (!message.starts_with("connection to server ")) return message;
+  constexpr std::string_view end = " failed: ";
+  const auto at = message.find(end);
+  return at == std::string_view::npos ? message : message.substr(at + end.size());
 }
 
 // "scheme://user:password@host" without the text before the '@'.
@@ -86,7 +104,7 @@ std::string_view sqlstate_in(std::string_view message) {
 std::string plain_words(std::string_view message) {
   if (const auto state = sqlstate_in(message); !state.empty())
     message.remove_prefix(static_cast<std::size_t>(state.data() - message.data()) + sqlstate_length + 2);
-  std::string out{message.substr(0, message.find('\n'))};
+  std::string out{without_preamble(message.substr(0, message.find('\n')))};
   hide_passwords(out);
   return out;
 }
@@ -95,13 +113,14 @@ bool tells_of_lost_standby(std::string_view notice) {
   return notice.find("SyncRepWaitForLSN") != std::string_view::npos;
 }
 
-error postgresql_error(const postgresql_failure& what, const std::string& doing) {
+error postgresql_error(const postgresql_failure& what, const std::string& server, const std::string& doing) {
   const auto state = what.sqlstate.empty() ? sqlstate_in(what.message) : what.sqlstate;
   meaning m = meaning_of(state, what.writing);
   if (what.connection_lost) m = with_lost_connection(std::move(m), what.writing);
   m.says.sqlstate = state;
   return detail::error_access::make(
-      m.code, "PostgreSQL, while " + doing + ": " + plain_words(what.message) + std::string{advice(state, doing)},
+      m.code,
+      failure_of(doing, server) + plain_words(what.message) + std::string{advice(state, doing, what.behind_pooler)},
       std::move(m.says));
 }
 

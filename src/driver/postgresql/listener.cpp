@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/boot_clock.hpp"
+#include "driver/failure_meaning.hpp"
 #include "driver/postgresql/connect.hpp"
 #include "driver/postgresql/errors.hpp"
 
@@ -25,7 +26,8 @@ constexpr int first_with_idle_sessions = 140000;
 
 postgresql_listener::postgresql_listener(const postgresql_address& to, const std::string& channel,
                                          call_watchdog& watchdog, const limits& until)
-    : connection_{connect(to, until)}, guarded_{"PostgreSQL", watchdog, PQsocket(connection_.get()), {}} {
+    : connection_{connect(to, until)},
+      guarded_{name_of_server(connection_.get()), watchdog, PQsocket(connection_.get()), {}} {
   const bool can_be_idle = PQserverVersion(connection_.get()) >= first_with_idle_sessions;
   execute(std::string{can_be_idle ? "SET idle_session_timeout = 0; " : ""} + "LISTEN " + channel, "beginning to listen",
           until);
@@ -36,7 +38,8 @@ void postgresql_listener::execute(const std::string& sql, const char* doing, con
   const auto explain = [&](const std::exception&) {
     const bool is_lost = PQstatus(c) != CONNECTION_OK;
     if (is_lost) guarded_.close_later();
-    throw postgresql_error({.message = PQerrorMessage(c), .sqlstate = {}, .connection_lost = is_lost}, doing);
+    throw postgresql_error({.message = PQerrorMessage(c), .sqlstate = {}, .connection_lost = is_lost},
+                           guarded_.server(), doing);
   };
   guarded_.call(
       {doing}, until,
@@ -55,7 +58,7 @@ std::vector<std::string> postgresql_listener::heard() {
   const bool is_alive = PQconsumeInput(c) == 1 && PQstatus(c) == CONNECTION_OK;
   while (const std::unique_ptr<PGnotify, free_notification> each{PQnotifies(c)}) out.emplace_back(each->extra);
   if (!is_alive && out.empty())
-    throw error{errc::connection_failed, "PostgreSQL, while listening: the connection was lost"};
+    throw error{errc::connection_failed, failure_of("listening", guarded_.server()) + "the connection was lost"};
   return out;
 }
 

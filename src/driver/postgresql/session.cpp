@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
+#include "driver/failure_meaning.hpp"
 #include "driver/postgresql/connect.hpp"
 #include "driver/postgresql/errors.hpp"
 #include "driver/postgresql/values.hpp"
@@ -85,7 +86,7 @@ postgresql_session::postgresql_session(const postgresql_address& to, postgresql_
       connection_{
           connect(to, until),
           [this](const char* notice) { standby_was_lost_ = standby_was_lost_ || tells_of_lost_standby(notice); }},
-      guarded_{"PostgreSQL", watchdog, PQsocket(connection_.raw()), [this] { report_lost(); }},
+      guarded_{name_of_server(connection_.raw()), watchdog, PQsocket(connection_.raw()), [this] { report_lost(); }},
       statement_names_{"rowlock_" + std::to_string(random_number()) + "_"} {
   set_up(until);
 }
@@ -93,8 +94,8 @@ postgresql_session::postgresql_session(const postgresql_address& to, postgresql_
 void postgresql_session::set_up(const limits& until) {
   const int version = PQserverVersion(connection_.raw());
   if (version < oldest_server)
-    throw error{errc::unsupported, "this PostgreSQL server is of version " + std::to_string(version / 10000) +
-                                       "; rowlock needs 13 or newer"};
+    throw error{errc::unsupported, guarded_.server() + " has version " + std::to_string(version / 10000) +
+                                       "; rowlock needs PostgreSQL 13 or newer"};
   const std::string sql =
       at_once + (options_.transaction_pooling ? "" : settings_of_session(options_, version)) + state;
   std::vector<row> rows;
@@ -106,10 +107,11 @@ void postgresql_session::check_server(const row& found) {
   const auto says = [&](std::size_t column) { return integer(found.at(column)) != 0; };
   if (says(0))
     throw error{errc::connection_failed,
-                "this PostgreSQL server is a standby, which cannot grant locks; connect to the primary"};
+                guarded_.server() + " is a standby, which cannot grant locks; connect to the primary"};
   if (!says(1) && options_.warning)
     options_.warning(
-        "this PostgreSQL server has fsync = off: a crash of its machine may lose locks that were granted, and more");
+        guarded_.server() +
+        " has fsync = off, so a crash of its machine may lose granted locks and damage the database; set it to on");
   must_say_isolation_ = !says(2);
   id_ = {.pid = integer(found.at(3)), .started_at = maybe_integer(found.at(4)).value_or(0)};
 }
@@ -122,9 +124,9 @@ pqxx::result postgresql_session::call(const purpose& why, const limits& until, S
   const purpose what{.doing = why.doing, .writing = in_doubt(why)};
   auto out = guarded_.call(what, until, send, [&](const std::exception& e) { fail(e, what); });
   if (standby_was_lost_ && what.writing)
-    throw error{errc::outcome_unknown, std::string{"PostgreSQL, while "} + why.doing +
-                                           ": the wait for the synchronous standby was cancelled, so the commit may "
-                                           "not outlive the primary"};
+    throw error{errc::outcome_unknown, failure_of(why.doing, guarded_.server()) +
+                                           "the wait for the synchronous standby was cancelled, so a failover may "
+                                           "lose this commit"};
   return out;
 }
 
@@ -147,7 +149,8 @@ void postgresql_session::execute(const std::string& sql, std::span<const request
 postgresql_session::statement postgresql_session::make_statement(const std::string& sql) const {
   const auto parameters = parameters_in(sql);
   if (parameters > values_.size())
-    throw error{errc::database_error, "a statement asks for more arguments than a request has"};
+    throw error{errc::database_error,
+                "a statement has more parameters than a request has arguments; this is a bug in rowlock"};
   return {.name = statement_names_ + std::to_string(statements_.size()), .parameters = parameters};
 }
 
@@ -171,8 +174,17 @@ void postgresql_session::fail(const std::exception& e, const purpose& why) {
   const char* heard = PQerrorMessage(connection_.raw());
   const std::string message = is_lost && *heard != '\0' ? heard : e.what();
   const std::string sqlstate = detail::sqlstate_of(e);
-  throw postgresql_error({.message = message, .sqlstate = sqlstate, .connection_lost = is_lost, .writing = why.writing},
-                         why.doing);
+  throw postgresql_error({.message = message,
+                          .sqlstate = sqlstate,
+                          .connection_lost = is_lost,
+                          .writing = why.writing,
+                          .behind_pooler = is_behind_unnamed_pooler()},
+                         guarded_.server(), why.doing);
+}
+
+// A pooler tells its clients a number of its own as that of their session.
+bool postgresql_session::is_behind_unnamed_pooler() const noexcept {
+  return !options_.transaction_pooling && id_.pid != 0 && id_.pid != PQbackendPID(connection_.raw());
 }
 
 void postgresql_session::report_lost() {
@@ -322,7 +334,7 @@ void postgresql_session::do_script(const std::string& sql) {
 }
 
 std::int64_t postgresql_session::do_change_count(const limits& /*until*/) {
-  throw error{errc::unsupported, "PostgreSQL does not count what others commit"};
+  throw error{errc::unsupported, "PostgreSQL does not count the commits of other sessions"};
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -84,6 +84,7 @@ class postgresql_session final : public session {
   postgresql_values fill(std::size_t parameters, std::span<const request> batch, shape s);
   bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
   [[noreturn]] void fail(const std::exception& e, const purpose& why);
+  bool is_behind_unnamed_pooler() const noexcept;
   void report_lost();
 
   template <class Body>

@@ -44,7 +44,8 @@ std::int64_t number_in(std::string_view text) {
   std::int64_t out = 0;
   const auto [end, error_code] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (error_code != std::errc{} || end != text.data() + text.size())
-    throw error{errc::database_error, "PostgreSQL answered \"" + std::string{text} + "\" where a number was due"};
+    throw error{errc::database_error,
+                "PostgreSQL answered \"" + std::string{text} + "\" where rowlock expects a number"};
   return out;
 }
 

@@ -17,15 +17,19 @@ namespace {
 std::string read_sqlite_url(const core::url& url) {
   std::string_view body = url.body;
   if (!url.options.empty())
-    refuse("a sqlite: URL takes no options" + core::first_option(url) + "; a '?' in the path is written %3F");
+    refuse("a sqlite: URL takes no options" + core::first_option(url) +
+           "; leave out the '?' and what follows it, or write %3F for a '?' in the path");
   if (body.starts_with("//")) {
     body.remove_prefix(2);
-    if (!body.starts_with('/')) refuse("a sqlite: URL names no host; write sqlite:path or sqlite:///absolute/path");
+    if (!body.starts_with('/')) refuse("a sqlite: URL has no host; write sqlite:path or sqlite:///absolute/path");
   }
   const auto path = base::percent_decoded(body);
   if (!path || !base::is_plain_text(*path))
-    refuse("a sqlite: URL's path has a broken %XX, or is not UTF-8 without NUL");
-  if (path->empty()) refuse("a sqlite: URL names a file, as in sqlite:locks.db");
+    refuse(
+        "the path of this sqlite: URL has a % without two hexadecimal digits, or is not UTF-8 without NUL; write a '%' "
+        "as "
+        "%25");
+  if (path->empty()) refuse("this sqlite: URL has no path; write the path of a file, as in sqlite:locks.db");
   return *path;
 }
 

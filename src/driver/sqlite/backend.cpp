@@ -95,11 +95,14 @@ void sqlite_database::retire(const dialect::table& sql, session& on, const limit
 std::unique_ptr<database> open(const core::url& address, const open_options& with) {
   if (with.transaction_pooling)
     throw error{errc::invalid_option,
-                "transaction_pooling is for PgBouncer; nothing stands between us and an SQLite file"};
+                "transaction_pooling is for PostgreSQL behind PgBouncer; leave it off for SQLite"};
   if (with.durable_release)
     throw error{errc::invalid_option,
-                "durable_release is for servers; a lock in an SQLite file ends with the host anyway"};
-  if (sqlite3_threadsafe() == 0) throw error{errc::unsupported, "this SQLite was built without support for threads"};
+                "durable_release is for PostgreSQL; leave it off for SQLite, where locks end with the host anyway"};
+  if (sqlite3_threadsafe() == 0)
+    throw error{
+        errc::unsupported,
+        "this SQLite library was built without support for threads; use one built with SQLITE_THREADSAFE=1 or 2"};
   return std::make_unique<sqlite_database>(read_sqlite_url(address), with);
 }
 

@@ -16,7 +16,7 @@ namespace rowlock::inline v1 {
 namespace driver {
 
 sqlite_caller::sqlite_caller(sqlite3* db) : db_{db} {
-  if (db == nullptr) throw error{errc::wrong_transaction_state, "the sqlite3* is null"};
+  if (db == nullptr) throw error{errc::wrong_transaction_state, "the sqlite3* is null; pass an open connection"};
 }
 
 std::vector<row> sqlite_caller::execute(const std::string& sql, std::span<const detail::value_in> arguments) {
@@ -24,7 +24,7 @@ std::vector<row> sqlite_caller::execute(const std::string& sql, std::span<const 
   std::copy(arguments.begin(), arguments.end(), all.begin());
   std::vector<row> out;
   if (sqlite_statement{db_, sql}.run(all, out) != SQLITE_OK)
-    raise_sqlite(db_, sqlite3_extended_errcode(db_), "locking in a transaction of the caller's", false);
+    raise_sqlite(db_, sqlite3_extended_errcode(db_), "locking in the caller's transaction", false);
   return out;
 }
 
@@ -32,7 +32,7 @@ void sqlite_caller::require_transaction() const {
   if (sqlite3_get_autocommit(db_) != 0)
     throw error{
         errc::wrong_transaction_state,
-        "no transaction is open on this connection: a lock would be gone before the call returned; BEGIN first"};
+        "no transaction is open on this connection, so the lock would end before the call returns; BEGIN first"};
 }
 
 }  // namespace driver
@@ -75,7 +75,8 @@ struct sqlite_attempt::state {
 sqlite_attempt::sqlite_attempt(sqlite3* connection) : state_{std::make_unique<state>(connection)} {
   if (sqlite3_get_autocommit(connection) == 0)
     throw error{errc::wrong_transaction_state,
-                "a transaction is open on this connection, and optimistically() has to roll back its own"};
+                "a transaction is open on this connection, and optimistically() begins its own; commit it or roll it "
+                "back first"};
   execute_patiently(state_->bridge, "BEGIN IMMEDIATE");
 }
 

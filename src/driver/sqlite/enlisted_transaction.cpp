@@ -20,9 +20,9 @@ std::int64_t clock_now() {
 
 [[noreturn]] void throw_stale(const error& e) {
   throw detail::error_access::make(errc::stale_snapshot,
-                                   "others have written to the file since this transaction first read, and SQLite lets "
-                                   "it write no more: roll it back, "
-                                   "and begin again with the lock",
+                                   "another connection has written to the file since this transaction first read, so "
+                                   "SQLite does not let it write; roll it back, and begin again with lock_in as the "
+                                   "first statement",
                                    {.retryable = true, .native_code = e.native_code()});
 }
 
@@ -61,8 +61,9 @@ void sqlite_enlisted::refuse_older_data() {
     if (schema != schema_ && schema != "temp" && sqlite3_txn_state(tx_.handle(), schema.c_str()) == SQLITE_TXN_READ)
       throw error{
           errc::wrong_transaction_state,
-          "this transaction has read in " + text(file.at(2)) +
-              " before the lock is had, which may be changed until then: begin it again, and let lock_in come first"};
+          "this transaction has read from " + text(file.at(2)) +
+              " before it has the lock, and others may change that until then; roll it back, and begin again with "
+              "lock_in as the first statement"};
   }
 }
 

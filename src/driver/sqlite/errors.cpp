@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "core/error_detail.hpp"
+#include "driver/failure_meaning.hpp"
+#include "driver/sqlite/file_faults.hpp"
 
 namespace rowlock::inline v1::driver {
 
 namespace {
 
-struct meaning {
+struct sqlite_meaning {
   errc code = errc::database_error;
   detail::error_access::answers answers{};
 };
@@ -21,9 +23,9 @@ bool is_about_permission(int system_error) {
   return system_error == EACCES || system_error == EPERM || system_error == EROFS;
 }
 
-meaning meaning_of(int code, int system_error, std::string_view message, bool writing) {
-  const auto retryable = [](errc e) { return meaning{e, {.retryable = true}}; };
-  const auto unusable = [](errc e) { return meaning{e, {.connection_unusable = true}}; };
+sqlite_meaning meaning_of(int code, int system_error, std::string_view message, bool writing) {
+  const auto retryable = [](errc e) { return sqlite_meaning{e, {.retryable = true}}; };
+  const auto unusable = [](errc e) { return sqlite_meaning{e, {.connection_unusable = true}}; };
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -34,7 +36,8 @@ meaning meaning_of(int code, int system_error, std::string_view message, bool wr
     case SQLITE_CANTOPEN:
       return unusable(is_about_permission(system_error) ? errc::permission_denied : errc::connection_failed);
     case SQLITE_READONLY:
-      return code == SQLITE_READONLY_DBMOVED ? unusable(errc::connection_failed) : meaning{errc::permission_denied};
+      return code == SQLITE_READONLY_DBMOVED ? unusable(errc::connection_failed)
+                                             : sqlite_meaning{errc::permission_denied};
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return {errc::permission_denied};
@@ -54,29 +57,74 @@ meaning meaning_of(int code, int system_error, std::string_view message, bool wr
   }
 }
 
-std::string_view advice(errc code) {
-  switch (code) {
+std::string_view advice(int code, errc meant) {
+  switch (meant) {
     case errc::schema_missing:
       return "; run client::migrate(), or the files in schema/sqlite by hand";
     case errc::schema_older:
       return "; run client::migrate()";
+    case errc::call_timed_out:
+      return "; another connection has kept the file locked, so try again";
+    default:
+      break;
+  }
+  switch (code & 0xFF) {
+    case SQLITE_CORRUPT:
+      return "; restore the file from a backup";
+    case SQLITE_FULL:
+      return "; free some space";
     default:
       return "";
   }
 }
 
+// About the file as a whole, whatever was being done; empty: about something else.
+std::string sentence_about(const std::string& file, int code) {
+  if (file.empty()) return {};
+  if (code == SQLITE_READONLY_DBMOVED)
+    return "the SQLite file " + file + " was moved or deleted while it was open; connect again";
+  switch (code & 0xFF) {
+    case SQLITE_NOTADB:
+      return file + " is not an SQLite database, or it is encrypted; name another file";
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_IOERR:
+      return fault_of(file).value_or("");
+    default:
+      return {};
+  }
+}
+
+// With the operating system's own words where it is the one that has failed.
+std::string words_of(sqlite3* db, int code) {
+  std::string out = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  const int system_error = db != nullptr ? sqlite3_system_errno(db) : 0;
+  const bool is_of_system = (code & 0xFF) == SQLITE_CANTOPEN || (code & 0xFF) == SQLITE_IOERR;
+  if (is_of_system && system_error != 0)
+    out.append(" (").append(std::generic_category().message(system_error)).append(")");
+  return out;
+}
+
+std::string file_of(sqlite3* db) {
+  const char* const out = db != nullptr ? sqlite3_db_filename(db, "main") : nullptr;
+  return out != nullptr ? out : "";
+}
+
 }  // namespace
 
-void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing) {
+void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing, std::string file) {
   if (code == SQLITE_NOMEM) throw std::bad_alloc{};
-  std::string message = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
-  const int system_error = db != nullptr ? sqlite3_system_errno(db) : 0;
-  meaning m = meaning_of(code, system_error, message, writing);
-  if (system_error == EMFILE || system_error == ENFILE)
-    message.append(" (").append(std::generic_category().message(system_error)).append(")");
+  if (file.empty()) file = file_of(db);
+  const std::string words = words_of(db, code);
+  sqlite_meaning m = meaning_of(code, db != nullptr ? sqlite3_system_errno(db) : 0, words, writing);
   m.answers.native_code = code;
-  throw detail::error_access::make(m.code, "SQLite, while " + doing + ": " + message + std::string{advice(m.code)},
-                                   std::move(m.answers));
+  std::string sentence = sentence_about(file, code);
+  if (sentence.empty()) {
+    sentence.append(failure_of(doing, file.empty() ? "SQLite" : "SQLite (" + file + ")")).append(words);
+    sentence.append(advice(code, m.code));
+  }
+  throw detail::error_access::make(m.code, sentence, std::move(m.answers));
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -6,7 +6,8 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Throws what `code` means; `doing` completes the sentence "while …".
-[[noreturn]] void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing);
+/// Throws what `code` means; `doing` begins its sentence, see failure_of. `file` is for a connection that could not be
+/// opened, and so does not know its file.
+[[noreturn]] void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing, std::string file = {});
 
 }  // namespace rowlock::inline v1::driver

@@ -87,8 +87,9 @@ int make_locked(const std::filesystem::path& file, const std::filesystem::path& 
 [[noreturn]] void fail(const std::filesystem::path& file, int failure) {
   const bool is_about_permission = failure == EACCES || failure == EPERM || failure == EROFS;
   throw error{is_about_permission ? errc::permission_denied : errc::database_error,
-              file.string() + ", whose lock tells others that this client lives, cannot be made: " +
-                  std::generic_category().message(failure)};
+              "the file " + file.string() + ", which shows other clients that this one is alive, cannot be created: " +
+                  std::generic_category().message(failure) +
+                  (is_about_permission ? "; give this user write permission in the folder of the SQLite file" : "")};
 }
 
 int make_in(const std::filesystem::path& folder, const std::string& name) {
@@ -138,7 +139,9 @@ void liveness_files::close_own() noexcept {
 
 std::string liveness_files::own() {
   const std::lock_guard lock{mutex};
-  if (is_foreign_) throw error{errc::used_after_fork, "this rowlock client belongs to the parent process"};
+  if (is_foreign_)
+    throw error{errc::used_after_fork,
+                "this rowlock client belongs to the parent process; connect a new one in the child"};
   if (descriptor_ >= 0 && is_linked(descriptor_)) return name_;
   if (name_.empty()) name_ = unique_name(prefix_);
   const int made = make_in(folder_, name_);

@@ -13,6 +13,7 @@
 #include "core/wait.hpp"
 #include "driver/scoped_value.hpp"
 #include "driver/sqlite/errors.hpp"
+#include "driver/sqlite/file_faults.hpp"
 #include "driver/sqlite/values.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -49,9 +50,10 @@ void sqlite_session::refuse_inherited() {
   [[maybe_unused]] static const int registered =
       pthread_atfork(nullptr, nullptr, [] { has_inherited = has_inherited || sessions > 0; });
   if (has_inherited)
-    throw error{errc::used_after_fork,
-                "this process was forked from one that had SQLite clients open, and SQLite does not survive that; fork "
-                "before connecting, close the clients before forking, or exec"};
+    throw error{
+        errc::used_after_fork,
+        "this process was forked while SQLite clients were open, and SQLite cannot be used in such a child; fork "
+        "before connecting, close the clients before forking, or call exec in the child"};
 }
 
 sqlite_session::sqlite_session(const sqlite_options& options, const limits& until)
@@ -68,12 +70,14 @@ void sqlite_session::open(const sqlite_options& options) {
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   const int code = sqlite3_open_v2(options.path.c_str(), &db, flags, nullptr);
   db_.reset(db);
-  const std::string doing = "opening " + options.path;
-  if (code != SQLITE_OK) raise_sqlite(db, db != nullptr ? sqlite3_extended_errcode(db) : code, doing, false);
+  const std::string doing = "opening";
+  if (code != SQLITE_OK)
+    raise_sqlite(db, db != nullptr ? sqlite3_extended_errcode(db) : code, doing, false, options.path);
   sqlite3_extended_result_codes(db, 1);
   sqlite3_busy_handler(db, on_busy, this);
   if (sqlite3_db_readonly(db, "main") == 1)
-    throw error{errc::permission_denied, options.path + " cannot be written to; rowlock must be able to"};
+    throw error{errc::permission_denied,
+                fault_of(options.path).value_or(options.path + " is read-only, and rowlock must write to it")};
   register_functions(doing);
 }
 
@@ -89,14 +93,14 @@ void sqlite_session::register_functions(const std::string& doing) {
   add("is_dead", 2, is_dead);
 }
 
-// The reasons are in docs/protocol.md: NORMAL cannot harm a WAL file, and no holder survives a power loss.
+// The reasons are in docs/protocol-sqlite.md: NORMAL cannot harm a WAL file, and no holder survives a power loss.
 void sqlite_session::choose_durability(const sqlite_options& options) {
   const bool is_new = pragma("page_count", limits_) == "0";
   const std::string mode = pragma(is_new ? "journal_mode = WAL" : "journal_mode", limits_);
   pragma(mode == "wal" || mode == "memory" ? "synchronous = NORMAL" : "synchronous = FULL", limits_);
   if (mode != "wal" && mode != "memory" && options.warning)
-    options.warning(options.path + " has journal_mode " + mode +
-                    ", where readers and the writer block each other; PRAGMA journal_mode=WAL is faster");
+    options.warning("the SQLite file " + options.path + " has journal_mode " + mode +
+                    ", so readers and the writer block each other; PRAGMA journal_mode=WAL makes it faster");
 }
 
 std::string sqlite_session::pragma(const std::string& text, const limits& until) {

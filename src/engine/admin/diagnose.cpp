@@ -17,15 +17,17 @@ namespace {
 
 core::settings read_settings(const store::access& db) {
   core::settings out;
-  for (const auto& r : db.run(dialect::verb::settings))
-    out.emplace(r.text(store::field::name), r.text(store::field::value));
+  for (const auto what : {dialect::verb::settings, dialect::verb::connection}) {
+    if (!db.sql[what].look) continue;
+    for (const auto& r : db.run(what)) out.emplace(r.text(store::field::name), r.text(store::field::value));
+  }
   return out;
 }
 
 bool is_over(const error& e) { return e.code() == errc::client_closed || e.code() == errc::used_after_fork; }
 
 finding unseen(std::string subject) {
-  return {.subject = std::move(subject), .condition = condition::unknown, .sentence = "not looked at"};
+  return {.subject = std::move(subject), .condition = condition::unknown, .sentence = "not checked"};
 }
 
 /// What `look` finds, or why it finds nothing: for want of privileges, that is a finding about them.
@@ -87,7 +89,7 @@ class diagnosis {
     const auto more = settings_.find("may_end_sessions");
     const std::string_view ends = more == settings_.end()  ? ""
                                   : more->second == "true" ? "; may end the sessions of other roles"
-                                                           : "; may end no sessions but its own role's";
+                                                           : "; may end the sessions of its own role only";
     return {.subject = "privileges",
             .condition = condition::ok,
             .sentence = "may read and write the tables" + std::string{ends}};

@@ -15,28 +15,29 @@ namespace rowlock::inline v1::engine {
 namespace {
 
 std::string describe_blocker(const lock_name& name, const core::lock_owner& what) {
-  std::string out = "a transaction that the server does not tell of";
+  std::string out = "a transaction whose session is unknown";
   if (what.session) out = "session " + std::to_string(core::to_integer(*what.session));
   if (!what.session_name.empty()) out.append(" (").append(what.session_name).append(")");
-  return out.append(" keeps \"").append(name.view()).append("\" locked");
+  return out.append(" holds \"").append(name.view()).append("\"");
 }
 
 error unknown_session(const lock_name& name, const core::lock_owner& what) {
   return {errc::database_error, describe_blocker(name, what) +
-                                    ": look for it in information_schema.innodb_trx and SHOW PROCESSLIST, or in "
+                                    "; look for it in information_schema.innodb_trx and SHOW PROCESSLIST, or in "
                                     "pg_locks and pg_prepared_xacts, and end it there"};
 }
 
 error not_permitted(const lock_name& name, const core::lock_owner& what, const error& e) {
   return detail::error_access::make(errc::permission_denied,
-                                    describe_blocker(name, what) + ", and this role may not end it (" + e.what() +
-                                        "): end it by the role it belongs to or by an administrator",
+                                    describe_blocker(name, what) + ", and this role may not end that (" + e.what() +
+                                        "); let its own role or an administrator end it",
                                     {.native_code = e.native_code(), .sqlstate = std::string{e.sqlstate()}});
 }
 
 error not_ended(const lock_name& name, const core::lock_owner& what) {
-  return detail::error_access::make(errc::call_timed_out, describe_blocker(name, what) + ", and has not ended in time",
-                                    {.retryable = true});
+  return detail::error_access::make(
+      errc::call_timed_out, describe_blocker(name, what) + ", and was told to end but has not ended in time; try again",
+      {.retryable = true});
 }
 
 }  // namespace

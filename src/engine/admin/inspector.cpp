@@ -1,7 +1,6 @@
 #include "engine/admin/inspector.hpp"
 
 #include "store/inspection.hpp"
-#include "store/tickets.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -25,6 +24,14 @@ std::optional<lock_info> inspector::find(const lock_name& name) {
 std::vector<waiter_info> inspector::waiters(const lock_name& name) {
   db_.check_usable();
   return db_.run(db_.call_limits(), [&](const store::access& db) { return store::waiters(db, name.view()); });
+}
+
+std::vector<waiter_info> inspector::list_waiters(std::string_view prefix) {
+  db_.check_usable();
+  std::vector<std::string> odd;
+  auto out = db_.run(db_.call_limits(), [&](const store::access& db) { return store::list_waiters(db, prefix, odd); });
+  db_.events().odd_rows(odd);
+  return out;
 }
 
 database_statistics inspector::statistics() {

@@ -27,9 +27,9 @@ std::string sentence(const events::lost& e) {
   return "lost the lock \"" + std::string{e.name.view()} + "\" (" + std::string{to_string(e.reason)} + ")";
 }
 std::string sentence(const events::release_failed& e) {
-  return "releasing the lock \"" + std::string{e.name.view()} + "\" failed: " + e.cause.what();
+  return "the lock \"" + std::string{e.name.view()} + "\" was not released: " + e.cause.what();
 }
-std::string sentence(const events::sweep_failed& e) { return std::string{"sweeping failed: "} + e.cause.what(); }
+std::string sentence(const events::sweep_failed& e) { return std::string{"a sweep failed: "} + e.cause.what(); }
 std::string sentence(const events::warning& e) { return e.sentence; }
 
 template <class Kind>

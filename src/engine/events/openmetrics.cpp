@@ -107,11 +107,11 @@ void write_strategies(page& to, const client_statistics& of) {
     to.total(each.cancelled, {by, {"outcome", "cancelled"}});
     to.total(each.failed, {by, {"outcome", "failed"}});
   }
-  to.counter("rowlock_releases", "Locks that were let go by their holders.");
+  to.counter("rowlock_releases", "Locks that their holders released.");
   for (const auto& each : of.strategies) to.total(each.released, {{"strategy", to_string(each.strategy)}});
   to.counter("rowlock_strategy_losses", "Locks that were lost while they were held, by strategy.");
   for (const auto& each : of.strategies) to.total(each.lost, {{"strategy", to_string(each.strategy)}});
-  to.histogram_in_seconds("rowlock_wait_seconds", "From the call to the grant, of locks that were got.");
+  to.histogram_in_seconds("rowlock_wait_seconds", "From the call to the grant, for locks that were acquired.");
   for (const auto& each : of.strategies) to.value(each.waits, {"strategy", to_string(each.strategy)});
   to.histogram_in_seconds("rowlock_hold_seconds", "How long locks were held that were released or lost.");
   for (const auto& each : of.strategies) to.value(each.holds, {"strategy", to_string(each.strategy)});
@@ -128,27 +128,26 @@ void write_failures(page& to, const client_statistics& of) {
 
 void write_counts(page& to, const client_statistics& of) {
   to.counter("rowlock_renewals", "Locks that were renewed.").total(of.renewals);
-  to.counter("rowlock_renewal_failures", "Leases that could not be renewed for want of an answer.")
+  to.counter("rowlock_renewal_failures", "Leases that could not be renewed because the database did not answer.")
       .total(of.renewal_failures);
-  to.counter("rowlock_release_failures", "Failed releases that nobody could be told of by an exception.")
+  to.counter("rowlock_release_failures", "Releases that failed where no exception could say so.")
       .total(of.release_failures);
   to.counter("rowlock_reconnects", "Connections that were opened after one had been lost.").total(of.reconnects);
-  to.counter("rowlock_polling_fallbacks", "Times that those who wait had to begin to ask again and again.")
-      .total(of.polling_fallbacks);
+  to.counter("rowlock_polling_fallbacks", "Times that waiting calls fell back to polling.").total(of.polling_fallbacks);
   to.counter("rowlock_sweeps", "Sweeps that came to the end of the tables.").total(of.sweeps);
   to.counter("rowlock_swept_rows", "Rows of unused names that were deleted.").total(of.swept_rows);
   to.counter("rowlock_swept_tickets", "Tickets of dead waiters that were deleted.").total(of.swept_tickets);
-  to.counter("rowlock_dropped_events", "Events that were dropped, since the observer fell behind.")
+  to.counter("rowlock_dropped_events", "Events that were dropped because the observer fell behind.")
       .total(of.dropped_events);
 }
 
 void write_state(page& to, const client_statistics& of) {
   to.gauge("rowlock_held_locks", "Locks that are held.").value(of.held);
-  to.gauge("rowlock_waiting_calls", "Calls that ask for a lock.").value(of.waiting);
+  to.gauge("rowlock_waiting_calls", "Calls that are acquiring a lock.").value(of.waiting);
   to.gauge("rowlock_connections", "Open connections for statements.")
       .value(of.connections_in_use, {{"state", "in_use"}})
       .value(of.connections - of.connections_in_use, {{"state", "idle"}});
-  to.gauge("rowlock_held_transactions", "Connections that locks by for_update have.").value(of.held_transactions);
+  to.gauge("rowlock_held_transactions", "Connections that hold locks by for_update.").value(of.held_transactions);
 }
 
 void write_contents(page& to, const database_statistics& of) {

@@ -91,8 +91,10 @@ void gateway::end_lost_sessions(const driver::limits& until) noexcept try {
 // --- calls and closing -----------------------------------------------------------------------------------------------
 
 void gateway::check_usable() const {
-  if (is_foreign()) throw error{errc::used_after_fork, "this rowlock client belongs to the parent process"};
-  if (is_closed_) throw error{errc::client_closed, "this rowlock client was closed"};
+  if (is_foreign())
+    throw error{errc::used_after_fork,
+                "this rowlock client belongs to the parent process; connect a new one in the child"};
+  if (is_closed_) throw error{errc::client_closed, "this rowlock client is closed; connect a new one"};
 }
 
 in_flight_calls& gateway::calls_if_usable() {

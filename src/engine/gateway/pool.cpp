@@ -69,7 +69,9 @@ std::unique_ptr<driver::session> pool::wait_for_one(base::guarded<contents>::acc
     return std::move(self.session);
   line.erase(place);
   if (until.stop.stop_requested()) throw error{errc::cancelled, "stopped while waiting for a connection"};
-  throw error{errc::pool_exhausted, "all " + std::to_string(most_) + " connections stayed busy (" + option_ + ")"};
+  throw error{errc::pool_exhausted,
+              "all " + std::to_string(most_) +
+                  " connections stayed busy for the whole time limit; raise client_options::" + option_};
 }
 
 // nullptr: the place of one that is to be opened.

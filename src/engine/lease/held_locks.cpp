@@ -15,13 +15,13 @@ namespace rowlock::inline v1::engine {
 namespace {
 
 error lock_lost(const lease_state& a, std::string_view how) {
-  std::string sentence(1, '"');
+  std::string sentence{"the lock \""};
   sentence.append(a.name.view()).append("\" ").append(how);
   return {errc::lock_lost, sentence};
 }
 
 error lock_lost(const lease_state& a, loss_reason why) {
-  return lock_lost(a, "was lost (" + std::string{to_string(why)} + ")");
+  return lock_lost(a, "was lost (" + std::string{to_string(why)} + "); stop the work that it protects");
 }
 
 duration left_of(const lease_state& a) noexcept { return std::max(a.deadline() - base::now(), duration::zero()); }
@@ -93,7 +93,10 @@ void held_locks::end_lease(const lease_state& a) {
     throw;
   }
   if (outcome == store::release_outcome::pinned) return reconciler_.add(reconciler_.entry_for(a));
-  if (outcome == store::release_outcome::gone) throw lock_lost(a, "had been freed or taken over by somebody else");
+  if (outcome == store::release_outcome::gone)
+    throw lock_lost(a,
+                    "was freed or taken over by another client before this release; the work may not have been "
+                    "protected to its end");
   if (may_be_prolonged) reconciler_.add(once_more(reconciler_.entry_for(a)));
   notices_.released(a.name, departures_before);
 }
@@ -200,11 +203,12 @@ void held_locks::extend(const lease_ptr& a, duration ttl) {
   if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   core::check_lease(ttl);
   if (!a->has_lease)
-    throw error{errc::unsupported, "a lock by for_update has no lease that could be extended; it lasts until released"};
+    throw error{errc::unsupported, "a lock by for_update has no lease to extend; it lasts until it is released"};
   const claimed_lease scope{*a};
   const auto until = db_.call_limits();
   if (!retry_inconclusive(db_, until.stop, [&] { return try_extend(a, ttl, until); }))
-    throw error{errc::call_timed_out, "somebody kept the row of \"" + std::string{a->name.view()} + "\" locked"};
+    throw error{errc::call_timed_out, "another transaction kept the row of \"" + std::string{a->name.view()} +
+                                          "\" locked for the whole time limit; try again"};
 }
 
 // false: inconclusive.
@@ -250,12 +254,14 @@ void held_locks::was_freed(const core::acquisition_id& id, const driver::limits&
 void held_locks::require_held(lease_state& a) const {
   if (db_.is_foreign()) throw lock_lost(a, loss_reason::forked);
   if (a.transaction)
-    throw error{errc::unsupported,
-                "a lock by for_update is held by a transaction of its own, for which this one would wait "
-                "in vain; do the work in the same transaction: lock_in"};
+    throw error{
+        errc::unsupported,
+        "confirm is for leases: a lock by for_update is held by a transaction of its own, for which the caller's "
+        "would wait without end; take the lock in the caller's transaction with lock_in"};
   if (a.is_held_at(base::now())) return;
   if (a.why_lost() == loss_reason::none)
-    throw error{errc::not_held, "\"" + std::string{a.name.view()} + "\" was released"};
+    throw error{errc::not_held,
+                "the lock \"" + std::string{a.name.view()} + "\" was released before; acquire it again"};
   throw lock_lost(a, a.why_lost());
 }
 

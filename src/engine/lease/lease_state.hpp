@@ -95,7 +95,7 @@ class lease_state {
   /// Not if its lease covers all the time for which it may be held.
   bool wants_renewal() const noexcept { return renews && is_held() && !is_limited_now(); }
 
-  /// Whether the last renewal failed because no answer came.
+  /// Whether the last renewal that was sent has no answer, or has failed for want of one.
   std::atomic<bool> is_unreachable{false};
   /// Why it is lost if its deadline passes now.
   loss_reason why_overdue() const noexcept {

@@ -85,13 +85,17 @@ void renewer::ask_for_renewal(std::span<const lease_ptr> some, const driver::lim
   // The call may not outlast what it is to prolong: a hanging one would hide the loss of the others.
   const base::instant sent = base::now();
   base::instant deadline = base::later(sent, db_.options().call_timeout);
-  for (const auto& a : some) deadline = std::min(deadline, std::max(a->deadline(), base::later(sent, 10ms)));
+  for (const auto& a : some) {
+    deadline = std::min(deadline, std::max(a->deadline(), base::later(sent, 10ms)));
+    a->is_unreachable = true;  // until an answer comes
+  }
   try {
     const auto answers = db_.run(
         {.deadline = deadline, .stop = until.stop},
         [&](const store::access& db) { return store::renew(db, refs(some)); }, purpose::renewing);
     for (std::size_t i = 0; i < some.size(); ++i) take_answer(some[i], answers[i], sent);
   } catch (const error& e) {
+    if (e.code() == errc::schema_missing) return let_go_of(some);
     retry(some);
     if (until.stop.stop_requested()) return;
     for (const auto& a : some) listener_.renewal_failed(*a, e);
@@ -100,12 +104,13 @@ void renewer::ask_for_renewal(std::span<const lease_ptr> some, const driver::lim
   }
 }
 
-// why_lost() says "unreachable" if it does not get better in time.
 void renewer::retry(std::span<const lease_ptr> some) {
-  for (const auto& a : some) {
-    a->is_unreachable = true;
-    a->set_renewal_due(retry_time(*a));
-  }
+  for (const auto& a : some) a->set_renewal_due(retry_time(*a));
+}
+
+// Without the table there is no row.
+void renewer::let_go_of(std::span<const lease_ptr> some) {
+  for (const auto& a : some) listener_.gone(a, loss_reason::row_vanished);
 }
 
 void renewer::take_answer(const lease_ptr& a, const store::renewal& answer, base::instant sent) {

@@ -23,6 +23,7 @@ class renewer final : public maintenance::task {
   static std::vector<lease_ptr> claim(std::span<const lease_ptr> some);
   void ask_for_renewal(std::span<const lease_ptr> some, const driver::limits& until);
   static void retry(std::span<const lease_ptr> some);
+  void let_go_of(std::span<const lease_ptr> some);
   void take_answer(const lease_ptr& a, const store::renewal& answer, base::instant sent);
 
   gateway& db_;

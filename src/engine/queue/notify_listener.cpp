@@ -42,7 +42,9 @@ void notify_listener::check(driver::listener& line, const std::stop_token& stop)
     alarm_.disarm();
     if (take_in(line) || stop.stop_requested()) return;
     if (base::now() >= deadline)
-      throw error{errc::unsupported, "what is told by NOTIFY does not arrive, as behind PgBouncer in transaction mode"};
+      throw error{errc::unsupported,
+                  "notifications do not arrive, as behind PgBouncer in transaction mode; there, set "
+                  "client_options::transaction_pooling or connect to the server directly"};
     alarm_.arm(deadline);
     alarm_.wait_or_read(line.descriptor());
   }
@@ -89,9 +91,7 @@ void notify_listener::failed(const std::exception& why) noexcept try {
 void notify_listener::report(const std::string& why) {
   if (was_reported_) return;
   was_reported_ = true;
-  warn("LISTEN cannot be used (" + why +
-       "), so those who wait for a lock ask the server again and again; where PgBouncer stands in between, set "
-       "transaction_pooling or connect past it");
+  warn("LISTEN cannot be used, so waiting clients poll the server: " + why);
 }
 
 duration notify_listener::recovery(int failures) const noexcept {

@@ -32,21 +32,23 @@ std::string quoted(const lock_name& name) { return "\"" + std::string{name.view(
 
 error elsewhere(const std::string& how) {
   return {errc::wrong_transaction_state,
-          "the transaction finds " + how + ": it is on another database or schema, or on a copy"};
+          "the caller's transaction sees " + how +
+              ", so it is on another database or schema than the client, or on a copy; use the same one for both"};
 }
 
 // On MySQL, above READ COMMITTED, a transaction that looks for a row that is not there, as after it was swept, keeps
 // others from making it.
 error own_gap(const lock_name& name) {
-  return {errc::serialization_failure, "the row of " + quoted(name) +
-                                           " is missing, and cannot be made while this transaction, which has looked "
-                                           "for it, keeps its place locked: roll it back, and begin again"};
+  return {errc::serialization_failure,
+          "the row of " + quoted(name) +
+              " is missing, and nobody can create it while this transaction, which has looked "
+              "for it, keeps the gap locked; roll it back, and begin again"};
 }
 
 error cannot_be_released(const lock_name& name) {
-  return {errc::contention, "somebody has " + quoted(name) +
-                                ", and cannot let go of it before this transaction ends, as it keeps others from "
-                                "writing to the file: roll it back, and begin again with the lock"};
+  return {errc::contention, "another client holds " + quoted(name) +
+                                " and cannot release it, because this transaction keeps others from writing to the "
+                                "file; roll it back, and begin again with lock_in as the first statement"};
 }
 
 // The client has found its tables over its own connections.
@@ -55,7 +57,7 @@ auto in_transaction(Use use) try {
   return use();
 } catch (const error& e) {
   if (e.code() != errc::schema_missing) throw;
-  throw elsewhere(std::string{"no tables of rowlock's ("} + e.what() + ")");
+  throw elsewhere(std::string{"no rowlock tables ("} + e.what() + ")");
 }
 
 }  // namespace
@@ -97,9 +99,9 @@ struct transaction_locks::progress {
 
 void transaction_locks::refuse_own(const lock_name& name, const holder& by) {
   if (!locks_.registry().has(name, by, base::now())) return;
-  throw error{errc::would_deadlock, "this very holder has " + quoted(name) +
-                                        " by a lock of the client's, for which the transaction would wait in vain; to "
-                                        "commit under a lease, confirm it"};
+  throw error{errc::would_deadlock, "this holder already has " + quoted(name) +
+                                        " through the client, so the transaction would wait for itself; to commit "
+                                        "under that lease, call confirm instead of lock_in"};
 }
 
 // --- lock_in ---------------------------------------------------------------------------------------------------------
@@ -246,7 +248,7 @@ std::string transaction_locks::installation() {
 void transaction_locks::settle_installation(const std::string& supposed) {
   installation_.lock()->clear();
   if (installation() != supposed) return;
-  throw elsewhere("other tables of rowlock's than the client has");
+  throw elsewhere("other rowlock tables than the client");
 }
 
 // --- confirm ---------------------------------------------------------------------------------------------------------
@@ -255,7 +257,8 @@ void transaction_locks::confirm(driver::caller_transaction& tx, const lease_ptr&
   const gateway::call under_way{db_};
   const auto in = db_.database().join(tx);
   if (!retry_inconclusive(db_, {}, [&] { return try_confirm(*in, a); }))
-    throw error{errc::call_timed_out, "somebody kept the row of " + quoted(a->name) + " locked"};
+    throw error{errc::call_timed_out, "another transaction kept the row of " + quoted(a->name) +
+                                          " locked for the whole time limit; try again"};
 }
 
 // Held by a lease: the row itself tells. After any other answer the committed state of the row says why. false:
@@ -287,8 +290,9 @@ bool transaction_locks::try_confirm(driver::enlisted_transaction& in, const leas
     return true;
   }
   if (found == unseen)
-    throw error{errc::stale_snapshot, "this transaction's snapshot is older than what " + quoted(a->name) +
-                                          " has become: what it has read may have been changed since; begin it again"};
+    throw error{errc::stale_snapshot, "the lock " + quoted(a->name) +
+                                          " was renewed or acquired after this transaction took its snapshot, so what "
+                                          "it has read may be out of date; roll it back, and begin again"};
   return false;
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
 #include <pqxx/version>
 
 #include <exception>
@@ -14,7 +17,7 @@
 #include <pqxx/prepared_statement>
 #endif
 
-/// What one libpqxx does differently from another (6.4 to 8.0), for the library and for its users' programs.
+/// Differences between the versions of libpqxx (6.4 to 8.0), for the library and for its users' programs.
 namespace rowlock::inline v1::detail {
 
 template <class Exception>
@@ -22,8 +25,9 @@ bool is_a(const std::exception& e) {
   return dynamic_cast<const Exception*>(&e) != nullptr;
 }
 
-/// The SQLSTATE that an exception tells by what it says or by what it is; empty where it tells none. 6.4 has exceptions
-/// without one for these, and its transaction_rollback is no sql_error.
+/// Returns the SQLSTATE that an exception has or implies; empty if there is none.
+///
+/// In 6.4 some exceptions imply one by their type alone, and transaction_rollback is no sql_error.
 inline std::string sqlstate_of(const std::exception& e) {
   if (const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e); sql != nullptr && !sql->sqlstate().empty())
     return std::string{sql->sqlstate()};
@@ -71,3 +75,5 @@ inline pqxx::result execute_with(pqxx::transaction_base& tx, const std::string& 
 #endif
 
 }  // namespace rowlock::inline v1::detail
+
+#endif  // ROWLOCK_BEFORE_CXX20

@@ -1,4 +1,4 @@
-// The purchases of README.md, included from there: they sell what is there, and no more.
+// The purchases of docs/transactions.md, included from there: they sell what is there, and no more.
 
 #include <gtest/gtest.h>
 #include <rowlock/rowlock.hpp>
@@ -18,16 +18,16 @@
 #ifdef ROWLOCK_WITH_MYSQL
 #include <mysql_driver.h>
 
-#include "readme_mysql.inc"
+#include "docs_transactions_mysql.inc"
 #include "support/mysql_database.hpp"
 #endif
 #ifdef ROWLOCK_WITH_POSTGRESQL
 #include <pqxx/pqxx>
 
-#include "readme_postgresql.inc"
+#include "docs_transactions_postgresql.inc"
 #endif
 #ifdef ROWLOCK_WITH_SQLITE
-#include "readme_sqlite.inc"
+#include "docs_transactions_sqlite.inc"
 #include "support/sqlite_database.hpp"
 #endif
 
@@ -176,7 +176,7 @@ const std::vector<purchase> purchases{
 #endif
 };
 
-class readme_purchase : public testing::TestWithParam<purchase> {
+class transactions_page : public testing::TestWithParam<purchase> {
  protected:
   std::unique_ptr<shop> open_shop() const { return GetParam().open(*place_); }
   client connect() const {
@@ -189,7 +189,7 @@ class readme_purchase : public testing::TestWithParam<purchase> {
   std::unique_ptr<database> place_ = GetParam().place();
 };
 
-TEST_P(readme_purchase, sells_what_is_there_and_no_more) {
+TEST_P(transactions_page, sells_what_is_there_and_no_more) {
   auto locks = connect();
   const auto owner = open_shop();
   owner->run("CREATE TABLE stock (item INTEGER PRIMARY KEY, units_left INTEGER NOT NULL)");
@@ -215,7 +215,7 @@ TEST_P(readme_purchase, sells_what_is_there_and_no_more) {
 
 std::string purchase_name(const testing::TestParamInfo<purchase>& info) { return info.param.name; }
 
-INSTANTIATE_TEST_SUITE_P(on, readme_purchase, testing::ValuesIn(purchases), purchase_name);
+INSTANTIATE_TEST_SUITE_P(on, transactions_page, testing::ValuesIn(purchases), purchase_name);
 
 }  // namespace
 }  // namespace rowlock::test

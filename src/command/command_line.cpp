@@ -1,0 +1,126 @@
+#include "command/command_line.hpp"
+
+#include <algorithm>
+
+#include "base/spelling.hpp"
+#include "command/exit_status.hpp"
+#include "command/manual.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
+
+std::string quoted(std::string_view word) { return '"' + std::string{word} + '"'; }
+
+template <class Names>
+std::string nearest(std::string_view word, const Names& names) {
+  const std::vector<std::string_view> views{names.begin(), names.end()};
+  return base::did_you_mean(word, views);
+}
+
+class parting {
+ public:
+  parting(const CLI::App& whole, std::span<const char* const> words) : whole_{whole}, words_{words} {}
+
+  command_line result() && {
+    while (at_ < words_.size() && take(words_[at_++])) {
+    }
+    line_.command.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+    std::reverse(line_.ours.begin(), line_.ours.end());
+    return std::move(line_);
+  }
+
+ private:
+  // Whether the next word may be ours, too.
+  bool take(std::string_view word) {
+    line_.has_separator = word == "--";
+    if (line_.has_separator) return false;
+    if (is_option(word)) {
+      take_option(word);
+    } else if (sub_ == nullptr) {
+      sub_ = &subcommand(word);
+      line_.ours.emplace_back(word);
+    } else if (sub_->get_name() == "run" && has_name_) {
+      --at_;
+      return false;
+    } else {
+      has_name_ = true;
+      line_.ours.emplace_back(word);
+    }
+    return true;
+  }
+
+  void take_option(std::string_view word) {
+    line_.ours.emplace_back(word);
+    if (wants_another_word(word) && at_ < words_.size() && words_[at_] != std::string_view{"--"})
+      line_.ours.emplace_back(words_[at_++]);
+  }
+
+  // Of several letters, as in -nE0, the first that takes a value has the rest.
+  bool wants_another_word(std::string_view word) const {
+    if (word.starts_with("--")) {
+      const auto end = word.find('=');
+      return takes_value(option(word.substr(0, end))) && end == std::string_view::npos;
+    }
+    for (std::size_t i = 1; i < word.size(); ++i)
+      if (takes_value(option(std::string{'-', word[i]}))) return i + 1 == word.size();
+    return false;
+  }
+
+  static bool takes_value(const CLI::Option& o) { return o.get_items_expected_max() > 0; }
+
+  const CLI::Option& option(std::string_view flag) const {
+    const std::string name{flag};
+    const auto* found = sub_ != nullptr ? sub_->get_option_no_throw(name) : nullptr;
+    if (found == nullptr) found = whole_.get_option_no_throw(name);
+    if (found == nullptr) throw usage_error{unknown_option(name)};
+    return *found;
+  }
+
+  std::string unknown_option(const std::string& flag) const {
+    std::vector<std::string> names;
+    for (const auto* app : {sub_, &whole_})
+      if (app != nullptr)
+        for (const auto* each : options_of(*app))
+          for (const auto& name : each->get_lnames()) names.push_back("--" + name);
+    if (sub_ != nullptr) return sub_->get_name() + " has no option " + flag + nearest(flag, names);
+    if (const auto* owner = owner_of(flag))
+      return flag + " is an option of " + owner->get_name() + ", and comes after it: rowlock " + owner->get_name() +
+             ' ' + flag;
+    return "there is no option " + flag + " before a subcommand" + nearest(flag, names);
+  }
+
+  // A subcommand further on that has this option.
+  const CLI::App* owner_of(const std::string& flag) const {
+    for (const auto* word : words_.subspan(at_))
+      if (const auto* found = find_subcommand(whole_, word))
+        return found->get_option_no_throw(flag) != nullptr ? found : nullptr;
+    return nullptr;
+  }
+
+  const CLI::App& subcommand(std::string_view word) const {
+    if (const auto* found = find_subcommand(whole_, word)) return *found;
+    throw usage_error{no_subcommand(whole_, word)};
+  }
+
+  const CLI::App& whole_;
+  std::span<const char* const> words_;
+  command_line line_{};
+  std::size_t at_ = 1;
+  const CLI::App* sub_ = nullptr;
+  bool has_name_ = false;
+};
+
+}  // namespace
+
+std::string no_subcommand(const CLI::App& whole, std::string_view word) {
+  std::vector<std::string> names;
+  for (const auto* each : subcommands_of(whole)) names.push_back(each->get_name());
+  return "there is no subcommand " + quoted(word) + nearest(word, names);
+}
+
+command_line part(const CLI::App& whole, std::span<const char* const> words) { return parting{whole, words}.result(); }
+
+}  // namespace rowlock::command

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <rowlock/lock_info.hpp>
+
+#include <optional>
+#include <string>
+
+namespace rowlock::command {
+
+/// Of a transaction that has not committed it the token is unknown.
+std::optional<fencing_token> known_token(const lock_info& lock);
+
+/// The token as a number, or "-".
+std::string token_or_dash(const lock_info& lock);
+
+/// As format_duration, or "-".
+std::string duration_or_dash(const std::optional<duration>& d);
+
+}  // namespace rowlock::command

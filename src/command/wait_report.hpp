@@ -1,0 +1,62 @@
+#pragma once
+
+#include <rowlock/client.hpp>
+#include <rowlock/held_lock.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "command/options.hpp"
+
+namespace rowlock::command {
+
+/// What rowlock says while it waits. On a terminal that is one line, which is overwritten every second and taken away
+/// at the end; with --verbose a line whenever the holder has changed; with --quiet nothing.
+///
+///   silent --a second look, or a failure--> told --end()--> ended: says nothing any more
+///
+/// Thread-safe.
+class wait_report {
+ public:
+  explicit wait_report(const options& given);
+  wait_report(const wait_report&) = delete;
+  wait_report& operator=(const wait_report&) = delete;
+  ~wait_report();
+
+  /// From now until end(), holders are looked up there, by a thread of its own.
+  void connected(client& locks);
+  /// The database cannot be reached; it is tried again.
+  void database_is_away(const error& why);
+  /// Takes the line away. Nothing is written after that.
+  void end();
+  /// The same, and the client is not used any more.
+  void join();
+  /// With --verbose: says how long it took.
+  void got(const held_lock& held);
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void watch(client& locks, const std::stop_token& stop);
+  void look(client& locks);
+  /// A line that stays, unless it is what was told last.
+  void tell(const std::string& about, const std::string& sentence);
+  void overwrite(const std::string& line);
+  void take_line_away();
+  std::string waited() const;
+
+  const options& given_;
+  const bool is_watched_;  // by a person, at a terminal
+  const clock::time_point begin_ = clock::now();
+  std::mutex mutex_;
+  std::condition_variable_any time_;
+  bool has_ended_ = false;
+  bool has_line_ = false;
+  std::string told_;
+  std::jthread watcher_;
+};
+
+}  // namespace rowlock::command

@@ -1,0 +1,77 @@
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "command/command.hpp"
+#include "support/databases.hpp"
+#include "support/server_database.hpp"
+#include "support/tcp_proxy.hpp"
+
+// A server that is away for a while, as in a restart or a failover.
+
+namespace rowlock::test {
+namespace {
+
+using testing::HasSubstr;
+
+class command_away : public on_each_database {
+ protected:
+  command_away() { locks_.migrate(); }
+
+  server_database& server() { return dynamic_cast<server_database&>(db()); }
+
+  launch run(const words& arguments) {
+    return {.words = words{command::path(), "--database", server().url_through(way_.port()), "run", "job"} + arguments};
+  }
+
+  tcp_proxy way_{server().host(), server().port()};
+  client locks_ = client::connect(db().url(), {.observer = silent()});
+};
+
+INSTANTIATE_TEST_SUITE_P(on, command_away, testing::ValuesIn(server_databases()), database_name);
+
+TEST_P(command_away, is_waited_for_before_the_lock_is_asked_for) {
+  way_.refuse(true);
+  program started{run({"--wait", "1h", "echo", "done"})};
+  ASSERT_TRUE(eventually([&] { return started.err().find("the database is away") != std::string::npos; }));
+  way_.refuse(false);
+  EXPECT_EQ(started.wait(), exited(0)) << started.err();
+  EXPECT_EQ(started.out(), "done\n");
+}
+
+TEST_P(command_away, is_waited_for_in_the_queue) {
+  auto held = locks_.acquire("job");
+  program started{run({"echo", "done"})};
+  ASSERT_TRUE(eventually([&] { return !locks_.waiters("job").empty(); })) << started.err();
+  const int before = way_.connections();
+  way_.refuse(true);
+  way_.cut();
+  ASSERT_TRUE(eventually([&] { return way_.connections() > before + 1; })) << "it tries";
+  held.release();
+  way_.refuse(false);
+  EXPECT_EQ(started.wait(), exited(0)) << started.err();
+  EXPECT_EQ(started.out(), "done\n");
+}
+
+TEST_P(command_away, is_why_a_lock_is_lost_whose_lease_is_shorter_than_a_call) {
+  program started{run({"--lease", "2s", "sh", "-c", "echo got; exec sleep 1000"})};
+  ASSERT_TRUE(eventually([&] { return started.out() == "got\n"; })) << started.err();
+  way_.black_hole(true);
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_THAT(started.err(), HasSubstr("(unreachable)"));
+}
+
+TEST_P(command_away, is_waited_for_no_longer_than_wait_says) {
+  way_.refuse(true);
+  for (const auto* wait : {"0", "300ms"}) {
+    const auto result = command::finish(run({"--wait", wait, "echo", "done"}));
+    EXPECT_TRUE(refused(result, 69)) << wait;
+  }
+  const auto quiet = command::finish(run({"--wait", "300ms", "--quiet", "echo", "done"}));
+  EXPECT_EQ(quiet.end, exited(69)) << quiet;
+  EXPECT_EQ(occurrences(quiet.err, "\n"), 1) << "the reason alone";
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,376 @@
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <string>
+#include <vector>
+
+#include "command/command.hpp"
+#include "command/terminal.hpp"
+#include "command/watched_terminal.hpp"
+
+// rowlock top, by what somebody sees who sits at the terminal; and as a table.
+
+namespace rowlock::test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+class command_top : public command {
+ protected:
+  words top(const words& arguments = {}) const { return rowlock(words{"top"} + arguments).words; }
+  static words with_locale(const words& job, const std::string& locale = "C.UTF-8") {
+    return words{"env",
+                 "-u",
+                 "ROWLOCK_DATABASE",
+                 "-u",
+                 "ROWLOCK_DATABASE_FILE",
+                 "-u",
+                 "LINES",
+                 "-u",
+                 "COLUMNS",
+                 "TERM=xterm-256color",
+                 "LC_ALL=" + locale} +
+           job;
+  }
+  /// From a shell that says what was before, and how it ended.
+  static words in_shell(const words& job) {
+    return with_locale(words{"sh", "-c", "trap : INT; echo before; \"$@\"; echo ended $?", "sh"} + job);
+  }
+
+  held_lock hold(const std::string& name, std::chrono::seconds lease = 1h, const std::string& note = {}) {
+    return locks_.acquire(name, {.lease = lease, .renew = false, .note = note});
+  }
+  std::string owner_of(const std::string& name) { return database_.row(name).value().owner.value(); }
+
+  /// Where the name's row is, from the top.
+  static std::size_t row_of(const screen_model& now, const std::string& name) {
+    const auto all = now.lines();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].starts_with(name + ' ')) return i;
+    return all.size();
+  }
+  /// Whether these are all, in this order.
+  static bool are_in_order(const screen_model& now, const words& names) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (row_of(now, names[i]) != i + 2) return false;
+    return true;
+  }
+};
+
+struct extent_of_screen {
+  int columns;
+  int lines;
+};
+class command_top_of_size : public command_top, public testing::WithParamInterface<extent_of_screen> {
+ protected:
+  watched_terminal start(const words& job) { return {with_locale(job), GetParam().columns, GetParam().lines}; }
+};
+INSTANTIATE_TEST_SUITE_P(sizes, command_top_of_size,
+                         testing::Values(extent_of_screen{80, 24}, extent_of_screen{200, 60}),
+                         [](const auto& info) { return std::to_string(info.param.columns) + "_columns"; });
+
+TEST_P(command_top_of_size, shows_names_holders_leases_and_queues) {
+  const auto job = hold("job", 1h, "by hand");
+  const auto other = hold("orders/42", 10min);
+  queue_stranger("shop:far away:1:abc");
+  queue_stranger("shop:far away:2:abd");
+  auto seen = start(top());
+  ASSERT_TRUE(seen.shows("orders/42"));
+  const auto& now = seen.screen();
+  EXPECT_THAT(now.lines()[0], StartsWith("rowlock top: 2 held, 2 waiting, "));
+  EXPECT_THAT(now.lines()[0], EndsWith("every 1.0s"));
+  EXPECT_THAT(now.lines()[1], MatchesRegex("NAME .*HELD .*LEASE .*GRANTS/S .*WAIT .*QUEUE .*HOLDER.*"));
+  EXPECT_THAT(now.line_with("job"), ContainsRegex("^job .* (1h00m|59m[0-9]+s) .* 2 .*\u2582.*"));
+  EXPECT_THAT(now.line_with("job"), HasSubstr(owner_of("job").substr(0, 12)));
+  EXPECT_THAT(now.line_with("orders/42"), ContainsRegex("(10m00s|9m[0-9]+s) .* 0 "));
+  EXPECT_THAT(now.lines().back(), StartsWith("q quit  / filter  f free  sort: [n name] a age l lease w queue r rate"));
+  if (GetParam().columns >= 200) {
+    EXPECT_THAT(now.lines()[1], AllOf(HasSubstr("TOKEN"), HasSubstr("LONGEST"), HasSubstr("NOTE")));
+    EXPECT_THAT(now.line_with("job"), AllOf(HasSubstr(std::to_string(job.token().value())), HasSubstr(owner_of("job")),
+                                            HasSubstr("by hand")));
+  }
+  EXPECT_TRUE(seen.shows([](const screen_model& later) {
+    return later.line_with("job").find("0.0") != std::string::npos;
+  })) << "rates are known at the second look";
+}
+
+TEST_P(command_top_of_size, follows_what_happens) {
+  auto seen = start(top({"--every", "100ms"}));
+  ASSERT_TRUE(seen.shows("0 held, 0 waiting"));
+  auto held = hold("job");
+  ASSERT_TRUE(seen.shows("1 held, 0 waiting"));
+  ASSERT_TRUE(seen.shows([](const screen_model& now) {
+    return now.line_with("job").find(" 0.0 ") == std::string::npos && !now.line_with("job").empty();
+  })) << "it was granted just now";
+  queue_stranger("shop:far away:1:abc");
+  EXPECT_TRUE(seen.shows("1 held, 1 waiting"));
+  held.release();
+  EXPECT_TRUE(seen.shows("0 held, 1 waiting"));
+  EXPECT_THAT(seen.screen().line_with("job"), ContainsRegex(" 1 .*\u2581.* -$"));
+}
+
+TEST_P(command_top_of_size, sorts) {
+  const auto c = hold("c", 10min);
+  const auto job = hold("job", 1h);
+  const auto b = hold("b", 30min);
+  queue_stranger("shop:far away:1:abc");
+  auto seen = start(top());
+  const auto sorted = [&](std::string_view key, const words& names) {
+    seen.at().type(key);
+    return seen.shows([&](const screen_model& now) { return are_in_order(now, names); });
+  };
+  EXPECT_TRUE(sorted("", {"b", "c", "job"}));
+  EXPECT_TRUE(sorted("a", {"c", "job", "b"})) << "the oldest first";
+  EXPECT_TRUE(sorted("l", {"c", "b", "job"})) << "that ends first";
+  EXPECT_TRUE(sorted("l", {"job", "b", "c"})) << "the other way round";
+  EXPECT_TRUE(sorted("w", {"job", "b", "c"}));
+  EXPECT_TRUE(sorted("n", {"b", "c", "job"}));
+  EXPECT_TRUE(sorted("r", {"b", "c", "job"})) << "alike: by name";
+  EXPECT_TRUE(seen.shows("[r rate]"));
+}
+
+TEST_P(command_top_of_size, filters_by_what_is_typed) {
+  const auto one = hold("orders/1");
+  const auto two = hold("orders/2");
+  const auto other = hold("my orders");
+  auto seen = start(top());
+  ASSERT_TRUE(seen.shows("my orders"));
+  seen.at().type("/ord");
+  ASSERT_TRUE(seen.shows("Filter: ord_"));
+  EXPECT_TRUE(seen.shows("my orders")) << "anywhere";
+  seen.at().type("\x7f\x7f\x7f^orders/2");
+  ASSERT_TRUE(seen.shows("Filter: ^orders/2_"));
+  EXPECT_TRUE(seen.hides("my orders"));
+  EXPECT_EQ(seen.screen().line_with("orders/1 "), "");
+  seen.at().type("\r");
+  EXPECT_TRUE(seen.hides("escape for none"));
+  EXPECT_TRUE(seen.shows("Filter: ^orders/2"));
+  seen.at().type("\x1b");
+  EXPECT_TRUE(seen.shows("my orders"));
+  EXPECT_TRUE(seen.hides("Filter"));
+}
+
+TEST_P(command_top_of_size, frees_what_is_selected_when_it_is_told_so_twice) {
+  const auto one = hold("a");
+  const auto two = hold("b", 1h, "mine");
+  auto seen = start(top());
+  ASSERT_TRUE(seen.shows([](const screen_model& now) { return now.reversed_line().starts_with("a "); }));
+  seen.at().type("\x1bOB");  // down
+  ASSERT_TRUE(seen.shows([](const screen_model& now) { return now.reversed_line().starts_with("b "); }));
+  seen.at().type("f");
+  ASSERT_TRUE(seen.shows("[y/N]"));
+  auto question = seen.screen().text();
+  std::erase(question, '\n');
+  EXPECT_THAT(question, AllOf(HasSubstr("Free \"b\"? It is held by"), HasSubstr(owner_of("b")),
+                              HasSubstr(std::to_string(two.token().value()))));
+  EXPECT_TRUE(locks_.find("b").has_value());
+  seen.at().type("n");
+  ASSERT_TRUE(seen.shows("\"b\" was not freed"));
+  EXPECT_TRUE(locks_.find("b").has_value());
+  seen.at().type("f");
+  ASSERT_TRUE(seen.shows("[y/N]"));
+  seen.at().type("y");
+  ASSERT_TRUE(seen.shows("freed \"b\""));
+  EXPECT_FALSE(locks_.find("b").has_value());
+  EXPECT_TRUE(locks_.find("a").has_value());
+  EXPECT_TRUE(seen.shows("1 held, 0 waiting"));
+}
+
+TEST_P(command_top_of_size, frees_only_what_it_has_shown) {
+  auto held = hold("job");
+  auto seen = start(top({"--every", "1h"}));
+  ASSERT_TRUE(seen.shows("job"));
+  seen.at().type("f");
+  ASSERT_TRUE(seen.shows("[y/N]"));
+  held.release();
+  held = hold("job");
+  seen.at().type("y");
+  ASSERT_TRUE(seen.shows("was not freed: another has it meanwhile"));
+  EXPECT_EQ(locks_.find("job").value().token, held.token());
+}
+
+TEST_P(command_top_of_size, fits_the_terminal_when_its_size_changes) {
+  const auto held = hold("job", 1h, "by hand");
+  auto seen = start(top());
+  ASSERT_TRUE(seen.shows("sort:"));
+  for (const auto& [columns, lines] : {extent_of_screen{160, 50}, extent_of_screen{40, 10}, extent_of_screen{5, 3},
+                                       extent_of_screen{1, 1}, extent_of_screen{80, 24}}) {
+    seen.resize(columns, lines);
+    const auto title = std::string{"rowlock top: 1 held"}.substr(0, static_cast<std::size_t>(std::min(columns, 19)));
+    const auto is_full = [&title, wide = columns, last = static_cast<std::size_t>(lines)](const screen_model& now) {
+      const auto all = now.lines();
+      const auto begins = wide >= 19 ? all[0].starts_with(title) : all[0].ends_with("+");
+      return begins && (last < 3 || all[last - 1].starts_with(wide >= 6 ? "q quit" : "q qu+"));
+    };
+    EXPECT_TRUE(seen.shows(is_full)) << columns << "\n" << seen.screen().text();
+    if (columns >= 150) {
+      EXPECT_TRUE(seen.shows("by hand"));
+    }
+  }
+}
+
+TEST_P(command_top_of_size, gives_the_terminal_back) {
+  const auto held = hold("job");
+  for (const auto* key : {"q", "\x03"}) {
+    watched_terminal seen{in_shell(top()), GetParam().columns, GetParam().lines};
+    ASSERT_TRUE(seen.shows("sort:"));
+    EXPECT_FALSE(seen.at().is_in_shell_mode());
+    EXPECT_TRUE(seen.hides("before")) << "on another screen";
+    seen.at().type(key);
+    EXPECT_TRUE(seen.shows("ended 0"));
+    EXPECT_EQ(seen.at().report(), "exited 0");
+    EXPECT_TRUE(seen.at().is_in_shell_mode());
+    EXPECT_THAT(seen.screen().text(), AllOf(HasSubstr("before\nended 0\n"), Not(HasSubstr("sort:"))));
+  }
+}
+
+class command_top_signals : public command_top, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(signals, command_top_signals, testing::Values(SIGTERM, SIGQUIT, SIGHUP, SIGUSR1));
+
+TEST_P(command_top_signals, that_end_it_give_the_terminal_back) {
+  watched_terminal seen{with_locale(top()), 80, 24};
+  ASSERT_TRUE(seen.shows("sort:"));
+  ::kill(seen.at().job(), GetParam());
+  EXPECT_EQ(seen.at().report(), "killed " + std::to_string(GetParam()));
+  EXPECT_TRUE(seen.at().is_in_shell_mode());
+  EXPECT_TRUE(seen.hides("sort:"));
+}
+
+TEST_F(command_top, may_be_stopped_and_continued) {
+  watched_terminal seen{with_locale(top({"--every", "100ms"})), 80, 24};
+  ASSERT_TRUE(seen.shows("sort:"));
+  seen.at().type(keys::ctrl_z);
+  EXPECT_EQ(seen.at().report(), "stopped");
+  EXPECT_TRUE(seen.at().is_in_shell_mode());
+  EXPECT_TRUE(seen.hides("sort:"));
+  const auto held = hold("job");
+  seen.at().continue_job();
+  EXPECT_TRUE(seen.shows("1 held, 0 waiting"));
+  EXPECT_FALSE(seen.at().is_in_shell_mode());
+  seen.at().type("q");
+  EXPECT_EQ(seen.at().report(), "exited 0");
+}
+
+TEST_F(command_top, tells_what_is_wrong_and_tries_again) {
+  const auto held = hold("job");
+  watched_terminal seen{with_locale(top({"--every", "100ms"})), 80, 24};
+  ASSERT_TRUE(seen.shows("1 held"));
+  const auto alter = [&](const char* sql) {
+    return finish({.words = {"sqlite3", database_.file().string(), sql}}).end;
+  };
+  ASSERT_EQ(alter("ALTER TABLE rowlock_waiter RENAME TO elsewhere"), exited(0));
+  EXPECT_TRUE(seen.shows("Trying again: "));
+  EXPECT_TRUE(seen.shows("1 held")) << "what was seen before";
+  seen.at().type("l");
+  EXPECT_TRUE(seen.shows("[l lease]")) << "keys are answered";
+  ASSERT_EQ(alter("ALTER TABLE elsewhere RENAME TO rowlock_waiter"), exited(0));
+  EXPECT_TRUE(seen.hides("Trying again"));
+}
+
+TEST_F(command_top, lets_no_name_or_note_act_on_the_terminal) {
+  const auto odd = hold("odd \x1b[2J\n\xc2\x9b\r", 1h, "\x1b]0;title\x07");
+  queue_stranger("odd \x1b[31m");
+  watched_terminal seen{with_locale(top()), 200, 24};
+  ASSERT_TRUE(seen.shows(R"(odd \x1b[2J\n)"));
+  seen.at().type("jf");
+  ASSERT_TRUE(seen.shows("[y/N]"));
+  seen.at().type("n");
+  ASSERT_TRUE(seen.shows("not freed"));
+  EXPECT_THAT(seen.at().screen(),
+              AllOf(Not(HasSubstr("\x1b[2J\n")), Not(HasSubstr("\x1b]0;t")), Not(HasSubstr("\xc2\x9b"))));
+}
+
+TEST_F(command_top, shows_letters_of_any_language_where_the_locale_can) {
+  const auto held = hold("\xe6\x97\xa5\xe6\x9c\xac caf\xc3\xa9");
+  watched_terminal utf8{with_locale(top()), 80, 24};
+  EXPECT_TRUE(utf8.shows("\xe6\x97\xa5\xe6\x9c\xac caf\xc3\xa9 "));
+  watched_terminal ascii{with_locale(top(), "C"), 80, 24};
+  EXPECT_TRUE(ascii.shows("?? caf? "));
+}
+
+TEST_F(command_top, pages_through_more_names_than_lines) {
+  std::vector<held_lock> all;
+  for (int i = 10; i < 60; ++i) all.push_back(hold("job/" + std::to_string(i)));
+  watched_terminal seen{with_locale(top()), 80, 24};
+  ASSERT_TRUE(seen.shows("50 held"));
+  EXPECT_EQ(seen.screen().line_with("job/59"), "");
+  seen.at().type("\x1bOF");  // end
+  ASSERT_TRUE(seen.shows([](const screen_model& now) { return now.reversed_line().starts_with("job/59"); }));
+  EXPECT_EQ(seen.screen().line_with("job/10"), "");
+  seen.at().type("\x1bOH");  // home
+  ASSERT_TRUE(seen.shows([](const screen_model& now) { return now.reversed_line().starts_with("job/10"); }));
+}
+
+TEST_F(command_top, is_about_names_with_a_prefix) {
+  const auto one = hold("orders/1");
+  const auto other = hold("other");
+  watched_terminal seen{with_locale(top({"orders/"})), 120, 24};
+  ASSERT_TRUE(seen.shows("names that begin with orders/"));
+  EXPECT_TRUE(seen.shows("1 held, 0 waiting"));
+  EXPECT_EQ(seen.screen().line_with("other"), "");
+}
+
+// --- where there is no terminal --------------------------------------------------------------------------------------
+
+TEST_F(command_top, prints_a_table_once) {
+  const auto c = hold("c", 1h, "a note");
+  const auto job = hold("job", 30min);
+  queue_stranger("shop:far away:1:abc");
+  auto result = finish(rowlock({"top", "--once"}));
+  EXPECT_EQ(result.end, exited(0)) << result;
+  EXPECT_THAT(result.out, MatchesRegex("NAME +HELD +LEASE +GRANTS/S +WAIT +LONGEST +HOLDER +NOTE\n"
+                                       "c +[0-9.]+m?s +(1h00m|59m..s) +- +0 +- +[^ ]+ +a note\n"
+                                       "job +[0-9.]+m?s +(30m00s|29m..s) +- +1 +1m3[0-9]s +[^ ]+\n"));
+  result = finish(rowlock({"top", "--once", "--sort", "lease"}));
+  EXPECT_THAT(result.out, MatchesRegex("NAME [^\n]*\njob [^\n]*\nc [^\n]*\n"));
+  result = finish(rowlock({"top", "--once", "jo"}));
+  EXPECT_THAT(result.out, MatchesRegex("NAME [^\n]*\njob [^\n]*\n"));
+}
+
+TEST_F(command_top, prints_tables_again_and_again_where_there_is_no_terminal) {
+  program started{rowlock({"top", "--every", "100ms"})};
+  ASSERT_TRUE(started.says("NAME"));
+  const auto held = hold("job");
+  ASSERT_TRUE(started.says("\njob "));
+  started.signal(SIGTERM);
+  EXPECT_EQ(started.wait(), killed_by(SIGTERM));
+  EXPECT_GE(occurrences(started.out(), "NAME "), 2);
+  EXPECT_THAT(started.err(), IsEmpty());
+  EXPECT_EQ(started.out().find('\x1b'), std::string::npos);
+}
+
+TEST_F(command_top, prints_a_table_at_a_terminal_that_cannot_place_lines) {
+  const auto held = hold("job");
+  terminal at{words{"env", "TERM=dumb"} + top({"--every", "1h"})};
+  ASSERT_TRUE(at.shows("\njob "));
+  at.type(keys::ctrl_c);
+  EXPECT_EQ(at.report(), "killed 2");
+}
+
+TEST_F(command_top, says_so_where_nothing_is_known_of_the_terminal) {
+  terminal at{words{"env", "TERM=there-is-no-such-terminal"} + top()};
+  EXPECT_EQ(at.report(), "exited 70");
+  EXPECT_TRUE(at.shows("--once"));
+  EXPECT_TRUE(at.is_in_shell_mode());
+}
+
+TEST_F(command_top, refuses_what_makes_no_sense) {
+  for (const auto& arguments : std::vector<words>{{"--every", "0"},
+                                                  {"--every", "99ms"},
+                                                  {"--every", "25h"},
+                                                  {"--sort", "size"},
+                                                  {"--sort", ""},
+                                                  {"a", "b"},
+                                                  {"--json"}})
+    EXPECT_TRUE(refused(finish(rowlock(words{"top"} + arguments)), 64)) << testing::PrintToString(arguments);
+}
+
+}  // namespace
+}  // namespace rowlock::test
