@@ -12,6 +12,8 @@
 
 #include "crew.hpp"
 #include "options.hpp"
+#include "page.hpp"
+#include "page_file.hpp"
 #include "report.hpp"
 #include "run.hpp"
 #include "testkit/temp_folder.hpp"
@@ -36,9 +38,10 @@ const run_result& worst_of(const std::vector<run_result>& results) {
 std::vector<run_result> run_table(const flash_sale::options& options, const flash_sale::database& where,
                                   const flash_sale::interrupts& signals) {
   std::vector<run_result> results;
+  const auto mode = options.report ? flash_sale::recording::on : flash_sale::recording::off;
   flash_sale::print_heading(options.sale);
   for (const auto& strategy : options.runs) {
-    results.push_back(flash_sale::run(options.sale, where, strategy, signals));
+    results.push_back(flash_sale::run(options.sale, where, strategy, signals, mode));
     flash_sale::print_row(results.back());
   }
   return results;
@@ -52,6 +55,7 @@ int sell(const flash_sale::options& options) {
       flash_sale::parse_database(options.database.value_or(rowlock::test::sqlite_url((folder / "shop.db").string())));
   auto results = run_table(options, where, signals);
   if (options.json) flash_sale::write_json(*options.json, options.sale, results);
+  if (options.report) flash_sale::replace_page_file(*options.report, flash_sale::page_of(options.sale, where, results));
   if (took_no_lock(results.front())) flash_sale::print_damage(results.front());
   if (options.shows_mistakes)
     for (auto& right : flash_sale::show_mistakes(options.sale, where, signals)) results.push_back(std::move(right));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "recorder.hpp"
 #include "sale.hpp"
 
 namespace flash_sale {
@@ -19,8 +20,10 @@ struct task {
   std::string strategy;
   std::string shop_url;
   std::string locks_url;
+  /// How many purchases each thread remembers for the timeline: the latest ones.
+  std::size_t recorded = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(task, process, sale, strategy, shop_url, locks_url)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(task, process, sale, strategy, shop_url, locks_url, recorded)
 
 /// What a worker has to say, a line each: that it is ready, and then either what happened or what went wrong.
 struct message {
@@ -29,7 +32,9 @@ struct message {
   std::size_t bought = 0;
   /// How long each lock was waited for.
   std::vector<std::int64_t> waits_us{};
+  /// Of each thread; empty where nothing was recorded.
+  std::vector<std::vector<purchase>> purchases{};
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(message, ready, error, bought, waits_us)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(message, ready, error, bought, waits_us, purchases)
 
 }  // namespace flash_sale

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "page_file.hpp"
 #include "shop.hpp"
 #include "ways.hpp"
 
@@ -23,8 +24,24 @@ constexpr const char* explanation =
 #if defined(ROWLOCK_WITH_POSTGRESQL) || defined(ROWLOCK_WITH_MYSQL)
     "On a server the locks are beside them, in rowlock_lock. All tables stay.\n\n"
 #endif
+    "--report draws the runs of the table as timelines: a lane for each thread (for each process, if there are more "
+    "than "
+    "64 threads), a bar for each purchase (with a lock: for each time that it is held), a line for each wait, and what "
+    "is "
+    "oversold in red. FILE is one HTML page that loads nothing from elsewhere; it is replaced in one step when the "
+    "table "
+    "is complete. The page has the latest 7000 purchases of each run, so that it stays below 2 MB.\n\n"
     "The exit status is 1 if something that is to be right oversold, gave a user two orders or did not sell "
     "everything.";
+
+std::string sentence_if_not_writable(const std::string& file) {
+  try {
+    check_page_file(file);
+    return {};
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+}
 
 std::string sentence_if_wrong(const std::string& url) {
   try {
@@ -73,6 +90,9 @@ parsed_options parse_options(int argc, const char* const* argv) {
       ->check(CLI::IsMember{all_runs()});
   add_sale_options(app, options.sale);
   app.add_option("--json", options.json, "Also write the results there")->type_name("FILE");
+  app.add_option("--report", options.report, "Also draw the runs as timelines, in an HTML page there")
+      ->type_name("FILE")
+      ->check(CLI::Validator{sentence_if_not_writable, ""});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

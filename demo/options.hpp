@@ -14,6 +14,7 @@ struct options {
   std::vector<std::string> runs;        ///< of the table, by name
   bool shows_mistakes = true;
   std::optional<std::string> json;
+  std::optional<std::string> report;  ///< the file for the timeline
 };
 
 struct parsed_options {

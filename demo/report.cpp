@@ -40,6 +40,15 @@ nlohmann::ordered_json to_json(const sale& what, const run_result& result) {
 
 }  // namespace
 
+figures figures_of(const run_result& result) {
+  return {.sold = fmt::to_string(result.sold),
+          .oversold = fmt::to_string(result.oversold()),
+          .double_orders = fmt::to_string(result.double_orders),
+          .orders_per_second = fmt::format("{:.0f}", result.orders_per_second()),
+          .wait_p50 = in_milliseconds(result.wait_p50),
+          .wait_p99 = in_milliseconds(result.wait_p99)};
+}
+
 void print_heading(const sale& what) {
   fmt::print("{} units of one item, {} users who click twice, {} processes x {} threads, seed {}\n\n", what.units,
              what.users(), what.processes, what.threads, what.seed);
@@ -49,9 +58,9 @@ void print_heading(const sale& what) {
 }
 
 void print_row(const run_result& result) {
-  fmt::print("{:<16}{:>8}{:>10}{:>15}{:>10.0f}{:>15}{:>15}\n", result.strategy, result.sold, result.oversold(),
-             result.double_orders, result.orders_per_second(), in_milliseconds(result.wait_p50),
-             in_milliseconds(result.wait_p99));
+  const auto row = figures_of(result);
+  fmt::print("{:<16}{:>8}{:>10}{:>15}{:>10}{:>15}{:>15}\n", result.strategy, row.sold, row.oversold, row.double_orders,
+             row.orders_per_second, row.wait_p50, row.wait_p99);
   std::fflush(stdout);
 }
 

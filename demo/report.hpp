@@ -8,6 +8,17 @@
 
 namespace flash_sale {
 
+/// A row of the table, as people read it.
+struct figures {
+  std::string sold;
+  std::string oversold;
+  std::string double_orders;
+  std::string orders_per_second;
+  std::string wait_p50;
+  std::string wait_p99;
+};
+figures figures_of(const run_result& result);
+
 void print_heading(const sale& what);
 void print_row(const run_result& result);
 /// What went wrong in the run without a lock, in a sentence.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -80,6 +81,17 @@ void prepare(const task& what) {
   if (what.strategy != without_lock) connect(what.locks_url).migrate();
 }
 
+std::int64_t microseconds_of(std::chrono::steady_clock::time_point when) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(when.time_since_epoch()).count();
+}
+
+timeline timeline_of(const task& what, std::vector<message> messages, std::int64_t first_oversold,
+                     std::chrono::steady_clock::time_point began) {
+  std::vector<std::vector<purchase>> lanes;
+  for (auto& each : messages) std::move(each.purchases.begin(), each.purchases.end(), std::back_inserter(lanes));
+  return make_timeline(std::move(lanes), what.recorded, microseconds_of(began), first_oversold);
+}
+
 /// By what the shop has and what the buyers say. Throws std::runtime_error where the two do not agree.
 run_result result_of(const task& what, const totals& found, const std::vector<message>& messages) {
   run_result result{.strategy = what.strategy, .units = static_cast<std::int64_t>(what.sale.units)};
@@ -145,9 +157,11 @@ run_result show_pausing(const database& where, const interrupts& signals) {
 
 }  // namespace
 
-run_result run(const sale& what, const database& where, const std::string& strategy, const interrupts& signals) {
+run_result run(const sale& what, const database& where, const std::string& strategy, const interrupts& signals,
+               recording mode) {
   // No connection of this process is open while it starts others.
-  const auto common = task_for(what, where, strategy);
+  auto common = task_for(what, where, strategy);
+  if (mode == recording::on) common.recorded = purchases_remembered(what.processes * what.threads);
   prepare(common);
   crew workers{common, signals};
   workers.wait_until_ready();
@@ -155,10 +169,12 @@ run_result run(const sale& what, const database& where, const std::string& strat
   progress_line progress{strategy, what.units};
   const auto began = std::chrono::steady_clock::now();
   workers.start();
-  const auto messages = workers.finish([&] { progress.show(from); });
+  auto messages = workers.finish([&] { progress.show(from); });
   const auto took = std::chrono::steady_clock::now() - began;
   auto result = result_of(common, from.count(), messages);
   result.took = took;
+  if (mode == recording::on)
+    result.recorded = timeline_of(common, std::move(messages), from.first_order_beyond(what.units), began);
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "crew.hpp"
 #include "sale.hpp"
 #include "shop.hpp"
+#include "timeline.hpp"
 
 namespace flash_sale {
 
@@ -22,6 +23,7 @@ struct run_result {
   std::chrono::duration<double> took{};
   std::optional<std::chrono::microseconds> wait_p50{};  ///< of the lock; absent without one
   std::optional<std::chrono::microseconds> wait_p99{};
+  std::optional<timeline> recorded{};
 
   std::int64_t oversold() const noexcept { return sold > units ? sold - units : 0; }
   std::int64_t unsold() const noexcept { return sold < units ? units - sold : 0; }
@@ -32,8 +34,12 @@ struct run_result {
   double orders_per_second() const noexcept { return took.count() > 0 ? static_cast<double>(sold) / took.count() : 0; }
 };
 
+/// Whether a run has a timeline.
+enum class recording { off, on };
+
 /// Sells everything once, in the way of that name (ways.hpp).
-run_result run(const sale& what, const database& where, const std::string& strategy, const interrupts& signals);
+run_result run(const sale& what, const database& where, const std::string& strategy, const interrupts& signals,
+               recording mode = recording::off);
 
 /// Two mistakes that are made with locks, each beside what is right, and a line about each. Mistakes are races: they
 /// are repeated a few times until they show. What comes back are the results of what is right.

@@ -17,11 +17,13 @@ struct backend {
   std::string_view scheme;
   std::string_view other_scheme;
   std::string_view form;
+  std::string_view product;
   database (*parse)(const std::string& url);
   std::unique_ptr<test::connection> (*connect)(const std::string& url);
   const char* settings;  ///< of the session; may be empty
   const char* order_id;  ///< the column's type: the database numbers the orders
   const char* engine;    ///< of the tables
+  const char* last_id;   ///< reads the number of the session's last order
 
   bool is_for(std::string_view url) const {
     const auto given = url.substr(0, url.find(':') + 1);
@@ -52,19 +54,19 @@ std::string sqlite_path(const std::string& url) {
 
 constexpr std::array backends{
 #ifdef ROWLOCK_WITH_SQLITE
-    backend{sqlite_scheme, sqlite_scheme, "sqlite:PATH",
+    backend{sqlite_scheme, sqlite_scheme, "sqlite:PATH", "SQLite",
             [](const std::string& url) -> database {
               (void)sqlite_path(url);
               // A write transaction of the application would hold up every renewal in the same file.
               return {.shop_url = url, .locks_url = url + "-locks"};
             },
             [](const std::string& url) { return test::connect_sqlite(sqlite_path(url)); }, "", "INTEGER PRIMARY KEY",
-            ""},
+            "", "SELECT last_insert_rowid()"},
 #endif
 #ifdef ROWLOCK_WITH_POSTGRESQL
     // Without waiting for the disk: the locks are to be measured, not the disk. The rest is PostgreSQL's default, which
     // the server may have changed; that a table to be dropped is not there is no news.
-    backend{"postgresql:", "postgres:", "postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
+    backend{"postgresql:", "postgres:", "postgresql://USER:PASSWORD@HOST:PORT/DATABASE", "PostgreSQL",
             [](const std::string& url) -> database {
               test::check_postgresql_url(url);
               return {.shop_url = url, .locks_url = url};
@@ -72,18 +74,18 @@ constexpr std::array backends{
             [](const std::string& url) { return test::connect_postgresql(url); },
             "SET synchronous_commit = off; SET default_transaction_isolation = 'read committed'; "
             "SET client_min_messages = warning",
-            "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", ""},
+            "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "", "SELECT lastval()"},
 #endif
 #ifdef ROWLOCK_WITH_MYSQL
     // A session cannot ask for commits that do not wait for the disk. The default engine may have been changed. A
     // buyer who writes the stock that is there already has written it.
-    backend{"mysql:", "mariadb:", "mysql://USER:PASSWORD@HOST:PORT/DATABASE",
+    backend{"mysql:", "mariadb:", "mysql://USER:PASSWORD@HOST:PORT/DATABASE", "MySQL or MariaDB",
             [](const std::string& url) -> database {
               test::check_mysql_url(url);
               return {.shop_url = url, .locks_url = url};
             },
             [](const std::string& url) { return test::connect_mysql(url, {.counts_matches = true}); }, "",
-            "BIGINT AUTO_INCREMENT PRIMARY KEY", " ENGINE = InnoDB"},
+            "BIGINT AUTO_INCREMENT PRIMARY KEY", " ENGINE = InnoDB", "SELECT last_insert_id()"},
 #endif
 };
 
@@ -109,6 +111,8 @@ std::string database_forms() {
   for (const auto& each : backends) all.append(all.empty() ? "" : "|").append(each.form);
   return all;
 }
+
+std::string_view product_of(const database& where) { return backend_for(where.shop_url).product; }
 
 database parse_database(const std::string& url) { return backend_for(url).parse(url); }
 
@@ -152,6 +156,12 @@ totals shop::count() {
   return {.left = stock(),
           .orders = connection_->execute("SELECT count(*) FROM flash_sale_orders"),
           .buyers = connection_->execute("SELECT count(DISTINCT user_id) FROM flash_sale_orders")};
+}
+
+std::int64_t shop::last_order() { return connection_->execute(backend_.last_id); }
+
+std::int64_t shop::first_order_beyond(std::size_t units) {
+  return connection_->execute(fmt::format("SELECT id FROM flash_sale_orders ORDER BY id LIMIT 1 OFFSET {}", units));
 }
 
 void shop::optimistically(rowlock::client& locks, const rowlock::lock_name& name, const std::function<void()>& body) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "sale.hpp"
 #include "testkit/connection.hpp"
@@ -35,6 +36,10 @@ class shop {
   void write_stock(std::int64_t left);
   void add_order(std::int64_t user);
   totals count();
+  /// The number of the row that this object's last order is.
+  std::int64_t last_order();
+  /// That of the first order beyond so many, in the order in which they were stored; 0 where there are no more.
+  std::int64_t first_order_beyond(std::size_t units);
 
   /// Makes one transaction of what the body does with this shop: committed when it returns, undone when it throws.
   void in_transaction(const test::connection::body& body) { connection_->in_transaction(body); }
@@ -54,6 +59,9 @@ struct database {
 
 /// What a URL may look like in this build, for people: "sqlite:PATH|...".
 std::string database_forms();
+
+/// The kind of database, by its product's name.
+std::string_view product_of(const database& where);
 
 /// Throws std::invalid_argument with a sentence where this build cannot open such a URL.
 database parse_database(const std::string& url);

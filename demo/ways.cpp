@@ -4,6 +4,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace flash_sale {
 namespace {
@@ -11,8 +12,9 @@ namespace {
 /// Measures from its construction.
 class stopwatch {
  public:
-  void note_in(message& mine) const {
+  void note_in(buyer_notes& mine) const {
     const auto took = std::chrono::steady_clock::now() - began_;
+    mine.trace.grant();
     mine.waits_us.push_back(std::chrono::duration_cast<std::chrono::microseconds>(took).count());
   }
 
@@ -22,12 +24,15 @@ class stopwatch {
 
 class without_protection final : public way {
  public:
-  outcome buy(shop& from, const request& what, message& /*mine*/) override { return flash_sale::buy(from, what); }
+  outcome buy(shop& from, const request& what, buyer_notes& mine) override {
+    mine.trace.grant();
+    return flash_sale::buy(from, what);
+  }
 };
 
 using guard = std::unique_lock<rowlock::mutex>;
 
-guard lock_and_note(rowlock::mutex& what, message& mine) {
+guard lock_and_note(rowlock::mutex& what, buyer_notes& mine) {
   const stopwatch waited;
   guard held{what};
   waited.note_in(mine);
@@ -44,11 +49,12 @@ class mutex_around_all final : public way {
   mutex_around_all(const std::string& locks_url, rowlock::strategy strategy)
       : locks_{connect(locks_url)}, item_{locks_, item, {.strategy = strategy}} {}
 
-  outcome buy(shop& from, const request& what, message& mine) override {
+  outcome buy(shop& from, const request& what, buyer_notes& mine) override {
     const auto held = lock_and_note(item_, mine);
     const auto decided = decide(from, what);
     stop_if_lost(item_);
     if (decided.verdict == outcome::bought) carry_out(decided, from, what);
+    mine.trace.order();
     return decided.verdict;
   }
 
@@ -67,7 +73,7 @@ class mutex_and_transaction final : public way {
   mutex_and_transaction(const std::string& locks_url, letting_go when)
       : locks_{connect(locks_url)}, item_{locks_, item}, when_{when} {}
 
-  outcome buy(shop& from, const request& what, message& mine) override {
+  outcome buy(shop& from, const request& what, buyer_notes& mine) override {
     auto held = lock_and_note(item_, mine);
     const auto decided = decide(from, what);
     stop_if_lost(item_);
@@ -92,7 +98,7 @@ class with_lock_in final : public way {
  public:
   explicit with_lock_in(const std::string& locks_url) : locks_{connect(locks_url)} {}
 
-  outcome buy(shop& from, const request& what, message& mine) override {
+  outcome buy(shop& from, const request& what, buyer_notes& mine) override {
     auto result = outcome::sold_out;
     from.in_transaction([&](test::open_transaction& tx) {
       const stopwatch waited;
@@ -112,9 +118,15 @@ class with_optimism final : public way {
  public:
   explicit with_optimism(const std::string& locks_url) : locks_{connect(locks_url)} {}
 
-  outcome buy(shop& from, const request& what, message& /*mine*/) override {
+  outcome buy(shop& from, const request& what, buyer_notes& mine) override {
     auto result = outcome::sold_out;
-    from.optimistically(locks_, item, [&] { result = flash_sale::buy(from, what); });
+    bool is_repeated = false;
+    from.optimistically(locks_, item, [&] {
+      if (std::exchange(is_repeated, true)) mine.trace.retry();
+      mine.trace.grant();
+      result = flash_sale::buy(from, what);
+      mine.trace.order();
+    });
     return result;
   }
 

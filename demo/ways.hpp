@@ -3,13 +3,15 @@
 #include <rowlock/rowlock.hpp>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "messages.hpp"
+#include "recorder.hpp"
 #include "shop.hpp"
 
 namespace flash_sale {
@@ -60,6 +62,13 @@ inline std::vector<std::string> all_runs() {
 /// What all locks here are about.
 inline constexpr const char* item = "item/1";
 
+/// What one buyer did.
+struct buyer_notes {
+  std::size_t bought = 0;
+  std::vector<std::int64_t> waits_us{};  ///< how long each lock was waited for
+  recorder trace;
+};
+
 /// How purchases are kept from getting in each other's way, or are not. All threads of a process share one.
 class way {
  public:
@@ -68,8 +77,8 @@ class way {
   way& operator=(const way&) = delete;
   virtual ~way() = default;
 
-  /// One purchase. Notes in `mine` how long a lock was waited for, if there was one.
-  virtual outcome buy(shop& from, const request& what, message& mine) = 0;
+  /// One purchase. Notes in `mine` how long a lock was waited for, if there was one, and when the order was written.
+  virtual outcome buy(shop& from, const request& what, buyer_notes& mine) = 0;
 };
 
 /// By the name of a run above. Throws std::invalid_argument where there is none of that name.

@@ -36,11 +36,13 @@ class buyers {
   message buy_everything();
 
  private:
-  void buy_in_turn(shop& from, message& mine) noexcept;
+  void buy_in_turn(shop& from, buyer_notes& mine) noexcept;
+  outcome buy_one(shop& from, const request& wanted, buyer_notes& mine);
   bool is_over() const noexcept;
   void fail(const std::string& why);
 
   std::vector<request> requests_;
+  std::size_t recorded_;
   std::atomic<std::size_t> next_{0};
   std::atomic<bool> sold_out_{false};
   std::unique_ptr<way> way_;
@@ -53,12 +55,14 @@ class buyers {
 };
 
 buyers::buyers(const task& what)
-    : requests_{requests_for(what.sale, what.process)}, way_{make_way(what.strategy, what.locks_url)} {
+    : requests_{requests_for(what.sale, what.process)},
+      recorded_{what.recorded},
+      way_{make_way(what.strategy, what.locks_url)} {
   for (std::size_t thread = 0; thread < what.sale.threads; ++thread) shops_.emplace_back(what.shop_url);
 }
 
 message buyers::buy_everything() {
-  std::vector<message> each_thread(shops_.size());
+  std::vector<buyer_notes> each_thread(shops_.size(), {.trace = recorder{recorded_}});
   {
     std::vector<std::jthread> threads;
     for (std::size_t at = 0; at < shops_.size(); ++at)
@@ -70,22 +74,33 @@ message buyers::buy_everything() {
   for (const auto& mine : each_thread) {
     all.bought += mine.bought;
     all.waits_us.insert(all.waits_us.end(), mine.waits_us.begin(), mine.waits_us.end());
+    if (mine.trace.is_on()) all.purchases.push_back(mine.trace.latest());
   }
   return all;
 }
 
-void buyers::buy_in_turn(shop& from, message& mine) noexcept {
+void buyers::buy_in_turn(shop& from, buyer_notes& mine) noexcept {
   try {
     while (!is_over()) {
       const auto place = next_.fetch_add(1);
       if (place >= requests_.size()) return;
-      const auto result = way_->buy(from, requests_[place], mine);
+      const auto result = buy_one(from, requests_[place], mine);
       if (result == outcome::bought) ++mine.bought;
       if (result == outcome::sold_out) sold_out_ = true;
     }
   } catch (const std::exception& e) {
     fail(e.what());
   }
+}
+
+outcome buyers::buy_one(shop& from, const request& wanted, buyer_notes& mine) {
+  auto& trace = mine.trace;
+  trace.ask();
+  const auto result = way_->buy(from, wanted, mine);
+  trace.release();
+  // Asked afterwards, so that nobody waits for it.
+  if (trace.is_on() && result == outcome::bought) trace.bought(from.last_order());
+  return result;
 }
 
 bool buyers::is_over() const noexcept { return sold_out_ || failed_ || told_to_stop; }

@@ -31,7 +31,7 @@ outcome write_report(rowlock::client& locks, const std::function<void(int)>& wri
   const std::stop_token lost = held->lost();
   for (int page = 0; page < pages; ++page) {
     if (lost.stop_requested()) {
-      std::cerr << "stopped at page " << page << ": " << to_string(held->why_lost()) << '\n';
+      std::cerr << held->name() << ": stopped at page " << page << ": " << to_string(held->why_lost()) << '\n';
       return outcome::lost;
     }
     write_page(page);
