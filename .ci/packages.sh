@@ -1,9 +1,9 @@
 # To be sourced. need_packages <package>...: installs what is missing of them, and does nothing where nothing is.
 
 build_packages=(g++ cmake ninja-build libsqlite3-dev libpqxx-dev libpq-dev libmysqlcppconn-dev libcli11-dev libfmt-dev
-    nlohmann-json3-dev)
+    nlohmann-json3-dev libncurses-dev)
 test_packages=(libgtest-dev libgmock-dev sqlite3 postgresql pgbouncer mariadb-server-core mariadb-client-core
-    libmariadb-dev pkg-config dpkg-dev file groff-base)
+    libmariadb-dev pkg-config dpkg-dev file groff-base libvterm-dev zsh fish)
 
 missing_packages() {
     local package status

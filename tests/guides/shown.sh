@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What the guides point to is there: every file that one shows, in a block "```ini of <file>", is that file to the letter,
-# every unit is shown, and every link leads to a file and, behind "#", to a heading in it.
+# The guides and the pages at the root point to existing files: every file that one shows, in a block "```ini of <file>",
+# is that file to the letter, every unit is shown, and every link leads to a file and, after "#", to a heading in it. Every
+# guide is in the contents, docs/index.md, and the menu of the site has the same order.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -27,7 +28,8 @@ links() {
 }
 
 shown=()
-for page in README.md docs/*.md; do
+for page in README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md docs/*.md; do
+    [[ -e $page ]] || continue
     folder=$(dirname "$page")
     while IFS= read -r info; do
         file=$folder/${info#* of }
@@ -47,4 +49,12 @@ done
 for file in docs/systemd/*; do
     [[ " ${shown[*]} " == *" $file "* ]] || fault "no guide shows $file"
 done
+for page in docs/*.md; do
+    page=${page#docs/}
+    [[ $page == index.md ]] || grep -qxE "$page(#.*)?" < <(links docs/index.md) || fault "docs/index.md does not link to $page"
+done
+# The menu of the site.
+named=$(sed -nE 's#^.*: docs/(.*[.]md)$#\1#p' mkdocs.yml | grep -vx index.md)
+diff <(echo "$named") <(links docs/index.md | sed 's/#.*//' | grep -xF "$named" | awk '!seen[$0]++') >&2 ||
+    fault "mkdocs.yml names the guides in another order than docs/index.md"
 exit "$failed"

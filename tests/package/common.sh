@@ -72,14 +72,14 @@ check_find_package() {
 check_reaches() {
     local said
     said=$("$2" "$3" 2>&1) && fail "$2 found a server where there is none"
-    grep -q "^$1, while connecting" <<<"$said" || fail "$2 said: $said"
+    grep -q "^connecting to $1 (.*) failed: " <<<"$said" || fail "$2 said: $said"
 }
 
 # check_lacks_backend <program> <scheme>: the program was linked without what speaks to that.
 check_lacks_backend() {
     local said
     said=$("$1" "$2://app@127.0.0.1:1/nothing" 2>&1) && fail "$1 connected with a backend that it does not have"
-    grep -q "^this program was built without rowlock's backend for $2:" <<<"$said" || fail "$1 said: $said"
+    grep -q "^this program \(is not linked with rowlock's backend for $2: URLs\|links rowlock::core alone\)" <<<"$said" || fail "$1 said: $said"
 }
 
 # build_by_pkg_config <prefix> <package>: into $scratch/by_pkg_config.
@@ -119,23 +119,28 @@ check_servers() {
 }
 
 # check_manual <prefix>: pages without errors, of the program and of each subcommand that its own page names, and the
-# completion that the program prints.
+# completions that the program prints.
 check_manual() {
-    local program=$1/bin/rowlock page subcommand subcommands
+    local program=$1/bin/rowlock page subcommand subcommands shell
+    local -A completions=([bash]=bash-completion/completions/rowlock [zsh]=zsh/vendor-completions/_rowlock
+        [fish]=fish/vendor_completions.d/rowlock.fish)
     [[ $has_command == 1 ]] || return 0
     subcommands=$("$program" help --man | sed -n '/^\.SH SEE ALSO/{n;s/rowlock\\-\([a-z]*\)(1),*/\1/gp}')
     [[ " $subcommands " == *" run "* ]] || fail "rowlock(1) names the pages: $subcommands"
     for subcommand in "" $subcommands; do
         page=$1/share/man/man1/rowlock${subcommand:+-$subcommand}.1
+        [[ ! -f $page.gz ]] || gunzip "$page.gz"  # Debian's packages have them compressed
         # shellcheck disable=SC2086
         cmp "$page" <("$program" help --man $subcommand) || fail "$page is not what the program prints"
         ! command -v groff >/dev/null || [[ -z $(groff -man -ww -z "$page" 2>&1) ]] || fail "$page has errors"
     done
-    cmp "$1/share/bash-completion/completions/rowlock" <("$program" help --completion bash) ||
-        fail "The completion for bash is not what the program prints"
+    for shell in "${!completions[@]}"; do
+        cmp "$1/share/${completions[$shell]}" <("$program" help --completion "$shell") ||
+            fail "The completion for $shell is not what the program prints"
+    done
 }
 
-# check_command <prefix>: the program runs without being told where its libraries are, and its examples are there.
+# check_command <prefix>: the program runs without being told where its libraries are.
 check_command() {
     local program=$1/bin/rowlock url=sqlite:$scratch/locks.db
     [[ $has_command == 1 ]] || return 0
@@ -144,5 +149,32 @@ check_command() {
     quietly "$program" --database "$url" run job -- "$program" --database "$url" show job
     quietly "$program" --database "$url" list
     rm "$scratch"/locks.db*
-    diff -r "$root/docs/systemd" "$1/share/doc/rowlock/examples/systemd" || fail "Not the units of the guides are installed"
+}
+
+# links_of <page>: outside of its blocks, those that lead to files.
+links_of() {
+    awk '/^```/ { inside = !inside } !inside' "$1" | grep -oE '\]\([^)]+\)' | sed -E 's/^..//; s/.$//; s/#.*//' |
+        grep -vE '^([a-z]+:|$)' || true
+}
+
+# check_guides <prefix>: what is read beside the program is there, and its links lead to files.
+check_guides() {
+    local folder=$1/share/doc/rowlock page link wanted count=0
+    for page in LICENSE "$root"/*.md "$root"/docs/*.md "$root"/packaging/*.md; do
+        page=${page#"$root/"}
+        [[ -f $folder/$page ]] || fail "$page is not installed"
+    done
+    for wanted in "$root"/examples/*.cpp "$root"/packaging/grafana/*.json "$root"/packaging/prometheus/*.yml; do
+        cmp "$wanted" "$folder/${wanted#"$root/"}" || fail "$wanted is not installed as it is"
+    done
+    diff -r "$root/docs/systemd" "$folder/examples/systemd" || fail "Not the units of the guides are installed"
+    diff -r "$root/schema" "$1/share/rowlock/schema" || fail "Not all of the schema is installed"
+    while IFS= read -r page; do
+        while IFS= read -r link; do
+            [[ -e ${page%/*}/$link ]] || fail "$page links to $link, which is not installed"
+            count=$((count + 1))
+        done < <(links_of "$page")
+    done < <(find "$folder" -name '*.md')
+    [[ $count -gt 20 ]] || fail "Only $count links were found in the guides"
+    [[ -z $(find "$folder" -xtype l -o -type d -empty) ]] || fail "Links to nothing, or empty folders, are in $folder"
 }

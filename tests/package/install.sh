@@ -50,9 +50,6 @@ for path in "$scratch" "$build" "$root"; do
     if grep -rlF "$path" --include='*.cmake' --include='*.pc' "$prefix"; then fail "These files name $path"; fi
 done
 [[ -z $(find "$prefix/include" -type f -not -name '*.hpp') ]] || fail "Not only headers are in $prefix/include"
-for database in $components; do
-    [[ ! -d $root/schema/$database ]] || diff -r "$root/schema/$database" "$prefix/share/rowlock/schema/$database"
-done
 
 check_find_package "$prefix" rowlock::sqlite COMPONENTS sqlite
 check_find_package "$prefix" rowlock::rowlock
@@ -63,4 +60,5 @@ check_servers "$prefix"
 check_libpqxx_of_program
 check_command "$prefix"
 check_manual "$prefix"
+check_guides "$prefix"
 check_shared_libraries

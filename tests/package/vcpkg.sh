@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# The port for vcpkg: its manifest keeps the rules, its options exist for each feature, and in the full tier what it installs is
+# where vcpkg wants it, and programs can be built with it. vcpkg itself is not here: vcpkg.cmake stands for it.
+source "${BASH_SOURCE[0]%/*}/common.sh"
+
+port=$root/packaging/vcpkg/ports/rowlock
+packages=$scratch/vcpkg/packages
+
+# read_port ON|OFF <feature>...
+read_port() {
+    local is_built=$1 features
+    shift
+    printf -v features '%s;' "$@"
+    rm -rf "$scratch/vcpkg"
+    quietly "$cmake" -DPORT_FOLDER="$port" -DSCRATCH="$scratch/vcpkg" -DFEATURES="${features%;}" -DVERSION="$version" \
+        -DBUILD="$is_built" -P "$here/vcpkg.cmake"
+}
+
+check_layout() {
+    local file odd
+    for file in include/rowlock/rowlock.hpp {,debug/}lib/librowlock_{core,sqlite}.a {,debug/}lib/pkgconfig/rowlock.pc \
+        share/rowlock/{copyright,usage,rowlock-config.cmake,rowlock-core-targets-{debug,release}.cmake} \
+        share/rowlock/schema/sqlite/0001_lock.sql tools/rowlock/rowlock; do
+        [[ -f $packages/$file ]] || fail "$file is not installed"
+    done
+    odd=$(find "$packages" -type d -empty -o -path "$packages/debug/include*" -o -path "$packages/debug/share*" \
+        -o -path "*/lib/cmake*" -o -path "$packages/bin*" -o -path "$packages/debug/bin*" -o -path "$packages/share/doc*" -o -xtype l)
+    [[ -z $odd ]] || fail "These have no place in a package of vcpkg: $odd"
+    odd=$(grep -rlIF -e "$scratch" -e "$root" "$packages" || true)
+    [[ -z $odd ]] || fail "These files name folders of this machine: $odd"
+    cmp "$root/LICENSE" "$packages/share/rowlock/copyright"
+    grep -q 'find_package(rowlock CONFIG REQUIRED)' "$packages/share/rowlock/usage" || fail "usage does not tell how to use it"
+}
+
+# A program of either kind links the libraries of its kind.
+check_consumers() {
+    local kind library
+    for kind in Release:lib Debug:debug/lib; do
+        library=$packages/${kind#*:}/librowlock_sqlite.a
+        quietly configure_consumer "$packages" find_package -DTARGET=rowlock::rowlock -DASKED_FOR=CONFIG \
+            -DCMAKE_BUILD_TYPE="${kind%:*}" -G Ninja
+        quietly "$cmake" --build "$scratch/consumer"
+        check_consumer "$scratch/consumer/consumer"
+        grep -qF "$library" "$scratch/consumer/build.ninja" || fail "A program as ${kind%:*} does not link $library"
+    done
+}
+
+tool=()
+[[ $has_command != 1 ]] || tool=(tool)
+for component in ${components/core/}; do read_port OFF "$component" "${tool[@]}"; done
+if [[ ${ROWLOCK_TEST_TIER-} == all ]]; then
+    read_port ON sqlite tool
+    check_layout
+    [[ $("$packages/tools/rowlock/rowlock" --version) == "rowlock $version" ]] || fail "The tool does not run"
+    check_consumers
+fi
