@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include "base/spelling.hpp"
 #include "base/text.hpp"
