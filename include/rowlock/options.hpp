@@ -87,6 +87,13 @@ struct client_options {
   /// renewals, releases and the like. Calls that find no free connection get one in the order of their arrival, after
   /// renewals and releases.
   std::size_t connections = 8;
+  /// Whether requests of threads that would wait for each other are sent together.
+  ///
+  /// While connections are busy, requests to acquire, release and extend leases gather, and leave in one statement.
+  /// A request that finds a connection free is sent as it is. Each keeps its own time limit, stop_token and outcome.
+  /// Two threads of the client send what has gathered; they start when requests first gather. Locks by for_update on
+  /// servers, and acquisitions by fairness::fifo, are always sent alone.
+  bool combine = true;
   /// The greatest number of additional connections for locks by for_update, at least 1.
   ///
   /// Each such lock keeps one connection. A call that finds none free within call_timeout throws errc::pool_exhausted.

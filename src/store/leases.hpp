@@ -2,6 +2,7 @@
 
 #include <rowlock/loss_reason.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,6 +21,8 @@ struct lease_ref {
   std::string_view name;
   std::string_view acquisition;
   duration lease{};  ///< its length; for defer_release, how long after the grant it is to end
+
+  static constexpr auto texts() { return std::array{&lease_ref::name, &lease_ref::acquisition}; }
 };
 
 enum class standing : std::uint8_t { kept, lost, inconclusive };

@@ -2,6 +2,7 @@
 
 #include <rowlock/fencing_token.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -29,6 +30,11 @@ struct acquire_args {
     core::ticket_number turn = core::ticket_number::last;
   };
   std::optional<queue_position> queued{};
+
+  static constexpr auto texts() {
+    return std::array{&acquire_args::name,        &acquire_args::owner, &acquire_args::thread,
+                      &acquire_args::acquisition, &acquire_args::note,  &acquire_args::liveness};
+  }
 };
 
 enum class verdict : std::uint8_t {

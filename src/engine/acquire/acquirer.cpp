@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -203,19 +204,34 @@ bool acquirer::holds_by_transaction(strategy s) noexcept {
   return s == strategy::for_update && db_.database().has_row_locks();
 }
 
+// What waited for others while the client was closed is not sent any more.
+acquirer::combined_try acquirer::try_by(const strategies::algorithm& how) {
+  return {purpose::usual, [this, &how](const store::access& db, std::span<const strategies::acquire_args> batch) {
+            db_.check_usable();
+            return how.acquire(db, batch);
+          }};
+}
+
 // Those that write who has the name into the row; all of them are renewed and released alike.
-const strategies::algorithm& acquirer::algorithm_of(strategy s) const noexcept {
-  if (s == strategy::version_cas) return version_cas_;
-  if (s == strategy::for_update) return liveness_rows_;
-  return unique_index_;
+acquirer::combined_try& acquirer::try_of(strategy s) noexcept {
+  if (s == strategy::version_cas) return version_cas_try_;
+  if (s == strategy::for_update) return liveness_rows_try_;
+  return unique_index_try_;
 }
 
 acquirer::reply acquirer::send(const acquire_request& what, const core::acquisition_id& id,
                                const driver::limits& until) {
   db_.check_usable();
   if (holds_by_transaction(what.options.strategy)) return hold(what, id, until);
-  const base::instant sent = base::now();
-  return {.sent = sent, .answer = ask(what, id, until)};
+  const auto began = base::now();
+  try {
+    return ask(what, id, until);
+  } catch (const error& e) {
+    if (!e.outcome_is_unknown()) throw;
+    if (const auto granted = adopt(what, id, until)) return {.sent = began, .answer = *granted};
+    leave_unresolved(what, id);
+    throw;
+  }
 }
 
 // A session is needed for an attempt, and is all there is to keep or to close: nothing was committed, so nothing is
@@ -249,34 +265,37 @@ acquirer::reply acquirer::hold(const acquire_request& what, const core::acquisit
   }
 }
 
-strategies::answer acquirer::ask(const acquire_request& what, const core::acquisition_id& id,
-                                 const driver::limits& until) try {
+acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisition_id& id,
+                              const driver::limits& until) {
   auto one = args_of(what, id);
   const auto liveness = what.options.strategy == strategy::for_update ? db_.database().liveness() : std::string{};
   one.liveness = liveness;
   const auto first = gateway::leaving_a_tenth(until);
-  const auto& by = algorithm_of(what.options.strategy);
+  auto& by = try_of(what.options.strategy);
   const bool is_queued = what.is_fair() || what.ticket() != core::ticket_number::none;
-  const bool database_asks = what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn && is_queued;
+  if (!is_queued) {
+    const auto [sent, answer] = db_.run_combined(by, one, {.until = first, .last = until.deadline});
+    return {.sent = sent, .answer = answer};
+  }
+  const bool database_asks = what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn;
   if (database_asks)
     one.queued = {.ticket = what.ticket(), .turn = what.is_fair() ? what.turn() : core::ticket_number::none};
-  return db_.run(first, [&](const store::access& db) {
+  return db_.run(first, [&](const store::access& db) -> reply {
     if (!database_asks)
-      if (const auto refused = refused_by_queue(what, db)) return *refused;
-    const auto answer = by.acquire(db, {&one, 1}).at(0);
+      if (const auto refused = refused_by_queue(what, db)) return {.answer = *refused};
+    const auto [sent, answer] = by.ask(db, one);
     if (answer.has_left) what.waiter->give_up_ticket();
     if (answer.what == strategies::verdict::granted && what.waiter != nullptr) ticket_upkeep::leave(*what.waiter, db);
-    return answer;
+    return {.sent = sent, .answer = answer};
   });
-} catch (const error& e) {
-  if (!e.outcome_is_unknown()) throw;
-  if (auto granted = adopt(what, id, until)) return *granted;
+}
+
+void acquirer::leave_unresolved(const acquire_request& what, const core::acquisition_id& id) {
   const bool has_lease = what.options.strategy != strategy::for_update;
   auto entry =
       locks_.unresolved_ones().entry_for(what.name, id, has_lease ? what.options.lease : duration::max(), base::now());
   entry.may_appear = has_lease;  // a lock without a lease is in a file, where nothing comes late
   locks_.unresolved_ones().add(std::move(entry));
-  throw;
 }
 
 // For statements that do not ask the queue themselves. A ticket that is committed between this look and the attempt

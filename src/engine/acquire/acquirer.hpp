@@ -36,6 +36,7 @@ class acquirer {
   lease_ptr try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop);
 
  private:
+  using combined_try = combined_verb<strategies::acquire_args, strategies::answer>;
   struct attempt_result;
   struct reply;
 
@@ -51,14 +52,16 @@ class acquirer {
   attempt_result try_once(const acquire_request& what, const driver::limits& until);
   reply send(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   reply hold(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
-  strategies::answer ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
+  reply ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   std::optional<strategies::answer> refused_by_queue(const acquire_request& what, const store::access& db) const;
   std::optional<strategies::answer> adopt(const acquire_request& what, const core::acquisition_id& id,
                                           const driver::limits& until) noexcept;
+  void leave_unresolved(const acquire_request& what, const core::acquisition_id& id);
   lease_ptr admit(const acquire_request& what, const core::acquisition_id& id, reply granted);
 
+  combined_try try_by(const strategies::algorithm& how);
   strategies::acquire_args args_of(const acquire_request& what, const core::acquisition_id& id) const;
-  const strategies::algorithm& algorithm_of(strategy s) const noexcept;
+  combined_try& try_of(strategy s) noexcept;
   bool holds_by_transaction(strategy s) noexcept;
 
   gateway& db_;
@@ -68,10 +71,13 @@ class acquirer {
   ticket_upkeep& tickets_;
   ticket_cleanup& cleanup_;
   wakeups& wakeups_;
+  const strategies::for_update for_update_{};
   const strategies::unique_index unique_index_{};
   const strategies::version_cas version_cas_{};
   const strategies::liveness_rows liveness_rows_{};
-  const strategies::for_update for_update_{};
+  combined_try unique_index_try_{try_by(unique_index_)};
+  combined_try version_cas_try_{try_by(version_cas_)};
+  combined_try liveness_rows_try_{try_by(liveness_rows_)};
 };
 
 }  // namespace rowlock::inline v1::engine

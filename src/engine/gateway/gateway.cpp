@@ -36,7 +36,17 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
                     "held_transactions",
                     {.most = options.held_transactions},
                     options.connect_timeout,
-                    [this] { events_.reconnected(); }} {}
+                    [this] { events_.reconnected(); }},
+      combiner_{[this](const driver::limits& until, purpose what_for, const auto& use) { run(until, use, what_for); },
+                lines()} {}
+
+// On servers two, so that one batch travels while the other is carried out; SQLite carries out one at a time.
+combiner::line_options gateway::lines() const noexcept {
+  if (!options_.combine) return {};
+  if (!database_->has_row_locks()) return {.lines = 1, .mixes_verbs = true};
+  constexpr std::size_t most = 2;
+  return {.lines = std::min(most, std::max<std::size_t>(options_.connections - 1, 1))};
+}
 
 driver::open_options gateway::for_database(const identity& who) {
   return {.warning = [this](const std::string& sentence) { events_.warn(sentence); },
@@ -124,6 +134,7 @@ bool gateway::begin_close() noexcept {
 }
 
 void gateway::close(const driver::limits& until) noexcept {
+  combiner_.stop();
   if (!database_->has_row_locks()) retire(until);
   database_->abandon();
   transactions_.close();

@@ -17,6 +17,7 @@
 #include "core/wait.hpp"
 #include "driver/backend.hpp"
 #include "engine/events/telemetry.hpp"
+#include "engine/gateway/combiner.hpp"
 #include "engine/gateway/in_flight_calls.hpp"
 #include "engine/gateway/pool.hpp"
 #include "engine/identity.hpp"
@@ -66,6 +67,12 @@ class gateway {
   /// The same whatever the schema is.
   template <class Use>
   auto run_on_any_schema(const driver::limits& until, Use use, purpose what_for = purpose::usual);
+  /// Asks together with other threads, where these would wait for each other: see combiner. On whose thread, is open.
+  template <class Request, class Answer>
+  sent_answer<Answer> run_combined(combined_verb<Request, Answer>& verb, const Request& one,
+                                   const combined_limits& until) {
+    return combiner_.run(verb, one, until);
+  }
   void require_fit_schema(const store::access& db);
   /// It is checked again at the next use.
   void forget_schema() noexcept { schema_fits_ = false; }
@@ -92,6 +99,7 @@ class gateway {
   driver::open_options for_database(const identity& who);
   pool::open_session opening(connecting how);
   std::unique_ptr<driver::session> open(connecting how, const driver::limits& until);
+  combiner::line_options lines() const noexcept;
   void retire(const driver::limits& until) noexcept;
 
   const base::fork_guard process_;
@@ -102,6 +110,7 @@ class gateway {
   const std::unique_ptr<driver::database> database_;
   pool pool_;
   pool transactions_;
+  combiner combiner_;
   std::atomic<bool> schema_fits_{false};  // checked once, and again after the tables were found missing
   in_flight_calls calls_;
   std::condition_variable_any closing_;

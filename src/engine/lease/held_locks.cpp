@@ -107,14 +107,12 @@ store::release_outcome held_locks::try_release(const lease_state& a, const drive
   auto outcome = store::release_outcome::gone;
   retry_inconclusive(db_, until.stop, [&] {
     if (outcome == store::release_outcome::pinned) a.wait_for_claimant();
-    const bool stays = a.stays_until > base::now();
-    outcome = db_.run(
-                     until,
-                     [&](const store::access& db) {
-                       return stays ? store::defer_release(db, {&one, 1}) : store::release(db, {&one, 1});
-                     },
-                     purpose::releasing)
-                  .at(0);
+    if (a.stays_until > base::now()) {
+      const auto defer = [&](const store::access& db) { return store::defer_release(db, {&one, 1}).at(0); };
+      outcome = db_.run(until, defer, purpose::releasing);
+    } else {
+      outcome = db_.run_combined(release_, one, {.until = until, .last = until.deadline}).what;
+    }
     return outcome != store::release_outcome::pinned;
   });
   return outcome;
@@ -220,13 +218,7 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   a->shorten_deadline(core::local_deadline(sent, ttl, ttl));
   watchdog_.arm(a->deadline());
   const store::lease_ref one{.name = a->name.view(), .acquisition = a->id.text(), .lease = ttl};
-  const auto answer = db_.run(
-                             until,
-                             [&](const store::access& db) {
-                               return store::extend(db, {&one, 1});
-                             },
-                             purpose::renewing)
-                          .at(0);
+  const auto answer = db_.run_combined(extend_, one, {.until = until, .last = until.deadline}).what;
   if (answer.what == store::standing::inconclusive) return false;
   if (answer.what == store::standing::lost) {
     gone(a, answer.why);

@@ -70,6 +70,8 @@ class held_locks final : private lease_listener, private watchdog::listener {
   std::vector<unresolved> give_up(const std::vector<lease_ptr>& all, loss_reason why, const driver::limits& until);
 
   gateway& db_;
+  combined_verb<store::lease_ref, store::release_outcome> release_{purpose::releasing, store::release};
+  combined_verb<store::lease_ref, store::renewal> extend_{purpose::renewing, store::extend};
   release_notices& notices_;
   maintenance& maintenance_;
   lock_registry registry_;

@@ -1,0 +1,178 @@
+#include "engine/gateway/combiner.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include "core/error_detail.hpp"
+#include "engine/gateway/batches.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+[[noreturn]] void throw_left_behind(const std::stop_token& stop, bool was_sent) {
+  if (!was_sent && stop.stop_requested())
+    throw error{errc::cancelled, "stopped while waiting for the requests of other threads"};
+  if (!was_sent)
+    throw error{errc::pool_exhausted, "the database took the whole time limit for the requests of other threads"};
+  if (stop.stop_requested())
+    throw detail::error_access::make(errc::cancelled, "stopped while the database answered", {.outcome_unknown = true});
+  throw detail::error_access::make(errc::call_timed_out, "no answer from the database within the time limit",
+                                   {.retryable = true, .outcome_unknown = true});
+}
+
+// Not about the connection, the time or the client: then another request of the batch may be the cause.
+bool may_be_about_one(const error& e) {
+  return !e.connection_is_unusable() && !e.outcome_is_unknown() && e.code() != errc::pool_exhausted &&
+         e.code() != errc::cancelled && e.code() != errc::client_closed;
+}
+
+bool goes_before(const combined_call_ptr& a, const combined_call_ptr& b) {
+  if (&a->verb() != &b->verb()) return a->verb().what_for() < b->verb().what_for();
+  return a->name() < b->name();
+}
+
+}  // namespace
+
+// --- a thread with a request -----------------------------------------------------------------------------------------
+
+bool combiner::goes_straight() {
+  const auto state = state_.lock();
+  const bool may = (state->queue.empty() && state->busy < options_.lines) || !has_workers(*state);
+  if (may) ++state->busy;
+  return may;
+}
+
+void combiner::leave_line() noexcept {
+  const auto state = state_.lock();
+  --state->busy;
+  if (!state->queue.empty()) work_.notify_one();
+}
+
+void combiner::wait_for(const combined_call_ptr& one) {
+  auto outcome = one->wait();
+  // It may have been taken meanwhile, and it may even have ended.
+  if (outcome == combined_call::outcome::not_sent && !withdraw(one)) outcome = one->wait();
+  if (outcome != combined_call::outcome::ended)
+    throw_left_behind(one->stop(), outcome == combined_call::outcome::unknown);
+  one->throw_if_failed();
+}
+
+void combiner::enqueue(const combined_call_ptr& one) {
+  const auto state = state_.lock();
+  state->queue.push_back(one);
+  if (state->busy < options_.lines) work_.notify_one();
+}
+
+// false: a worker has taken it.
+bool combiner::withdraw(const combined_call_ptr& one) {
+  const auto state = state_.lock();
+  return std::erase(state->queue, one) > 0;
+}
+
+// --- the workers -----------------------------------------------------------------------------------------------------
+
+// They start when a request first has to wait. Where no thread is to be had, every request goes straight.
+bool combiner::has_workers(contents& in) {
+  if (in.is_stopped) return false;
+  try {
+    while (in.workers.size() < options_.lines)
+      in.workers.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  } catch (const std::system_error&) {  // those that are there do
+  }
+  return !in.workers.empty();
+}
+
+void combiner::stop() noexcept {
+  std::vector<std::jthread> workers;
+  {
+    const auto state = state_.lock();
+    state->is_stopped = true;
+    workers.swap(state->workers);
+  }
+  for (auto& each : workers) each.request_stop();
+}
+
+void combiner::work(const std::stop_token& stop) {
+  for (;;) {
+    const auto batch = next_batch(stop);
+    if (batch.empty()) return;
+    const line mine{*this};
+    carry_out(batch, stop);
+  }
+}
+
+// Empty: stopped.
+std::vector<combined_call_ptr> combiner::next_batch(const std::stop_token& stop) {
+  auto state = state_.lock();
+  const auto has_work = [&] { return !state->queue.empty() && state->busy < options_.lines; };
+  if (!work_.wait(state.lock(), stop, has_work) || stop.stop_requested()) return {};
+  ++state->busy;
+  return take_batch(*state);
+}
+
+// In the order in which they came. Those that cannot come along, as the batch has their name already, stay first in the
+// queue.
+std::vector<combined_call_ptr> combiner::take_batch(contents& from) const {
+  std::vector<combined_call_ptr> batch;
+  std::deque<combined_call_ptr> rest;
+  std::set<std::pair<const combinable_verb*, std::string_view>> names;
+  const combinable_verb& first = from.queue.front()->verb();
+  for (auto& each : from.queue) {
+    const bool fits = options_.mixes_verbs || &each->verb() == &first;
+    const bool joins = fits && batch.size() < batch_size && names.emplace(&each->verb(), each->name()).second;
+    if (joins) {
+      batch.push_back(std::move(each));
+    } else {
+      rest.push_back(std::move(each));
+    }
+  }
+  from.queue = std::move(rest);
+  base::instant ends = base::instant::min();
+  for (const auto& each : batch) ends = std::max(ends, each->deadline());
+  for (const auto& each : batch) each->was_sent(ends);
+  std::sort(batch.begin(), batch.end(), goes_before);
+  return batch;
+}
+
+// One that the database refuses fails alone: the others are asked again without it, by halves.
+void combiner::carry_out(std::span<const combined_call_ptr> some, const std::stop_token& stop) noexcept {
+  driver::limits until{.deadline = base::instant::min(), .stop = stop};
+  for (const auto& each : some) until.deadline = std::max(until.deadline, each->deadline());
+  try {
+    ask(some, until);
+    for (const auto& each : some) each->succeeded();
+  } catch (const error& e) {
+    if (some.size() > 1 && may_be_about_one(e)) {
+      carry_out(some.first(some.size() / 2), stop);
+      carry_out(some.subspan(some.size() / 2), stop);
+    } else {
+      for (const auto& each : some) each->failed(e);
+    }
+  } catch (...) {
+    for (const auto& each : some) each->failed(std::current_exception());
+  }
+}
+
+void combiner::ask(std::span<const combined_call_ptr> some, const driver::limits& until) {
+  const auto all = [&](const store::access& db) {
+    if (!options_.mixes_verbs || some.size() == 1) return ask_by_verb(db, some);
+    db.session.exclusively([&] { ask_by_verb(db, some); }, until);
+  };
+  run_(until, some.front()->verb().what_for(), std::ref(all));
+}
+
+void combiner::ask_by_verb(const store::access& db, std::span<const combined_call_ptr> some) const {
+  while (!some.empty()) {
+    auto& verb = some.front()->verb();
+    const auto other =
+        std::find_if(some.begin(), some.end(), [&](const combined_call_ptr& c) { return &c->verb() != &verb; });
+    const auto count = static_cast<std::size_t>(other - some.begin());
+    verb.ask(db, some.first(count));
+    some = some.subspan(count);
+  }
+}
+
+}  // namespace rowlock::inline v1::engine

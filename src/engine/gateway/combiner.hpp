@@ -1,0 +1,176 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/boot_clock.hpp"
+#include "base/guarded.hpp"
+#include "engine/gateway/combined_call.hpp"
+#include "engine/gateway/pool.hpp"
+#include "store/access.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// What may be asked for many threads at once.
+class combinable_verb {
+ public:
+  explicit combinable_verb(purpose what_for) noexcept : purpose_{what_for} {}
+  combinable_verb(const combinable_verb&) = delete;
+  combinable_verb& operator=(const combinable_verb&) = delete;
+  virtual ~combinable_verb() = default;
+
+  purpose what_for() const noexcept { return purpose_; }
+  /// Asks for these, and keeps the answer of each with it.
+  virtual void ask(const store::access& db, std::span<const combined_call_ptr> some) = 0;
+
+ private:
+  const purpose purpose_;
+};
+
+/// The answer to a request that was sent at that time.
+template <class Answer>
+struct sent_answer {
+  base::instant sent{};
+  Answer what{};
+};
+
+/// One of the verbs that take batches.
+template <class Request, class Answer>
+class combined_verb final : public combinable_verb {
+ public:
+  /// One answer for each request, in their order. A batch holds a name at most once.
+  using function = std::function<std::vector<Answer>(const store::access&, std::span<const Request>)>;
+
+  combined_verb(purpose what_for, function ask) : combinable_verb{what_for}, ask_{std::move(ask)} {}
+
+  sent_answer<Answer> ask(const store::access& db, const Request& one) const {
+    const auto sent = base::now();
+    return {.sent = sent, .what = ask_(db, {&one, 1}).at(0)};
+  }
+
+  void ask(const store::access& db, std::span<const combined_call_ptr> some) override {
+    std::vector<Request> requests;
+    requests.reserve(some.size());
+    for (const auto& each : some) requests.push_back(*call_of(each).what);
+    const auto sent = base::now();
+    auto answers = ask_(db, requests);
+    for (std::size_t i = 0; i < some.size(); ++i)
+      call_of(some[i]).answer = sent_answer<Answer>{.sent = sent, .what = std::move(answers.at(i))};
+  }
+
+  struct call final : combined_call {
+    call(combined_verb& verb, const Request& one, const combined_limits& until)
+        : combined_call{verb, until}, what{one} {}
+    std::string_view name() const noexcept override { return what->name; }
+    const owning<Request> what;
+    std::optional<sent_answer<Answer>> answer;
+  };
+
+ private:
+  static call& call_of(const combined_call_ptr& c) { return static_cast<call&>(*c); }
+
+  const function ask_;
+};
+
+/// Many threads' requests, few statements: while the lines to the database are busy, the requests of other threads
+/// gather, and leave together. So they share a round trip and a commit. (Flat combining, by Hendler, Incze, Shavit and
+/// Tzafrir; databases call it group commit.)
+///
+/// A request that finds a line free goes straight, on the thread that asks. The others are sent by threads of the
+/// combiner's own, in the order in which they came, so that each can leave when its own time is over. A batch is of one
+/// verb, or, where the database commits faster than it answers, of all that wait; releases then go first.
+///
+/// The laws. Each request has an acquisition of its own, and a statement for many does for each what a statement for
+/// one does, under the same row lock (1 to 4). The time of sending is taken after the wait for a line (5). A reply that
+/// is lost is lost for each of the batch, and so is the answer to a thread that left: each resolves its own (6). A
+/// thread waits by its own limits, never by those of others (8).
+class combiner {
+ public:
+  /// Runs this on a session that is good for the purpose.
+  using on_session =
+      std::function<void(const driver::limits&, purpose, const std::function<void(const store::access&)>&)>;
+  struct line_options {
+    std::size_t lines = 0;     ///< requests or batches that are under way at once; 0: every request goes straight
+    bool mixes_verbs = false;  ///< a batch of several verbs is one transaction
+  };
+
+  combiner(on_session run, const line_options& with) : run_{std::move(run)}, options_{with} {}
+  combiner(const combiner&) = delete;
+  combiner& operator=(const combiner&) = delete;
+  ~combiner() { stop(); }
+
+  /// Throws what the verb throws; call_timed_out or cancelled where its time was over or it was stopped, with
+  /// outcome_is_unknown() if it was sent.
+  template <class Request, class Answer>
+  sent_answer<Answer> run(combined_verb<Request, Answer>& verb, const Request& one, const combined_limits& until);
+
+  /// What is queued is not sent any more; later requests go straight.
+  void stop() noexcept;
+
+ private:
+  struct contents {
+    std::deque<combined_call_ptr> queue;
+    std::size_t busy = 0;  // lines
+    bool is_stopped = false;
+    std::vector<std::jthread> workers;
+  };
+  class line;
+
+  bool goes_straight();
+  void leave_line() noexcept;
+  void enqueue(const combined_call_ptr& one);
+  void wait_for(const combined_call_ptr& one);
+  bool withdraw(const combined_call_ptr& one);
+  bool has_workers(contents& in);
+  void work(const std::stop_token& stop);
+  std::vector<combined_call_ptr> next_batch(const std::stop_token& stop);
+  std::vector<combined_call_ptr> take_batch(contents& from) const;
+  void carry_out(std::span<const combined_call_ptr> some, const std::stop_token& stop) noexcept;
+  void ask(std::span<const combined_call_ptr> some, const driver::limits& until);
+  void ask_by_verb(const store::access& db, std::span<const combined_call_ptr> some) const;
+
+  const on_session run_;
+  const line_options options_;
+  std::condition_variable_any work_;
+  base::guarded<contents> state_;
+};
+
+/// A free line, while a thread uses it.
+class combiner::line {
+ public:
+  explicit line(combiner& of) noexcept : of_{of} {}
+  line(const line&) = delete;
+  line& operator=(const line&) = delete;
+  ~line() { of_.leave_line(); }
+
+ private:
+  combiner& of_;
+};
+
+template <class Request, class Answer>
+sent_answer<Answer> combiner::run(combined_verb<Request, Answer>& verb, const Request& one,
+                                  const combined_limits& until) {
+  if (goes_straight()) {
+    const line mine{*this};
+    sent_answer<Answer> out;
+    const auto ask = [&](const store::access& db) { out = verb.ask(db, one); };
+    run_(until.until, verb.what_for(), std::ref(ask));
+    return out;
+  }
+  const auto call = std::make_shared<typename combined_verb<Request, Answer>::call>(verb, one, until);
+  enqueue(call);
+  wait_for(call);
+  return std::move(*call->answer);
+}
+
+}  // namespace rowlock::inline v1::engine
