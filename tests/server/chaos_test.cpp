@@ -12,10 +12,15 @@
 namespace rowlock::test {
 namespace {
 
-constexpr std::size_t names = 4;
-constexpr int clients = 3;
-constexpr int threads_a_client = 4;
+constexpr std::size_t most_names = 16;
 constexpr duration lease = 600ms;
+
+struct crowd_size {
+  std::size_t names;
+  int clients;
+  int threads_a_client;
+  int disturbances = 50;
+};
 
 /// Clients contend for a few names, while requests and answers get lost, connections are cut, and sessions are ended.
 class chaos : public on_each_server_by_proxy {
@@ -23,7 +28,7 @@ class chaos : public on_each_server_by_proxy {
   static std::string name(std::size_t number) { return "chaos/" + std::to_string(number); }
 
   /// Takes locks and lets go of them; what fails is tried again.
-  void contend(const std::stop_token& stop, client& locks, unsigned seed) {
+  void contend(const std::stop_token& stop, client& locks, std::size_t names, unsigned seed) {
     std::mt19937 random{seed};
     while (!stop.stop_requested()) {
       const std::size_t number = random() % names;
@@ -57,7 +62,7 @@ class chaos : public on_each_server_by_proxy {
     held.release();
   }
 
-  void disturb(std::mt19937& random) {
+  void disturb(std::size_t names, std::mt19937& random) {
     constexpr std::array actions = {tcp_proxy::action::cut_before, tcp_proxy::action::cut_after,
                                     tcp_proxy::action::black_hole_before, tcp_proxy::action::black_hole_after,
                                     tcp_proxy::action::hold};
@@ -75,34 +80,46 @@ class chaos : public on_each_server_by_proxy {
     if (random() % 4 == 0) proxy().let_go();
   }
 
-  ledger book_{names};
+  void run(const crowd_size& size) {
+    std::vector<client> all;
+    for (int i = 0; i < size.clients; ++i)
+      all.push_back(connect_through_proxy({.transaction_pooling = i == 0 && size.clients > 1 && is_on("postgresql")}));
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < size.clients * size.threads_a_client; ++i)
+      threads.emplace_back([&, i](const std::stop_token& stop) {
+        contend(stop, all.at(static_cast<std::size_t>(i % size.clients)), size.names,
+                seed() + 1 + static_cast<unsigned>(i));
+      });
+    std::mt19937 random{seed()};
+    const auto has_happened = [&] { return book_.grants() > 50 && disturbances_ > size.disturbances; };
+    const auto least = is_full_tier() ? 15s : 3s;
+    for (const stopwatch watch; watch.elapsed() < least || (!has_happened() && watch.elapsed() < patience);) {
+      disturb(size.names, random);
+      // A busy machine is disturbed sooner than it grants.
+      eventually(200ms, [&] { return book_.grants() >= disturbances_; });
+    }
+    threads.clear();
+    proxy().let_go();
+    EXPECT_EQ(book_.double_grants(), 0);
+    EXPECT_EQ(book_.tokens_out_of_order(), 0);
+    EXPECT_GT(book_.grants(), 50);
+    EXPECT_GT(disturbances_, size.disturbances);
+    auto other = connect();
+    for (std::size_t i = 0; i < size.names; ++i) EXPECT_TRUE(other.try_acquire_for(name(i), 10s).has_value()) << i;
+  }
+
+  ledger book_{most_names};
   int disturbances_ = 0;
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(chaos);
 
 TEST_P(chaos, gives_no_name_to_two_and_leaves_no_lock_behind) {
-  std::vector<client> all;
-  for (int i = 0; i < clients; ++i)
-    all.push_back(connect_through_proxy({.transaction_pooling = i == 0 && is_on("postgresql")}));
-  std::vector<std::jthread> threads;
-  for (unsigned i = 0; i < clients * threads_a_client; ++i)
-    threads.emplace_back([&, i](const std::stop_token& stop) { contend(stop, all.at(i % clients), seed() + 1 + i); });
-  std::mt19937 random{seed()};
-  const auto has_happened = [this] { return book_.grants() > 50 && disturbances_ > 50; };
-  const auto least = is_full_tier() ? 15s : 3s;
-  for (const stopwatch watch; watch.elapsed() < least || (!has_happened() && watch.elapsed() < patience);) {
-    disturb(random);
-    // A busy machine is disturbed sooner than it grants.
-    eventually(200ms, [&] { return book_.grants() >= disturbances_; });
-  }
-  threads.clear();
-  proxy().let_go();
-  EXPECT_EQ(book_.double_grants(), 0);
-  EXPECT_EQ(book_.tokens_out_of_order(), 0);
-  EXPECT_GT(book_.grants(), 50);
-  EXPECT_GT(disturbances_, 50);
-  auto other = connect();
-  for (std::size_t i = 0; i < names; ++i) EXPECT_TRUE(other.try_acquire_for(name(i), 10s).has_value()) << i;
+  run({.names = 4, .clients = 3, .threads_a_client = 4});
+}
+
+// Their requests travel together.
+TEST_P(chaos, gives_no_name_to_two_of_many_threads_of_one_client) {
+  run({.names = most_names, .clients = 1, .threads_a_client = 64, .disturbances = many(50, 10)});
 }
 
 }  // namespace

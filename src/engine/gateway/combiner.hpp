@@ -114,6 +114,9 @@ class combiner {
   template <class Request, class Answer>
   sent_answer<Answer> run(combined_verb<Request, Answer>& verb, const Request& one, const combined_limits& until);
 
+  /// Requests that are queued now.
+  std::size_t waiting() { return state_.lock()->queue.size(); }
+
   /// What is queued is not sent any more; later requests go straight.
   void stop() noexcept;
 

@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <latch>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "contract/contract.hpp"
+#include "support/tier.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// Many threads of one client, whose requests travel together where the client combines.
+class combining : public contract {
+ protected:
+  static constexpr int threads = 64;
+  static std::string name(int number) { return "job/" + std::to_string(number); }
+
+  template <class Work>
+  static void on_each_thread(Work work) {
+    std::latch all_are_there{threads};
+    std::vector<std::jthread> all;
+    for (int i = 0; i < threads; ++i)
+      all.emplace_back([&, i] {
+        all_are_there.arrive_and_wait();
+        work(i);
+      });
+  }
+};
+ROWLOCK_CONTRACT_SUITE(combining, leases(usual_pairs()));
+
+TEST_P(combining, loses_no_count_and_no_order_of_tokens) {
+  constexpr int names = 8;
+  struct account {
+    int visits = 0;  // guarded by the lock
+    fencing_token last{};
+  };
+  for (const bool combines : {true, false}) {
+    auto locks = connect({.combine = combines});
+    std::array<account, names> accounts{};
+    const int rounds = many(20, 5);
+    on_each_thread([&](int thread) {
+      for (int round = 0; round < rounds; ++round) {
+        const int number = (thread + round) % names;
+        const auto held = locks.acquire(name(number), with());
+        auto& here = accounts.at(static_cast<std::size_t>(number));
+        EXPECT_GT(held.token(), here.last);
+        here.last = held.token();
+        ++here.visits;
+      }
+    });
+    for (const auto& each : accounts) EXPECT_EQ(each.visits, threads * rounds / names) << combines;
+  }
+}
+
+TEST_P(combining, starves_nobody) {
+  auto locks = connect();
+  std::array<int, threads> cycles{};
+  std::atomic<int> all{0};
+  const int enough = many(500, 100) * threads;
+  on_each_thread([&](int thread) {
+    while (all < enough) {
+      locks.acquire(name(thread), with()).release();
+      ++cycles.at(static_cast<std::size_t>(thread));
+      ++all;
+    }
+  });
+  EXPECT_GE(*std::min_element(cycles.begin(), cycles.end()) * 4, all / threads);
+}
+
+TEST_P(combining, ends_with_the_client) {
+  auto locks = connect();
+  std::atomic<int> grants{0};
+  std::atomic<int> ended{0};
+  std::jthread closing{[&] {
+    EXPECT_TRUE(eventually([&] { return grants > 2 * threads; }));
+    locks.close();
+  }};
+  on_each_thread([&](int thread) {
+    const auto work = [&] {
+      for (;;) {
+        auto held = locks.acquire(name(thread), with());
+        ++grants;
+        held.release();
+      }
+    };
+    const auto why = error_of([&] {
+      work();
+      return true;
+    });
+    if (why && (why->code() == errc::client_closed || why->code() == errc::lock_lost)) ++ended;
+  });
+  EXPECT_EQ(ended, threads);
+  auto other = connect();
+  for (int i = 0; i < threads; ++i) EXPECT_TRUE(can_have(other, name(i))) << i;
+}
+
+TEST_P(combining, keeps_limits_and_stops_of_each_its_own) {
+  auto locks = connect({.call_timeout = 2s});
+  auto obstacle = db().stall();
+  std::stop_source stop;
+  std::atomic<int> begun{0};
+  std::atomic<int> stopped{0};
+  std::atomic<int> granted{0};
+  std::jthread stopping{[&] {
+    EXPECT_TRUE(eventually([&] { return begun == threads; }));
+    stop.request_stop();
+    EXPECT_TRUE(eventually([&] { return stopped == threads / 2; })) << "while the others wait";
+    EXPECT_EQ(granted, 0);
+    obstacle.reset();
+  }};
+  on_each_thread([&](int thread) {
+    ++begun;
+    if (thread % 2 == 0) {
+      const auto why = error_of([&] { return locks.acquire(name(thread), with(), stop.get_token()); });
+      EXPECT_TRUE(why && why->code() == errc::cancelled) << (why ? why->what() : "granted");
+      ++stopped;
+    } else {
+      locks.acquire(name(thread), with()).release();
+      ++granted;
+    }
+  });
+  EXPECT_EQ(stopped, threads / 2);
+  EXPECT_EQ(granted, threads / 2);
+  for (int i = 0; i < threads; ++i) EXPECT_TRUE(eventually([&] { return can_have(locks, name(i)); })) << i;
+}
+
+/// With a rule in the table that one name breaks.
+class combining_with_a_bad_request : public combining {
+ protected:
+  void forbid(const std::string& forbidden) {
+    const bool is_sqlite = GetParam().name.starts_with("sqlite");
+    const std::string rule =
+        is_sqlite ? "CREATE TRIGGER no_bad BEFORE INSERT ON rowlock_lock WHEN NEW.name = '" + forbidden +
+                        "' BEGIN SELECT RAISE(ABORT, 'forbidden'); END;"
+                  : "ALTER TABLE rowlock_lock ADD CONSTRAINT no_bad CHECK (name <> '" + forbidden + "');";
+    const auto command = "printf '%s\\n' \"" + rule + "\" | " + db().shell() + " >/dev/null";
+    ASSERT_EQ(std::system(command.c_str()), 0)
+        << command;  // NOLINT(cert-env33-c,concurrency-mt-unsafe): no threads yet
+  }
+};
+ROWLOCK_CONTRACT_SUITE(combining_with_a_bad_request, leases(usual_pairs()));
+
+TEST_P(combining_with_a_bad_request, lets_it_fail_alone) {
+  connect();
+  forbid(name(7));
+  auto locks = connect();
+  std::atomic<int> granted{0};
+  for (int round = 0; round < 3; ++round)
+    on_each_thread([&](int thread) {
+      const auto why = error_of([&] {
+        locks.acquire(name(thread), with()).release();
+        return true;
+      });
+      if (!why) ++granted;
+      EXPECT_EQ(why.has_value(), thread == 7) << (why ? why->what() : "");
+    });
+  EXPECT_EQ(granted, 3 * (threads - 1));
+}
+
+}  // namespace
+}  // namespace rowlock::test

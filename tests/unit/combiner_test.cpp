@@ -1,0 +1,318 @@
+#include <gmock/gmock.h>
+#include <rowlock/error.hpp>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/boot_clock.hpp"
+#include "core/error_detail.hpp"
+#include "engine/gateway/combiner.hpp"
+#include "support/errors.hpp"
+#include "support/happening.hpp"
+#include "testkit/eventually.hpp"
+#include "unit/fake_database.hpp"
+
+// Which requests travel together, and what becomes of each, with a database that the test plays. The lines are kept
+// busy for as long as requests are to gather.
+
+namespace rowlock {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::combiner;
+using engine::purpose;
+using test::eventually;
+using test::happening;
+using test::throws;
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+struct question {
+  std::string_view name;
+  std::string_view says;
+  static constexpr auto texts() { return std::array{&question::name, &question::says}; }
+};
+using verb = engine::combined_verb<question, std::string>;
+using batches = std::vector<std::vector<std::string>>;
+
+error refusal() { return {errc::database_error, "it was refused"}; }
+error lost_reply() {
+  return detail::error_access::make(errc::outcome_unknown, "the reply was lost",
+                                    {.connection_unusable = true, .outcome_unknown = true});
+}
+
+bool is(errc code, const std::optional<error>& e) { return e && e->code() == code; }
+bool has_unknown_outcome(const std::optional<error>& e) { return e && e->outcome_is_unknown(); }
+
+struct combiner_test : testing::Test {
+  explicit combiner_test(combiner::line_options with = {.lines = 1}) : options{with} {}
+
+  std::vector<std::string> answer(std::string_view which, std::span<const question> some) {
+    std::vector<std::string> names;
+    for (const auto& q : some) names.emplace_back(q.name);
+    {
+      const std::lock_guard alone{mutex};
+      asked.push_back(names);
+      for (auto& each : asked.back()) each.insert(0, which);
+    }
+    if (names.front() == "blocker") {
+      is_blocked.happens();
+      static_cast<void>(may_go_on.within());
+    }
+    if (on_batch) on_batch(some);
+    std::vector<std::string> out;
+    for (const auto& q : some) out.push_back(std::string{q.says} + "!");
+    return out;
+  }
+
+  verb::function by(std::string_view which) {
+    return [this, which](const store::access& on, std::span<const question> some) {
+      deadline = on.until.deadline;
+      return answer(which, some);
+    };
+  }
+
+  std::future<std::string> ask(std::string name, verb& what, engine::combined_limits until) {
+    return std::async(std::launch::async, [this, name = std::move(name), &what, until] {
+      return combined.run(what, {.name = name, .says = name}, until).what;
+    });
+  }
+  std::future<std::string> ask(std::string name) { return ask(std::move(name), acquiring, an_hour()); }
+
+  static engine::combined_limits an_hour(std::stop_token stop = {}) {
+    const auto end = base::now() + 1h;
+    return {.until = {.deadline = end, .stop = std::move(stop)}, .last = end};
+  }
+  static engine::combined_limits over() { return {.until = {.deadline = base::now()}, .last = base::now()}; }
+
+  void block() {
+    blocker = ask("blocker");
+    ASSERT_TRUE(is_blocked.within());
+  }
+  // Asks, and waits until it is queued.
+  std::future<std::string> queue(const std::string& name, verb& what, const engine::combined_limits& until) {
+    const auto before = combined.waiting();
+    auto out = ask(name, what, until);
+    EXPECT_TRUE(eventually([&] { return combined.waiting() > before; }));
+    return out;
+  }
+  std::future<std::string> queue(const std::string& name) { return queue(name, acquiring, an_hour()); }
+  void go_on() { may_go_on.happens(); }
+
+  batches all_asked() {
+    const std::lock_guard alone{mutex};
+    return asked;
+  }
+
+  test::fake_database db;
+  combiner::line_options options;
+  std::mutex mutex;
+  batches asked;
+  base::instant deadline{};  // of the last batch
+  happening is_blocked;
+  happening may_go_on;
+  std::function<void(std::span<const question>)> on_batch;
+  verb acquiring{purpose::usual, by("")};
+  verb releasing{purpose::releasing, by("-")};
+  combiner combined{[this](const driver::limits& until, purpose what_for, const auto& use) {
+                      db.gateway().run(until, use, what_for);
+                    },
+                    options};
+  std::future<std::string> blocker;
+};
+
+struct mixing_combiner_test : combiner_test {
+  mixing_combiner_test() : combiner_test{{.lines = 1, .mixes_verbs = true}} {}
+};
+
+struct no_combiner_test : combiner_test {
+  no_combiner_test() : combiner_test{{}} {}
+};
+
+TEST_F(combiner_test, sends_what_gathers_while_the_line_is_busy_together_and_each_gets_its_answer) {
+  block();
+  auto b = queue("b");
+  auto a = queue("a");
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker")));
+  go_on();
+  EXPECT_EQ(a.get(), "a!");
+  EXPECT_EQ(b.get(), "b!");
+  EXPECT_EQ(blocker.get(), "blocker!");
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("a", "b"))) << "by name";
+}
+
+TEST_F(combiner_test, sends_a_request_that_finds_the_line_free_on_its_own_thread) {
+  std::thread::id where;
+  on_batch = [&](std::span<const question>) { where = std::this_thread::get_id(); };
+  EXPECT_EQ(combined.run(acquiring, {.name = "a", .says = "a"}, an_hour()).what, "a!");
+  EXPECT_EQ(where, std::this_thread::get_id());
+}
+
+TEST_F(combiner_test, has_a_name_in_a_batch_once) {
+  block();
+  auto first = queue("a");
+  auto second = queue("a");
+  auto other = queue("b");
+  go_on();
+  for (auto* each : {&first, &second, &other}) each->get();
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("a", "b"), ElementsAre("a")));
+}
+
+TEST_F(combiner_test, sends_verbs_one_after_the_other_in_the_order_in_which_they_came) {
+  block();
+  auto a = queue("a");
+  auto b = queue("b", releasing, an_hour());
+  auto c = queue("c");
+  go_on();
+  for (auto* each : {&a, &b, &c}) each->get();
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("a", "c"), ElementsAre("-b")));
+}
+
+TEST_F(mixing_combiner_test, sends_releases_first_where_one_transaction_has_all) {
+  block();
+  auto a = queue("a");
+  auto b = queue("b", releasing, an_hour());
+  auto again = queue("b");
+  go_on();
+  for (auto* each : {&a, &b, &again}) each->get();
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("-b"), ElementsAre("a", "b")));
+}
+
+TEST_F(combiner_test, counts_the_time_of_a_request_from_when_it_was_sent) {
+  block();
+  base::instant sent{};
+  auto waiting = std::async(std::launch::async,
+                            [&] { sent = combined.run(acquiring, {.name = "a", .says = "a"}, an_hour()).sent; });
+  ASSERT_TRUE(eventually([&] { return combined.waiting() == 1; }));
+  const auto before = base::now();
+  go_on();
+  waiting.get();
+  EXPECT_GE(sent, before);
+}
+
+TEST_F(combiner_test, lets_a_request_that_is_refused_fail_alone) {
+  on_batch = [](std::span<const question> some) {
+    for (const auto& q : some)
+      if (q.name == "bad") throw error{refusal()};
+  };
+  block();
+  std::vector<std::future<std::string>> good;
+  for (const auto* name : {"a", "b", "c", "d", "e"}) good.push_back(queue(name));
+  auto bad = queue("bad");
+  go_on();
+  for (auto& each : good) EXPECT_EQ(each.get().back(), '!');
+  EXPECT_TRUE(throws(errc::database_error, [&] { bad.get(); }));
+}
+
+TEST_F(mixing_combiner_test, lets_a_request_that_is_refused_fail_alone_among_other_verbs) {
+  on_batch = [](std::span<const question> some) {
+    if (some.front().name == "bad") throw error{refusal()};
+  };
+  block();
+  auto good = queue("good", releasing, an_hour());
+  auto bad = queue("bad");
+  go_on();
+  EXPECT_EQ(good.get(), "good!");
+  EXPECT_TRUE(throws(errc::database_error, [&] { bad.get(); }));
+}
+
+TEST_F(combiner_test, tells_each_of_a_batch_that_its_reply_was_lost) {
+  on_batch = [](std::span<const question> some) {
+    if (some.front().name != "blocker") throw error{lost_reply()};
+  };
+  block();
+  std::vector<std::future<std::string>> all;
+  for (int i = 0; i < 50; ++i) all.push_back(queue("n" + std::to_string(i)));
+  go_on();
+  for (auto& each : all) EXPECT_TRUE(has_unknown_outcome(test::error_of([&] { each.get(); })));
+  EXPECT_EQ(all_asked().size(), 2U) << "nothing is repeated";
+}
+
+TEST_F(combiner_test, does_not_send_what_is_out_of_time_or_stopped_while_it_waits) {
+  block();
+  std::stop_source stop;
+  auto stopped = queue("stopped", acquiring, an_hour(stop.get_token()));
+  stop.request_stop();
+  const auto why = test::error_of([&] { stopped.get(); });
+  EXPECT_TRUE(is(errc::cancelled, why));
+  EXPECT_FALSE(has_unknown_outcome(why));
+  const auto late = test::error_of([&] { ask("late", acquiring, over()).get(); });
+  EXPECT_TRUE(is(errc::pool_exhausted, late));
+  EXPECT_FALSE(has_unknown_outcome(late));
+  EXPECT_EQ(combined.waiting(), 0U);
+  go_on();
+  blocker.get();
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker")));
+}
+
+TEST_F(combiner_test, lets_a_thread_leave_a_batch_without_knowing_its_outcome) {
+  happening is_sent;
+  happening may_end;
+  on_batch = [&](std::span<const question> some) {
+    if (some.front().name == "blocker") return;
+    is_sent.happens();
+    static_cast<void>(may_end.within());
+  };
+  block();
+  std::stop_source stop;
+  auto stays = queue("stays");
+  auto leaves = queue("leaves", acquiring, an_hour(stop.get_token()));
+  const auto soon = base::now() + 1s;
+  auto times_out = queue("times out", acquiring, {.until = {.deadline = soon}, .last = soon});
+  go_on();
+  ASSERT_TRUE(is_sent.within());
+  stop.request_stop();
+  const auto why = test::error_of([&] { leaves.get(); });
+  EXPECT_TRUE(is(errc::cancelled, why));
+  EXPECT_TRUE(has_unknown_outcome(why));
+  const auto late = test::error_of([&] { times_out.get(); });
+  EXPECT_TRUE(is(errc::call_timed_out, late));
+  EXPECT_TRUE(has_unknown_outcome(late));
+  may_end.happens();
+  EXPECT_EQ(stays.get(), "stays!");
+}
+
+TEST_F(combiner_test, gives_a_batch_the_time_of_the_request_that_has_most) {
+  block();
+  const auto end = base::now() + 2h;
+  auto shorter = queue("a");
+  auto longer = queue("b", acquiring, {.until = {.deadline = end}, .last = end});
+  go_on();
+  EXPECT_EQ(shorter.get(), "a!");
+  EXPECT_EQ(longer.get(), "b!");
+  EXPECT_EQ(deadline, end);
+}
+
+TEST_F(combiner_test, sends_nothing_that_is_queued_once_it_is_stopped_and_what_comes_later_straight) {
+  block();
+  std::stop_source stop;
+  auto queued = queue("queued", acquiring, an_hour(stop.get_token()));
+  combined.stop();
+  EXPECT_EQ(ask("later").get(), "later!");
+  go_on();
+  EXPECT_EQ(blocker.get(), "blocker!");
+  stop.request_stop();
+  EXPECT_TRUE(throws(errc::cancelled, [&] { queued.get(); }));
+  EXPECT_THAT(all_asked(), UnorderedElementsAre(ElementsAre("blocker"), ElementsAre("later")));
+}
+
+TEST_F(no_combiner_test, sends_each_by_itself) {
+  block();
+  EXPECT_EQ(ask("a").get(), "a!") << "beside the other";
+  go_on();
+  EXPECT_EQ(blocker.get(), "blocker!");
+}
+
+}  // namespace
+}  // namespace rowlock
