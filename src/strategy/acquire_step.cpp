@@ -2,6 +2,8 @@
 
 #include <rowlock/error.hpp>
 
+#include <utility>
+
 #include "store/correlate.hpp"
 
 namespace rowlock::inline v1::strategies {
@@ -39,6 +41,14 @@ answer answer_of(const store::record& r) {
   return out;
 }
 
+std::vector<store::record> run_each_to_make(const store::access& db, dialect::verb how,
+                                            std::span<const store::arguments> requests) {
+  std::vector<store::record> out;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    for (auto& row : run_to_make(db, how, requests.subspan(i, 1))) out.push_back(std::move(row));
+  return out;
+}
+
 std::vector<store::arguments> names_of(std::span<const acquire_args> batch) {
   std::vector<store::arguments> out;
   out.reserve(batch.size());
@@ -48,13 +58,15 @@ std::vector<store::arguments> names_of(std::span<const acquire_args> batch) {
 
 }  // namespace
 
-// A row that was made meanwhile and is kept in a transaction is skipped like any other that is locked. If there is no
-// row, somebody has locked the table, and that is a failure. Nothing was written in either case.
+// A row that was made meanwhile and is kept in a transaction is skipped like any other that is locked; so that it is no
+// obstacle to others, each of a batch is asked for by itself then. If there is no row, somebody has locked the table,
+// and that is a failure. Nothing was written in either case.
 std::vector<store::record> run_to_make(const store::access& db, dialect::verb how,
                                        std::span<const store::arguments> requests) try {
   return db.run_batch(how, requests);
 } catch (const error& e) {
   if (!db.sql[how].waits_to_make || e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
+  if (requests.size() > 1) return run_each_to_make(db, how, requests);
   if (db.run_batch(dialect::verb::inspect, requests).empty()) throw;
   return {};
 }

@@ -87,7 +87,7 @@ TEST_P(failing_writes, leave_no_lock_behind_that_is_released) {
   EXPECT_TRUE(have_failed());
 }
 
-TEST_P(failing_writes, in_a_batch_may_be_repeated) {
+TEST_P(failing_writes, in_a_batch_may_be_repeated_or_are) {
   std::vector<strategies::acquire_args> attempts;
   std::vector<std::string> names;
   for (int i = 0; i < 8; ++i) names.push_back("orders/" + std::to_string(i));
@@ -106,9 +106,9 @@ TEST_P(failing_writes, in_a_batch_may_be_repeated) {
     EXPECT_TRUE(e->is_retryable()) << e->what();
     EXPECT_FALSE(e->outcome_is_unknown()) << e->what();
     EXPECT_FALSE(e->connection_is_unusable()) << e->what();
+    answers = all.acquire(attempts);
   }
-  for (const auto& answer : answers) EXPECT_EQ(answer.what, strategies::verdict::inconclusive);
-  for (const auto& answer : all.acquire(attempts)) EXPECT_EQ(answer.what, strategies::verdict::granted);
+  for (const auto& answer : answers) EXPECT_EQ(answer.what, strategies::verdict::granted);
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ class chaos : public on_each_server_by_proxy {
       // A busy machine is disturbed sooner than it grants.
       eventually(200ms, [&] { return book_.grants() >= disturbances_; });
     }
+    for (auto& each : threads) each.request_stop();
     threads.clear();
     proxy().let_go();
     EXPECT_EQ(book_.double_grants(), 0);

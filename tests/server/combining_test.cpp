@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "server/server_test.hpp"
+#include "transaction/caller.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -75,6 +76,23 @@ TEST_P(combining, resolves_a_lost_reply_to_releases) {
     for (auto& each : calls) each.get();
     EXPECT_TRUE(proxy().has_acted());
     for (int i = 0; i < threads; ++i) EXPECT_TRUE(eventually(soon, [&] { return is_free(i); })) << i;
+  }
+}
+
+// A row that a transaction has made, and has not committed, holds up whoever would make it.
+TEST_P(combining, lets_no_request_suffer_from_a_name_that_another_has_just_made) {
+  auto locks = connect();
+  auto tx = open_caller(db().url(), "read committed");
+  for (int round = 0; round < 3; ++round) {
+    const auto name_of = [&](int number) { return std::to_string(round) + name(number); };
+    const int made = threads / 2;
+    tx->begin();
+    tx->lock_in(locks, name_of(made));
+    std::vector<std::future<bool>> tries;
+    for (int i = 0; i < threads; ++i)
+      tries.push_back(std::async(std::launch::async, [&, i] { return locks.try_acquire(name_of(i)).has_value(); }));
+    for (int i = 0; i < threads; ++i) EXPECT_EQ(tries.at(static_cast<std::size_t>(i)).get(), i != made) << i;
+    tx->rollback();
   }
 }
 

@@ -83,7 +83,7 @@ struct combiner_test : testing::Test {
     };
   }
 
-  std::future<std::string> ask(std::string name, verb& what, engine::combined_limits until) {
+  std::future<std::string> ask(std::string name, verb& what, const engine::combined_limits& until) {
     return std::async(std::launch::async, [this, name = std::move(name), &what, until] {
       return combined.run(what, {.name = name, .says = name}, until).what;
     });

@@ -202,13 +202,14 @@ std::uint64_t mysql_session::execute(const std::string& text, const request& val
   });
 }
 
-// A conflict counts as if the row had been skipped.
-std::uint64_t mysql_session::execute_or_skip(const std::string& text, const request& values, const purpose& why,
-                                             const limits& until, std::vector<row>& to) try {
+// nullopt: the server has undone it because of a conflict.
+std::optional<std::uint64_t> mysql_session::execute_unless_in_conflict(const std::string& text, const request& values,
+                                                                       const purpose& why, const limits& until,
+                                                                       std::vector<row>& to) try {
   return execute(text, values, why, until, to);
 } catch (const error& e) {
   if (!was_in_conflict(e.native_code()) || !why.writing) throw;
-  return 0;
+  return std::nullopt;
 }
 
 void mysql_session::fail(const std::exception& e, const purpose& why) {
@@ -268,11 +269,11 @@ std::vector<row> mysql_session::do_run(const dialect::step& what, std::span<cons
                                        const limits& until) try {
   has_committed_ = false;
   std::vector<row> rows;
-  const bool takes_batches = batch.size() == 1 || what.many.has_value();
-  if (takes_batches && !batch.empty()) {
+  if (batch.empty()) return rows;
+  if (batch.size() == 1 || what.many) {
     carry_out(what, batch, until, rows);
   } else {
-    for (std::size_t i = 0; i < batch.size(); ++i) carry_out(what, batch.subspan(i, 1), until, rows);
+    carry_out_each(what, batch, until, rows);
   }
   return rows;
 } catch (const error& e) {
@@ -298,12 +299,20 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   const auto answered = [&, before = to.size()] { return to.size() - before; };
   if (is_one && what.look) execute(*what.look, values, why, until, to);
   if (!act || answered() == batch.size()) return;
-  const auto changed = execute_or_skip(*act, values, why, until, to);
+  const auto result = execute_unless_in_conflict(*act, values, why, until, to);
+  if (!result && batch.size() > 1) return carry_out_each(what, batch, until, to);
+  const auto changed = result.value_or(0);  // a conflict counts as if the row had been skipped
   has_committed_ = has_committed_ || (changed + answered() > 0 && why.writing && !is_in_transaction_);
   // Writing, both times: without `told` it is not known what `act` has done.
   if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
   if (what.always_changes && changed == 0) return;
   if (told && answered() < batch.size()) execute(*told, values, why, until, to);
+}
+
+// Also where one of a batch was in a conflict: it is no obstacle to the others then.
+void mysql_session::carry_out_each(const dialect::step& what, std::span<const request> batch, const limits& until,
+                                   std::vector<row>& to) {
+  for (std::size_t i = 0; i < batch.size(); ++i) carry_out(what, batch.subspan(i, 1), until, to);
 }
 
 // For a batch that was not carried out as a whole, `told` answers, for each request that is still in its row, whether

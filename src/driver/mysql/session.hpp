@@ -79,8 +79,9 @@ class mysql_session final : public session {
   std::vector<row> simple(const std::string& sql, const purpose& why, const limits& until);
   std::uint64_t execute(const std::string& text, const request& values, const purpose& why, const limits& until,
                         std::vector<row>& to);
-  std::uint64_t execute_or_skip(const std::string& text, const request& values, const purpose& why, const limits& until,
-                                std::vector<row>& to);
+  std::optional<std::uint64_t> execute_unless_in_conflict(const std::string& text, const request& values,
+                                                          const purpose& why, const limits& until,
+                                                          std::vector<row>& to);
   bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
   [[noreturn]] void fail(const std::exception& e, const purpose& why);
 
@@ -88,6 +89,8 @@ class mysql_session final : public session {
   void unlock_migrations(const limits& until);
 
   void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  void carry_out_each(const dialect::step& what, std::span<const request> batch, const limits& until,
+                      std::vector<row>& to);
   void tell_counted(const dialect::step& what, std::span<const request> batch, std::uint64_t changed,
                     const std::optional<std::string>& told, const request& values, const purpose& why,
                     const limits& until, std::vector<row>& to);
