@@ -1,7 +1,9 @@
 #include "engine/gateway/combined_call.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 #include "base/boot_clock.hpp"
-#include "base/waits.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -16,12 +18,18 @@ base::instant combined_call::waits_until() const noexcept {
   return batch_ends_ && *batch_ends_ <= until_.last ? until_.last : until_.until.deadline;
 }
 
+bool combined_call::is_over() const { return has_ended_ || stop().stop_requested() || base::now() >= waits_until(); }
+
 combined_call::outcome combined_call::wait() {
+  const std::stop_callback wake{stop(), [this] {
+                                  { const std::lock_guard not_between_look_and_sleep{mutex_}; }
+                                  ended_.notify_one();
+                                }};
   std::unique_lock lock{mutex_};
-  const auto& stop = until_.until.stop;
-  do {
-    if (base::wait_until(ended_, lock, waits_until(), stop, [this] { return has_ended_; })) return outcome::ended;
-  } while (!stop.stop_requested() && base::now() < waits_until());
+  // The clock that it waits by counts in smaller units, and not so far.
+  constexpr duration far = std::chrono::hours{24};
+  while (!is_over()) ended_.wait_for(lock, std::min<duration>(waits_until() - base::now(), far));
+  if (has_ended_) return outcome::ended;
   return batch_ends_ ? outcome::unknown : outcome::not_sent;
 }
 

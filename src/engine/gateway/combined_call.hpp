@@ -77,11 +77,12 @@ class combined_call {
     ended_.notify_one();
   }
   base::instant waits_until() const noexcept;
+  bool is_over() const;
 
   combinable_verb& verb_;
   const combined_limits until_;
-  std::mutex mutex_;  // of what follows
-  std::condition_variable_any ended_;
+  std::mutex mutex_;                         // of what follows
+  std::condition_variable ended_;            // not the one for any lock: its mutex would have to be got as well
   std::optional<base::instant> batch_ends_;  // once it is sent
   bool has_ended_ = false;
   std::optional<error> failure_;
