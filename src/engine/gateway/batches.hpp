@@ -7,8 +7,11 @@
 
 namespace rowlock::inline v1::engine {
 
-/// So that no statement lasts long, and no transaction holds a database's locks for long.
-inline constexpr std::size_t batch_size = 256;
+/// What nobody waits for, as renewals: so that no statement lasts long, and no transaction holds a database's locks for
+/// long.
+inline constexpr std::size_t batch_size = 1024;
+/// Requests whose threads wait.
+inline constexpr std::size_t combined_batch_size = 256;
 
 template <class T, class Use>
 void in_batches(const std::vector<T>& all, Use use) {

@@ -122,7 +122,7 @@ std::vector<combined_call_ptr> combiner::take_batch(contents& from) const {
   const combinable_verb& first = from.queue.front()->verb();
   for (auto& each : from.queue) {
     const bool fits = options_.mixes_verbs || &each->verb() == &first;
-    const bool joins = fits && batch.size() < batch_size && names.emplace(&each->verb(), each->name()).second;
+    const bool joins = fits && batch.size() < combined_batch_size && names.emplace(&each->verb(), each->name()).second;
     if (joins) {
       batch.push_back(std::move(each));
     } else {
