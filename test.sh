@@ -37,3 +37,8 @@ cmake --preset release "${with_everything[@]}" -DROWLOCK_BUILD_BENCH="$([[ $tier
 cmake --build --preset release --parallel "$jobs"
 
 with_servers postgresql pgbouncer mariadb mariadb_for_defaults -- .ci/tests release "$tier" "$regex"
+# Requests of many threads travel together, unless a client says otherwise.
+[[ $tier == quick || -n $regex ]] ||
+    with_servers postgresql pgbouncer mariadb mariadb_for_defaults -- \
+        env ROWLOCK_TEST_COMBINE=off ROWLOCK_TEST_TIER=quick \
+        ctest --preset release --label-regex '^(contract|process|faults)$'

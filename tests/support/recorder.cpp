@@ -1,6 +1,7 @@
 #include "support/recorder.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <utility>
 
@@ -61,6 +62,8 @@ client connect_patiently(const std::string& url, client_options options) {
   if (options.connect_timeout == usual.connect_timeout) options.connect_timeout = ample;
   if (options.call_timeout == usual.call_timeout) options.call_timeout = ample;
   if (!options.observer) options.observer = silent();
+  if (const char* said = std::getenv("ROWLOCK_TEST_COMBINE"); said != nullptr && std::string_view{said} == "off")
+    options.combine = false;
   return client::connect(url, std::move(options));
 }
 

@@ -51,6 +51,7 @@ class recorder {
 std::function<void(const event&)> silent();
 
 /// A client that says nothing and, where the test names no limit of time, gives a busy machine more than users do.
+/// ROWLOCK_TEST_COMBINE=off in the environment switches combining off.
 client connect_patiently(const std::string& url, client_options options = {});
 
 }  // namespace rowlock::test
