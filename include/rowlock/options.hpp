@@ -70,7 +70,7 @@ struct lock_options {
   std::optional<duration> hold_limit{};
   /// The holder that the lock belongs to; absent: the default of the call (see `holder`).
   std::optional<rowlock::holder> as{};
-  /// A note for people who list locks: UTF-8 without NUL, at most 1,000 bytes.
+  /// A note for people who list locks and waiters: UTF-8 without NUL, at most 1,000 bytes.
   std::string note{};
 };
 

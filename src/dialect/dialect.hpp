@@ -47,14 +47,14 @@ enum class verb : std::uint8_t {
   acquire_in_turn,   // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
                      // comes after others, has its ticket, has left it, looks free. Tickets after the turn are not
                      // waited for; a granted ticket leaves the queue. Where it saves a statement
-  enqueue,           // name, owner, thread, attempt, life -> attempt, ticket
+  enqueue,           // name, owner, thread, attempt, life, note -> attempt, ticket
   refresh_ticket,    // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
                      // not asked); nothing if the ticket is gone
   leave,             // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
                      // client, where the database can and the name looks free
   withdraw,          // name, attempt -> anything; as leave, if the ticket's number is not known
   turn,              // name, turn -> name, comes after others, has its ticket, looks free, left, version
-  waiters,           // name -> name, ticket, owner, thread, age
+  waiters,           // name -> name, ticket, owner, thread, age, note
   list_waiters,      // prefix, end of prefix -> as waiters
   tell_next,         // name, attempt -> anything; in a transaction that is about to release. Where the database can
                      // notify waiters, as are the next two:

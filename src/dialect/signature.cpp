@@ -47,7 +47,7 @@ signature of_leases(verb v) noexcept {
 signature of_tickets(verb v) noexcept {
   switch (v) {
     case verb::enqueue:
-      return {{name, owner, thread, attempt, life}, {attempt, ticket}};
+      return {{name, owner, thread, attempt, life, note}, {attempt, ticket}};
     case verb::refresh_ticket:
       return {{name, attempt, ticket, life}, {attempt, may_go}};
     case verb::leave:
@@ -55,9 +55,9 @@ signature of_tickets(verb v) noexcept {
     case verb::turn:
       return {{name, turn}, {name, is_behind, has_ticket, looks_free, left, version}};
     case verb::waiters:
-      return {{name}, {name, ticket, owner, thread, age}};
+      return {{name}, {name, ticket, owner, thread, age, note}};
     case verb::list_waiters:
-      return {{prefix, prefix_end}, {name, ticket, owner, thread, age}};
+      return {{prefix, prefix_end}, {name, ticket, owner, thread, age, note}};
     case verb::ring:
       return {{owner}, {anything}};
     case verb::notify_waiters:

@@ -36,7 +36,8 @@ waiter_info waiter_of(const record& r) {
           .ticket = r.integer(field::ticket),
           .owner = r.text(field::owner),
           .thread = r.text(field::thread),
-          .age = std::max(duration{r.integer(field::age)}, duration::zero())};
+          .age = std::max(duration{r.integer(field::age)}, duration::zero()),
+          .note = r.text(field::note)};
 }
 
 /// Valid as long as the text.

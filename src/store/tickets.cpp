@@ -30,7 +30,8 @@ core::ticket_number enqueue(const access& db, const newcomer& who) {
                                                     {field::owner, who.owner},
                                                     {field::thread, who.thread},
                                                     {field::attempt, who.attempt},
-                                                    {field::life, core::ticket_life.count()}});
+                                                    {field::life, core::ticket_life.count()},
+                                                    {field::note, who.note}});
   if (rows.empty())
     throw detail::error_access::make(errc::database_error, "the database returned no ticket for the queue; try again",
                                      {.retryable = true});

@@ -26,6 +26,7 @@ struct newcomer {
   std::string_view owner;
   std::string_view thread;
   std::string_view attempt;
+  std::string_view note{};
 };
 
 /// What the queue and the row of a name tell about a ticket.

@@ -97,16 +97,17 @@ TEST_F(command_migrate, status_is_a_line_for_each_file) {
   const auto result = finish(rowlock({"migrate", "--status"}));
   EXPECT_EQ(result.end, exited(0)) << result;
   const std::string time = "[0-9]+-[0-9]+-[0-9]+T[0-9:]+Z";
-  EXPECT_THAT(result.out,
-              MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +applied +" + time + " +0001_lock.sql\n2 +applied +" +
-                           time + " +0002_waiter.sql\n1000 +unknown +" + time + " +-\n"));
+  EXPECT_THAT(result.out, MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +applied +" + time +
+                                       " +0001_lock.sql\n2 +applied +" + time + " +0002_waiter.sql\n3 +applied +" +
+                                       time + " +0003_waiter_note.sql\n1000 +unknown +" + time + " +-\n"));
   EXPECT_THAT(result.err, IsEmpty());
 }
 
 TEST_F(command_migrate, status_is_78_without_tables) {
   const auto result = migrate({"--status"});
   EXPECT_EQ(result.end, exited(78));
-  EXPECT_THAT(result.out, MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +pending +- .*\n2 +pending +- .*\n"));
+  EXPECT_THAT(result.out,
+              MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +pending +- .*\n2 +pending +- .*\n3 +pending +- .*\n"));
   EXPECT_THAT(result.err, IsEmpty());
 }
 
@@ -123,7 +124,7 @@ TEST_F(command_migrate, status_says_why_migrating_would_be_refused) {
 TEST_F(command_migrate, status_for_programs_is_an_object) {
   const auto empty = json::parse(migrate({"--status", "--json"}).out, nullptr, false);
   EXPECT_EQ(empty.at("applied"), 0);
-  EXPECT_EQ(empty.at("expected"), 2);
+  EXPECT_EQ(empty.at("expected"), 3);
   EXPECT_EQ(empty.at("fits"), false);
   EXPECT_EQ(empty.at("refusal"), nullptr);
   EXPECT_EQ(empty.at("migrations").at(0).at("applied_at"), nullptr);
@@ -136,28 +137,29 @@ TEST_F(command_migrate, status_for_programs_is_an_object) {
   EXPECT_EQ(found.at("applied"), 1000);
   EXPECT_EQ(found.at("serves_from"), 900);
   EXPECT_TRUE(found.at("refusal").is_string());
-  EXPECT_EQ(found.at("migrations").size(), 3U);
+  EXPECT_EQ(found.at("migrations").size(), 4U);
   EXPECT_EQ(found.at("migrations").at(0).at("version"), 1);
   EXPECT_EQ(found.at("migrations").at(0).at("file"), "0001_lock.sql");
   EXPECT_EQ(found.at("migrations").at(0).at("state"), "by_hand");
-  EXPECT_EQ(found.at("migrations").at(2).at("state"), "unknown");
-  EXPECT_EQ(found.at("migrations").at(2).at("file"), nullptr);
+  EXPECT_EQ(found.at("migrations").at(3).at("state"), "unknown");
+  EXPECT_EQ(found.at("migrations").at(3).at("file"), nullptr);
 }
 
 TEST_F(command_migrate, for_programs_prints_how_the_tables_stand_then) {
   const auto result = migrate({"--json"});
   EXPECT_EQ(result.end, exited(0)) << result;
   EXPECT_EQ(json::parse(result.out, nullptr, false), json::parse(migrate({"--status", "--json"}).out, nullptr, false));
-  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 2);
+  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 3);
 }
 
 TEST_F(command_migrate, that_is_dry_for_programs_prints_an_array) {
   const auto missing = json::parse(migrate({"--dry-run", "--json"}).out, nullptr, false);
-  ASSERT_EQ(missing.size(), 2U);
+  ASSERT_EQ(missing.size(), 3U);
   EXPECT_EQ(missing[0].at("version"), 1);
   EXPECT_EQ(missing[1].at("file"), "0002_waiter.sql");
-  EXPECT_EQ(run_by_hand(missing[0].at("sql").get<std::string>() + missing[1].at("sql").get<std::string>()).end,
-            exited(0));
+  std::string all;
+  for (const auto& each : missing) all += each.at("sql").get<std::string>();
+  EXPECT_EQ(run_by_hand(all).end, exited(0));
   EXPECT_EQ(migrate({"--status"}).end, exited(0)) << "they are all there is to run";
   EXPECT_EQ(json::parse(migrate({"--dry-run", "--json"}).out, nullptr, false), json::array());
 }

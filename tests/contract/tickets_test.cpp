@@ -78,6 +78,7 @@ TEST_P(tickets, of_all_names_are_listed_by_name_and_ticket) {
     EXPECT_EQ(same.ticket, each.ticket);
     EXPECT_EQ(same.owner, each.owner);
     EXPECT_EQ(same.thread, each.thread);
+    EXPECT_EQ(same.note, each.note);
     EXPECT_GE(same.age, each.age);
   }
 }
@@ -97,6 +98,39 @@ TEST_P(tickets, are_listed_with_who_waits) {
   EXPECT_EQ(seen[0].owner.substr(0, 5), "shop:");
   EXPECT_GE(seen[0].age, seen[1].age);
   EXPECT_LT(seen[0].age, patience);
+}
+
+TEST_P(tickets, are_told_with_the_note_of_who_waits) {
+  const std::string odd = "it's \"quoted\" \\ % \xe2\x98\xbe \xf0\x9f\x94\x92\n-- ?1 $1";
+  auto locks = connect();
+  const auto held = locks.acquire(name, with({.note = "of the holder"}));
+  const auto one = wait_behind(locks, "one", fair({.note = odd}));
+  const auto two = wait_behind(locks, "two");
+  const auto three = wait_behind(locks, "three", fair({.note = std::string(1000, 'x')}));
+  auto other = connect();
+  for (const auto& seen : {other.waiters(name), other.list_waiters()}) {
+    ASSERT_EQ(seen.size(), 3U);
+    EXPECT_EQ(seen[0].note, odd);
+    EXPECT_EQ(seen[1].note, "");
+    EXPECT_EQ(seen[2].note, std::string(1000, 'x'));
+  }
+}
+
+TEST_P(tickets, taken_anew_have_the_note_too) {
+  auto locks = connect();
+  const auto held = locks.acquire(name, with());
+  const auto one = wait_behind(locks, "one", fair({.note = "deploy"}));
+  const auto ticket = ticket_of(locks, "one");
+  db().erase_ticket(ticket);
+  ASSERT_TRUE(eventually([&] { return ticket_of(locks, "one") > ticket; }));
+  EXPECT_EQ(locks.waiters(name).at(0).note, "deploy");
+}
+
+TEST_P(tickets, of_programs_that_write_no_note_have_none) {
+  auto locks = connect();
+  db().enqueue(name);
+  EXPECT_EQ(locks.waiters(name).at(0).note, "");
+  EXPECT_EQ(locks.list_waiters().at(0).note, "");
 }
 
 TEST_P(tickets, are_listed_by_prefix) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "support/background.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
@@ -31,10 +32,11 @@ class schema_by_hand : public on_each_database {
   static std::string file(const std::string& name) {
     return "'" ROWLOCK_SCHEMA_FOLDER "/" + std::string{GetParam().name} + "/" + name + "'";
   }
-  int run_schema() const { return run("cat " + first_ + " " + second_); }
+  int run_schema() const { return run("cat " + first_ + " " + second_ + " " + third_); }
 
   const std::string first_ = file("0001_lock.sql");
   const std::string second_ = file("0002_waiter.sql");
+  const std::string third_ = file("0003_waiter_note.sql");
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(schema_by_hand);
 
@@ -49,16 +51,27 @@ TEST_P(schema_by_hand, may_be_run_again_and_changes_nothing) {
   ASSERT_EQ(run_schema(), 0);
   auto locks = connect();
   const auto held = locks.acquire("orders/42");
+  const background waiter{
+      [&](std::stop_token stop) { return locks.acquire("orders/42", {.note = "deploy"}, std::move(stop)); }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  const auto ticket = locks.waiters("orders/42").at(0).ticket;
   ASSERT_EQ(run_schema(), 0);
   EXPECT_EQ(locks.find("orders/42").value().token, held.token());
+  const auto seen = locks.waiters("orders/42");
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].ticket, ticket);
+  EXPECT_EQ(seen[0].note, "deploy");
 }
 
 TEST_P(schema_by_hand, is_finished_by_a_second_run_where_the_first_was_interrupted) {
   ASSERT_EQ(run("sed '/INSERT/,$d' " + first_), 0);
   EXPECT_TRUE(throws(errc::schema_missing, [&] { connect().check(); }));
   ASSERT_EQ(run("cat " + first_), 0);
-  ASSERT_EQ(run("sed '/INSERT/,$d' " + second_), 0);
-  EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
+  for (const auto& file : {second_, third_}) {
+    ASSERT_EQ(run("sed '/INSERT/,$d' " + file), 0);
+    EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
+    ASSERT_EQ(run("cat " + file), 0);
+  }
   ASSERT_EQ(run_schema(), 0);
   EXPECT_NO_THROW(connect().check());
 }
@@ -97,6 +110,8 @@ TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_wi
   }
   EXPECT_TRUE(throws(errc::schema_older, [&] { static_cast<void>(locks.waiters("held")); }));
   ASSERT_EQ(run("cat " + second_), 0);
+  EXPECT_TRUE(throws(errc::schema_older, [&] { locks.check(); }));
+  ASSERT_EQ(run("cat " + third_), 0);
   EXPECT_NO_THROW(locks.check());
   locks.migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
@@ -110,7 +125,7 @@ TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_wi
 
 TEST_P(schema_by_hand, is_adopted_by_migrate) {
   ASSERT_EQ(run_schema(), 0);
-  EXPECT_EQ(db().missing_checksums(), 2);
+  EXPECT_EQ(db().missing_checksums(), 3);
   connect().migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
   EXPECT_NO_THROW(connect().migrate());

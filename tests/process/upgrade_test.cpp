@@ -8,12 +8,16 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "process/roles.hpp"
 #include "process/visits.hpp"
 #include "server/steps.hpp"
+#include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/on_each_database_with.hpp"
 #include "testkit/child_process.hpp"
@@ -188,6 +192,124 @@ TEST_P(upgrade, leaves_a_lease_of_an_old_program_alone) {
   const auto next = locks.try_acquire("kept", {.strategy = what()});
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), token);
+}
+
+// --- from the second schema ------------------------------------------------------------------------------------------
+
+/// What programs of the second schema send to queue, word for word.
+std::string enqueue_of_second_schema(std::string_view kind) {
+  if (kind == "postgresql")
+    return R"(
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
+SELECT $1::text, $2::text, $3::text, $4::text, clock_timestamp(),
+  clock_timestamp() + $5::bigint * interval '1 microsecond' WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+RETURNING attempt, ticket)";
+  if (kind == "mysql")
+    return R"(
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
+VALUES (?1, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND) /*M!100600 RETURNING attempt, ticket */)";
+  return "INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) "
+         "VALUES (?1, ?2, ?3, ?4, clock_us(), clock_us() + ?5) RETURNING attempt, ticket";
+}
+
+/// Waits as a program of the second schema does: all else that it sends about tickets is as today.
+class old_waiter {
+ public:
+  old_waiter(const std::string& url, std::string_view kind)
+      : steps_{url, {}, [kind](const dialect::table& ours) { return table_of_second_schema(ours, kind); }} {}
+
+  std::int64_t enqueue(std::string_view name, std::string_view attempt) {
+    return core::to_integer(
+        steps_.enqueue({.name = name, .owner = "old:host:1:0123456789abcdef", .thread = "1", .attempt = attempt}));
+  }
+  bool refresh(std::string_view name, std::string_view attempt, std::int64_t ticket) {
+    const auto one = ref(name, attempt, ticket);
+    return steps_.refresh_tickets({&one, 1}).at(0).has_ticket;
+  }
+  bool leave(std::string_view name, std::string_view attempt, std::int64_t ticket) {
+    const auto one = ref(name, attempt, ticket);
+    return steps_.leave({&one, 1}).at(0);
+  }
+
+ private:
+  static dialect::table table_of_second_schema(const dialect::table& ours, std::string_view kind) {
+    std::vector<dialect::step> all;
+    for (std::size_t v = 0; v < dialect::table::size; ++v) {
+      auto& each = all.emplace_back(ours[static_cast<dialect::verb>(v)]);
+      each.verb = static_cast<dialect::verb>(v);
+      if (each.verb == dialect::verb::enqueue) each.act = enqueue_of_second_schema(kind);
+    }
+    return {all, "rowlock_", ours.can()};
+  }
+  static store::ticket_ref ref(std::string_view name, std::string_view attempt, std::int64_t ticket) {
+    return {.name = name, .attempt = attempt, .number = core::ticket_number{ticket}};
+  }
+
+  steps steps_;
+};
+
+class upgrade_from_second : public on_each_database {
+ protected:
+  upgrade_from_second() { connect().migrate(); }
+
+  client connect() const { return connect_patiently(db().url(), {}); }
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE(upgrade_from_second);
+
+TEST_P(upgrade_from_second, keeps_the_tickets_and_gives_no_number_twice) {
+  db().return_to_second_schema();
+  old_waiter old{db().url(), GetParam().name};
+  const auto first = old.enqueue("job", "a");
+  const auto second = old.enqueue("job", "b");
+  const auto gone = old.enqueue("job", "c");
+  db().erase_ticket(gone);
+  auto locks = connect();
+  EXPECT_TRUE(throws(errc::schema_older, [&] { static_cast<void>(locks.waiters("job")); }));
+  locks.migrate();
+  const auto seen = locks.waiters("job");
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].ticket, first);
+  EXPECT_EQ(seen[1].ticket, second);
+  for (const auto& each : seen) EXPECT_EQ(each.note, "");
+  EXPECT_GT(db().enqueue("job"), gone);
+  EXPECT_TRUE(old.refresh("job", "a", first));
+  EXPECT_TRUE(old.leave("job", "a", first));
+  EXPECT_EQ(locks.waiters("job").at(0).ticket, second);
+}
+
+TEST_P(upgrade_from_second, serves_programs_of_that_schema) {
+  old_waiter old{db().url(), GetParam().name};
+  auto locks = connect();
+  const auto ticket = old.enqueue("job", "a");
+  const auto seen = locks.waiters("job");
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].ticket, ticket);
+  EXPECT_EQ(seen[0].note, "");
+  EXPECT_FALSE(locks.try_acquire("job", {.fairness = fairness::fifo}).has_value()) << "it is the other's turn";
+  EXPECT_TRUE(old.refresh("job", "a", ticket));
+  EXPECT_TRUE(old.leave("job", "a", ticket));
+  EXPECT_TRUE(locks.try_acquire("job", {.fairness = fairness::fifo}).has_value());
+}
+
+class upgrade_under_waiters : public on_each_database_with<strategy> {};
+ROWLOCK_SUITE_ON_EACH_DATABASE_WITH_EACH(upgrade_under_waiters, all_strategies);
+
+TEST_P(upgrade_under_waiters, leaves_holders_and_waiters_alone) {
+  auto locks = connect();
+  auto held = locks.acquire("job", {.strategy = what()});
+  background waiter{[&](std::stop_token stop) {
+    return locks.acquire("job", {.strategy = what(), .fairness = fairness::fifo, .note = "deploy"}, std::move(stop));
+  }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  const auto ticket = locks.waiters("job").at(0).ticket;
+  db().return_to_second_schema();
+  connect().migrate();
+  EXPECT_EQ(locks.waiters("job").at(0).ticket, ticket);
+  EXPECT_FALSE(held.lost().stop_requested());
+  const auto token = held.token();
+  held.release();
+  EXPECT_GT(waiter.get().token(), token);
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
 }
 
 }  // namespace

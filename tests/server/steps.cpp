@@ -44,6 +44,21 @@ std::vector<store::release_outcome> steps::defer_release(std::span<const store::
   return store::defer_release(on(until), batch);
 }
 
+core::ticket_number steps::enqueue(const store::newcomer& who) {
+  const auto until = limits();
+  return store::enqueue(on(until), who);
+}
+
+std::vector<store::refreshed> steps::refresh_tickets(std::span<const store::ticket_ref> some) {
+  const auto until = limits();
+  return store::refresh_tickets(on(until), some);
+}
+
+std::vector<bool> steps::leave(std::span<const store::ticket_ref> some) {
+  const auto until = limits();
+  return store::leave(on(until), some);
+}
+
 driver::limits steps::limits() { return {.deadline = base::later(base::now(), 10s)}; }
 
 }  // namespace rowlock::test

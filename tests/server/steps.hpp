@@ -10,6 +10,7 @@
 #include "base/boot_clock.hpp"
 #include "driver/backend.hpp"
 #include "store/leases.hpp"
+#include "store/tickets.hpp"
 #include "strategy/unique_index.hpp"
 
 namespace rowlock::test {
@@ -25,6 +26,10 @@ class steps {
   std::vector<store::renewal> renew(std::span<const store::lease_ref> batch);
   std::vector<store::release_outcome> release(std::span<const store::lease_ref> batch);
   std::vector<store::release_outcome> defer_release(std::span<const store::lease_ref> batch);
+
+  core::ticket_number enqueue(const store::newcomer& who);
+  std::vector<store::refreshed> refresh_tickets(std::span<const store::ticket_ref> some);
+  std::vector<bool> leave(std::span<const store::ticket_ref> some);
 
   driver::session& session() { return *session_; }
   static driver::limits limits();

@@ -98,6 +98,10 @@ void server_database::return_to_first_schema() {
   execute("DROP TABLE rowlock_waiter; DELETE FROM rowlock_migration WHERE version > 1");
 }
 
+void server_database::return_to_second_schema() {
+  execute("ALTER TABLE rowlock_waiter DROP COLUMN note; DELETE FROM rowlock_migration WHERE version > 2");
+}
+
 int server_database::newest_migration() {
   return static_cast<int>(number("SELECT max(version) FROM rowlock_migration"));
 }

@@ -227,6 +227,14 @@ void sqlite_database::return_to_first_schema() {
   c.run("COMMIT");
 }
 
+void sqlite_database::return_to_second_schema() {
+  connection c{file_};
+  c.run("BEGIN IMMEDIATE");
+  c.run("ALTER TABLE rowlock_waiter DROP COLUMN note");
+  c.run("DELETE FROM rowlock_migration WHERE version > 2");
+  c.run("COMMIT");
+}
+
 int sqlite_database::newest_migration() {
   return static_cast<int>(connection{file_}.number("SELECT max(version) FROM rowlock_migration"));
 }

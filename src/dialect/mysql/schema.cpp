@@ -16,8 +16,8 @@ INSERT INTO rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one WHERE 
 ON DUPLICATE KEY UPDATE version = VALUES(version))";
 
 constexpr std::string_view insert_no_waiter = R"(
-INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
-SELECT '', '', '', '', SYSDATE(6), SYSDATE(6) FROM (SELECT 1) one WHERE FALSE
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
+SELECT '', '', '', '', SYSDATE(6), SYSDATE(6), '' FROM (SELECT 1) one WHERE FALSE
 ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at))";
 
 constexpr std::string_view delete_nothing = "DELETE l, w FROM rowlock_lock l JOIN rowlock_waiter w WHERE FALSE";

@@ -7,8 +7,8 @@ namespace rowlock::inline v1::dialect::mysql_parts {
 namespace {
 
 constexpr std::string_view enqueue_one = R"(
-INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
-VALUES (?1, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND) /*M!100600 RETURNING attempt, ticket */)";
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
+VALUES (?1, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND, ?6) /*M!100600 RETURNING attempt, ticket */)";
 
 constexpr std::string_view enqueued_one = "SELECT ?4, CAST(LAST_INSERT_ID() AS SIGNED)";
 
@@ -50,11 +50,11 @@ SELECT {name}, EXISTS (SELECT 1 FROM rowlock_waiter b
 FROM {wanted} LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {binary})";
 
 constexpr std::string_view waiters_of_one = R"(
-SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
+SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM rowlock_waiter
 WHERE name = ?1 AND expires_at > SYSDATE(6) ORDER BY ticket)";
 
 constexpr std::string_view waiters_of_prefix = R"(
-SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)) FROM rowlock_waiter
+SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM rowlock_waiter
 WHERE name >= ?1 AND (?2 IS NULL OR name < ?2) AND expires_at > SYSDATE(6) ORDER BY name, ticket)";
 
 std::string turn_of(std::string_view name, std::string_view binary, std::string_view turn, std::string_view wanted) {

@@ -14,8 +14,8 @@ FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
 constexpr std::string_view write_nothing = R"(
 WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false),
   changed AS (UPDATE rowlock_lock SET version = version WHERE false),
-  waiting AS (INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
-    SELECT '', '', '', '', now(), now() WHERE false),
+  waiting AS (INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
+    SELECT '', '', '', '', now(), now(), '' WHERE false),
   staying AS (UPDATE rowlock_waiter SET expires_at = expires_at WHERE false),
   leaving AS (DELETE FROM rowlock_waiter WHERE false)
 DELETE FROM rowlock_lock WHERE false)";

@@ -8,9 +8,9 @@ namespace {
 
 // Tickets need not survive a crash of the server.
 constexpr std::string_view enqueue_one = R"(
-INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at)
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
 SELECT $1::text, $2::text, $3::text, $4::text, clock_timestamp(),
-  clock_timestamp() + $5::bigint * interval '1 microsecond' WHERE true{relaxed}
+  clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text WHERE true{relaxed}
 RETURNING attempt, ticket)";
 
 // {free}: of the name of w.
@@ -51,11 +51,11 @@ SELECT {name}, EXISTS (SELECT FROM rowlock_waiter b
 FROM {wanted} LEFT JOIN rowlock_lock l ON l.name = {name})";
 
 constexpr std::string_view waiters_of_one =
-    "SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at) FROM rowlock_waiter "
+    "SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter "
     "WHERE name = $1::text AND expires_at > clock_timestamp() ORDER BY ticket";
 
 constexpr std::string_view waiters_of_prefix =
-    "SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at) FROM rowlock_waiter "
+    "SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter "
     "WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND expires_at > clock_timestamp() "
     "ORDER BY name, ticket";
 

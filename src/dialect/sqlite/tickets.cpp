@@ -7,8 +7,8 @@ namespace rowlock::inline v1::dialect::sqlite_parts {
 namespace {
 
 constexpr std::string_view enqueue_one =
-    "INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) "
-    "VALUES (?1, ?2, ?3, ?4, clock_us(), clock_us() + ?5) RETURNING attempt, ticket";
+    "INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note) "
+    "VALUES (?1, ?2, ?3, ?4, clock_us(), clock_us() + ?5, ?6) RETURNING attempt, ticket";
 
 constexpr std::string_view refresh_ticket_one =
     "UPDATE rowlock_waiter SET expires_at = clock_us() + ?4 WHERE ticket = ?3 AND attempt = ?2";
@@ -29,11 +29,11 @@ constexpr std::string_view turn_of_one =
     "FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = ?1";
 
 constexpr std::string_view waiters_of_one =
-    "SELECT name, ticket, owner, thread, clock_us() - enqueued_at FROM rowlock_waiter "
+    "SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM rowlock_waiter "
     "WHERE name = ?1 AND expires_at > clock_us() ORDER BY ticket";
 
 constexpr std::string_view waiters_of_prefix =
-    "SELECT name, ticket, owner, thread, clock_us() - enqueued_at FROM rowlock_waiter "
+    "SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM rowlock_waiter "
     "WHERE name >= ?1 AND name < coalesce(?2, x'') AND expires_at > clock_us() ORDER BY name, ticket";
 
 }  // namespace

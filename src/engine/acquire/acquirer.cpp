@@ -160,7 +160,7 @@ lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire
 
 void acquirer::obtain_ticket(const acquire_request& what, core::acquire_machine& machine,
                              const std::stop_token& stop) try {
-  tickets_.take(*what.waiter, what.name, what.by, limits_while_waiting(machine, stop));
+  tickets_.take(*what.waiter, what.name, what.by, what.options.note, limits_while_waiting(machine, stop));
 } catch (const error& e) {
   machine.failed(e, stop.stop_requested(), false, base::now(), base::jitter());
 }

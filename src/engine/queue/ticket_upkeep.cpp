@@ -26,13 +26,14 @@ queued_waiter::~queued_waiter() {
   if (ticket.number != core::ticket_number::none) cleanup_.leave_later(name_, std::move(ticket.attempt), ticket.number);
 }
 
-void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, const holder& by,
+void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
                          const driver::limits& until) {
   auto attempt = who_.next_id();
   try {
     const auto number = db_.run(until, [&](const store::access& db) {
       return store::enqueue(
-          db, {.name = name.view(), .owner = who_.owner(), .thread = by.text(), .attempt = attempt.text()});
+          db,
+          {.name = name.view(), .owner = who_.owner(), .thread = by.text(), .attempt = attempt.text(), .note = note});
     });
     w.take(std::move(attempt), number);
     maintenance_.wake_at(queue_.refresh_due());

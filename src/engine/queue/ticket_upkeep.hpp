@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "engine/gateway/gateway.hpp"
@@ -19,7 +20,8 @@ class ticket_upkeep final : public maintenance::task {
 
   /// Takes a ticket. If the reply is lost the ticket may be there all the same, or come late: it is deleted again and
   /// again until it cannot come any more. Should it be in somebody's way, then for ticket_life at most.
-  void take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, const driver::limits& until);
+  void take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
+            const driver::limits& until);
   /// A waiter that has the lock leaves the queue at once: a release that comes soon must not find it to be the next.
   static void leave(local_wait_queue::waiter& w, const store::access& db) noexcept;
   void leave(local_wait_queue::waiter& w, const driver::limits& until) noexcept;

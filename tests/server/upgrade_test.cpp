@@ -1,0 +1,49 @@
+#include "server/server_test.hpp"
+
+// The third file of the schema changes a table that is in use.
+
+namespace rowlock::test {
+namespace {
+
+class upgrade_beside_a_reader : public on_each_server {
+ protected:
+  /// The session of a try that was cut off may keep the lock of migrations for a moment.
+  void migrate_in_time() {
+    ASSERT_TRUE(eventually([&] {
+      return !error_of([&] {
+        connect_to(db().url()).migrate();
+        return true;
+      });
+    }));
+  }
+};
+ROWLOCK_SUITE_ON_EACH_SERVER(upgrade_beside_a_reader);
+
+TEST_P(upgrade_beside_a_reader, gives_up_in_time_and_is_repeated_later) {
+  auto locks = connect();
+  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  background waiter{
+      [&](std::stop_token stop) { return locks.acquire("orders/42", {.lease = long_lease}, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  db().return_to_second_schema();
+
+  auto reader = db().transaction("SELECT count(*) FROM rowlock_waiter");
+  const auto e = error_of([&] {
+    connect_to(db().url(), {.call_timeout = 500ms}).migrate();
+    return true;
+  });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
+  EXPECT_TRUE(e->is_retryable()) << e->what();
+  EXPECT_EQ(db().newest_migration(), 2);
+
+  reader.reset();
+  migrate_in_time();
+  EXPECT_EQ(db().newest_migration(), 3);
+  EXPECT_FALSE(held.lost().stop_requested());
+  held.release();
+  EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+}
+
+}  // namespace
+}  // namespace rowlock::test
