@@ -123,7 +123,7 @@ void add_lock(CLI::App& app, options& to) {
       "The longest time to hold the lock: then it is lost. 100ms to 30d. Default: no limit. Not with for_update.");
   add(app, "--strategy", a_strategy, run.lock.strategy,
       "How the lock is owned: unique_index (the default), for_update or version_cas. See STRATEGIES.");
-  app.add_option("--note", run.lock.note, "Shown to people who list locks.")->type_name("TEXT");
+  app.add_option("--note", run.lock.note, "Shown to people who list locks and waiters.")->type_name("TEXT");
   auto& quiet =
       *app.add_flag("--quiet", run.is_quiet, "Say nothing while waiting, nor if the lock was not got in time.");
   app.add_flag("--verbose", run.is_verbose,

@@ -193,19 +193,19 @@ A lock that is held by a transaction has no lease, and on a server nobody else c
 constexpr page::section show_before[] = {
     {"DESCRIPTION",
      R"(Prints who holds the lock NAME and, below, who waits for it, in their order: ticket (the least is the next), for how
-long, owner (application:host:pid:id) and thread. The exit status is 1 where nobody holds it, also if
+long, owner (application:host:pid:id), thread and note. The exit status is 1 where nobody holds it, also if
 somebody waits.
 
-With --json it is an object as in the list, and "waiters" an array of objects: name, ticket, owner, thread and waits_for_us.
-Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
+With --json it is an object as in the list, and "waiters" an array of objects: name, ticket, owner, thread, waits_for_us and
+note. Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
 
 constexpr page::section waiters_before[] = {
     {"DESCRIPTION",
      R"(Prints who waits for the lock NAME, in their order: ticket (the least is the next), for how long, owner
-(application:host:pid:id) and thread. Without NAME it prints who waits for any lock, with the lock's name first, in the order of the
+(application:host:pid:id), thread and note. Without NAME it prints who waits for any lock, with the lock's name first, in the order of the
 names' bytes. The exit status is 1 where nobody waits. Who waits in a transaction of a program's own is not in the queue.
 
-With --json it is an array of objects: name, ticket, owner, thread and waits_for_us.)"}};
+With --json it is an array of objects: name, ticket, owner, thread, waits_for_us and note.)"}};
 
 constexpr page::section top_before[] = {
     {"DESCRIPTION",

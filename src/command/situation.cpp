@@ -40,8 +40,8 @@ std::string bond_of(const lock_info& lock) {
 }
 
 table_line line_of(const waiter_info& waiter) {
-  return {std::to_string(waiter.ticket), format_duration(waiter.age), printable(waiter.owner),
-          printable(waiter.thread)};
+  return {std::to_string(waiter.ticket), format_duration(waiter.age), printable(waiter.owner), printable(waiter.thread),
+          printable(waiter.note)};
 }
 
 void write_details(std::ostream& out, const lock_info& lock) {
@@ -84,14 +84,14 @@ table_line line_of(const lock_info& lock) {
 
 void write_queue(std::ostream& out, const std::vector<waiter_info>& queue) {
   if (queue.empty()) return;
-  std::vector<table_line> lines{{"TICKET", "AGE", "OWNER", "THREAD"}};
+  std::vector<table_line> lines{{"TICKET", "AGE", "OWNER", "THREAD", "NOTE"}};
   for (const auto& each : queue) lines.push_back(line_of(each));
   write_table(out, lines);
 }
 
 void write_queues(std::ostream& out, const std::vector<waiter_info>& queues) {
   if (queues.empty()) return;
-  std::vector<table_line> lines{{"NAME", "TICKET", "AGE", "OWNER", "THREAD"}};
+  std::vector<table_line> lines{{"NAME", "TICKET", "AGE", "OWNER", "THREAD", "NOTE"}};
   for (const auto& each : queues) {
     lines.push_back(line_of(each));
     lines.back().insert(lines.back().begin(), printable(each.name.view()));
@@ -124,7 +124,8 @@ json json_of(const std::vector<waiter_info>& queue) {
                    {"ticket", each.ticket},
                    {"owner", each.owner},
                    {"thread", each.thread},
-                   {"waits_for_us", microseconds(each.age)}});
+                   {"waits_for_us", microseconds(each.age)},
+                   {"note", each.note}});
   return all;
 }
 

@@ -144,19 +144,22 @@ TEST_P(command_on, lists_who_waits) {
   program first{holding({})};
   ASSERT_TRUE(first.says("started"));
   EXPECT_EQ(ask({"waiters", "job"}, 1), "");
-  program second{holding({})};
+  const std::string note = "it's \"mine\" \xe2\x98\xbe";
+  program second{holding({"--note", note})};
   auto locks = connect();
   ASSERT_TRUE(eventually([&] { return !locks.waiters("job").empty(); }));
   const auto owner = testing::HasSubstr(":" + std::to_string(second.pid()) + ":");
   const auto queue = ask_json({"waiters", "job"}, 0);
   ASSERT_EQ(queue.size(), 1U);
+  EXPECT_EQ(queue[0].at("note"), note);
   EXPECT_THAT(queue[0].at("owner").get<std::string>(), owner);
   EXPECT_EQ(queue, [&] {
     auto same = ask_json({"show", "job"}, 0).at("waiters");
     if (same.size() == 1) same[0]["waits_for_us"] = queue[0].at("waits_for_us");
     return same;
   }());
-  EXPECT_THAT(ask({"waiters", "job"}, 0), AllOf(MatchesRegex("TICKET +AGE +OWNER +THREAD\n[0-9]+ [^\n]*\n"), owner));
+  EXPECT_THAT(ask({"waiters", "job"}, 0),
+              AllOf(MatchesRegex("TICKET +AGE +OWNER +THREAD +NOTE\n[0-9]+ [^\n]* " + note + "\n"), owner));
   auto of_all = ask_json({"waiters"}, 0);
   ASSERT_EQ(of_all.size(), 1U);
   of_all[0]["waits_for_us"] = queue[0].at("waits_for_us");

@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -137,7 +138,7 @@ TEST_F(command_listing, shows_nothing_where_nobody_holds_it) {
 
 TEST_F(command_listing, shows_who_waits_in_their_order) {
   const auto held = hold("job", "mine");
-  program first{run({"--", "true"})};
+  program first{run({"--note", odd_, "--", "true"})};
   ASSERT_TRUE(eventually([&] { return is_queued(first.pid()); }));
   program second{run({"--fair", "--", "true"})};
   ASSERT_TRUE(eventually([&] { return is_queued(second.pid()); }));
@@ -147,8 +148,9 @@ TEST_F(command_listing, shows_who_waits_in_their_order) {
   EXPECT_THAT(text, testing::Contains(MatchesRegex("note +mine")));
   const auto queue = std::vector<std::string>(text.end() - 4, text.end());
   EXPECT_THAT(queue[0], IsEmpty());
-  EXPECT_THAT(queue[1], MatchesRegex("TICKET +AGE +OWNER +THREAD"));
-  EXPECT_THAT(queue[2], MatchesRegex("[0-9]+ +[0-9.]+m?s +rowlock:.*:" + std::to_string(first.pid()) + ":.* [^ ]+"));
+  EXPECT_THAT(queue[1], MatchesRegex("TICKET +AGE +OWNER +THREAD +NOTE"));
+  EXPECT_THAT(queue[2], MatchesRegex("[0-9]+ +[0-9.]+m?s +rowlock:.*:" + std::to_string(first.pid()) + ":.*"));
+  EXPECT_THAT(queue[2], EndsWith(R"(odd "quoted" \ \x1b[31m\t\n\x0d\x7f \u009b \u202e ☾)"));
   EXPECT_THAT(queue[3], MatchesRegex("[0-9]+ +[0-9.]+m?s +rowlock:.*:" + std::to_string(second.pid()) + ":.* [^ ]+"));
 
   const auto waiters = ask_json({"show", "job"}).at("waiters");
@@ -156,13 +158,15 @@ TEST_F(command_listing, shows_who_waits_in_their_order) {
   EXPECT_LT(waiters[0].at("ticket").get<std::int64_t>(), waiters[1].at("ticket").get<std::int64_t>());
   EXPECT_THAT(waiters[0].at("owner").get<std::string>(), HasSubstr(":" + std::to_string(first.pid()) + ":"));
   EXPECT_THAT(waiters[1].at("owner").get<std::string>(), HasSubstr(":" + std::to_string(second.pid()) + ":"));
+  EXPECT_EQ(waiters[0].at("note"), odd_);
+  EXPECT_EQ(waiters[1].at("note"), "");
   for (const auto& each : waiters) {
     EXPECT_TRUE(each.at("thread").is_string());
     const std::chrono::microseconds waits_for{each.at("waits_for_us").get<std::int64_t>()};
     EXPECT_GE(waits_for, 0s);
     EXPECT_LT(waits_for, 300s);
     EXPECT_EQ(each.at("name"), "job");
-    EXPECT_EQ(each.size(), 5U) << "and nothing else: " << each;
+    EXPECT_EQ(each.size(), 6U) << "and nothing else: " << each;
   }
 }
 
@@ -186,7 +190,7 @@ TEST_F(command_listing, shows_who_waits_where_nobody_holds_it) {
   EXPECT_EQ(text.end, exited(1));
   const auto all = lines(text.out);
   ASSERT_EQ(all.size(), 2U) << text;
-  EXPECT_THAT(all[0], MatchesRegex("TICKET +AGE +OWNER +THREAD"));
+  EXPECT_THAT(all[0], MatchesRegex("TICKET +AGE +OWNER +THREAD +NOTE"));
   EXPECT_THAT(all[1], MatchesRegex("1 +1m3[0-9]s +shop:far away:1:abc +7"));
   EXPECT_THAT(text.err, HasSubstr("nobody holds"));
 
@@ -205,19 +209,21 @@ TEST_F(command_listing, shows_who_waits_where_nobody_holds_it) {
 TEST_F(command_listing, lists_who_waits_for_any_lock) {
   queue_stranger("shop:far away:1:abc", "7");
   const auto held = hold("orders/1");
-  program waiter{rowlock({"run", "orders/1", "--", "true"})};
+  program waiter{rowlock({"run", "orders/1", "--note", "a note", "--", "true"})};
   ASSERT_TRUE(eventually([&] { return !locks_.waiters("orders/1").empty(); }));
   const auto text = ask({"waiters"});
   EXPECT_EQ(text.end, exited(0));
   const auto all = lines(text.out);
   ASSERT_EQ(all.size(), 3U) << text;
-  EXPECT_THAT(all[0], MatchesRegex("NAME +TICKET +AGE +OWNER +THREAD"));
+  EXPECT_THAT(all[0], MatchesRegex("NAME +TICKET +AGE +OWNER +THREAD +NOTE"));
   EXPECT_THAT(all[1], MatchesRegex("job +1 +1m3[0-9]s +shop:far away:1:abc +7"));
-  EXPECT_THAT(all[2], MatchesRegex("orders/1 +2 +.*:" + std::to_string(waiter.pid()) + ":.*"));
+  EXPECT_THAT(all[2], MatchesRegex("orders/1 +2 +.*:" + std::to_string(waiter.pid()) + ":.* a note"));
   const auto queues = ask_json({"waiters"});
   ASSERT_EQ(queues.size(), 2U);
   EXPECT_EQ(queues[0].at("name"), "job");
+  EXPECT_EQ(queues[0].at("note"), "");
   EXPECT_EQ(queues[1].at("name"), "orders/1");
+  EXPECT_EQ(queues[1].at("note"), "a note");
   EXPECT_EQ(ask_json({"waiters", "--prefix", "ord"}).size(), 1U);
   EXPECT_EQ(ask({"waiters", "--prefix", "x"}).end, exited(1));
   EXPECT_THAT(ask({"waiters", "--prefix", "x"}).err, HasSubstr("begins with \"x\""));
