@@ -45,5 +45,23 @@ TEST_P(upgrade_beside_a_reader, gives_up_in_time_and_is_repeated_later) {
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
+class upgrade_on_mysql : public on_each_server {};
+ROWLOCK_SUITE_ON_SERVERS(upgrade_on_mysql, not_on("postgresql", servers()));
+
+// As it does by itself, at any time, for a table of somebody else. MariaDB locks that table to change any.
+TEST_P(upgrade_on_mysql, waits_while_the_server_writes_its_statistics) {
+  connect().close();
+  db().return_to_second_schema();
+  auto in_the_way = db().transaction("SELECT count(*) FROM mysql.innodb_table_stats LOCK IN SHARE MODE");
+  background migrator{[&](const std::stop_token& /*stop*/) {
+    connect_to(db().url(), {.call_timeout = 20s}).migrate();
+    return true;
+  }};
+  static_cast<void>(migrator.is_done_within(a_moment * 5));  // MySQL does not wait
+  in_the_way.reset();
+  EXPECT_TRUE(migrator.get());
+  EXPECT_EQ(db().newest_migration(), 3);
+}
+
 }  // namespace
 }  // namespace rowlock::test

@@ -77,6 +77,9 @@ server_version read_version(std::string_view text) {
   return out;
 }
 
+// For innodb_lock_wait_timeout.
+std::string row_lock_wait(mysql_kind kind) { return kind == mysql_kind::mariadb ? "0" : "1"; }
+
 // Independent of the server's defaults. MariaDB can wait for a row lock not at all; MySQL waits for a second at least,
 // so its statements lock no row that is not free. The client ends waits for a table that another session changes or has
 // locked.
@@ -87,7 +90,7 @@ std::string settings(mysql_kind kind, const mysql_options& options) {
       "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, "
       "SESSION lock_wait_timeout = " +
       seconds(options.call_timeout + 1s) +
-      ", SESSION innodb_lock_wait_timeout = " + (kind == mysql_kind::mariadb ? "0" : "1");
+      ", SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind);
   if (!options.transaction_limit) return out;
   // MariaDB tells a session that is idle in a transaction from one that is idle.
   const auto limit = seconds(*options.transaction_limit);
@@ -238,9 +241,16 @@ void mysql_session::lock_migrations(const limits& until) {
         {.retryable = true});
 }
 
+// To change a table, MariaDB locks rows of its own tables, which others lock for a moment when they change theirs.
+void mysql_session::wait_for_row_locks(const limits& until) {
+  const auto left = std::chrono::floor<std::chrono::seconds>(time_left(until).value_or(longest_lock_wait));
+  simple("SET SESSION innodb_lock_wait_timeout = " + std::to_string(std::max(left, 1s).count()), {migrating}, until);
+}
+
 void mysql_session::unlock_migrations(const limits& until) {
   if (guarded_.is_dead()) return;
   try {
+    simple("SET SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind_), {migrating}, until);
     simple(std::string{"DO RELEASE_LOCK("} + migration_lock + ")", {migrating}, until);
   } catch (const error&) {
     guarded_.close_later();  // which also releases the lock
@@ -255,6 +265,7 @@ void mysql_session::exclusively(const std::function<void()>& body, const limits&
   lock_migrations(until);
   try {
     const scoped_value around{around_, std::optional{until}};
+    wait_for_row_locks(until);
     body();
   } catch (...) {
     unlock_migrations(until);

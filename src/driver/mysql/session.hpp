@@ -86,6 +86,7 @@ class mysql_session final : public session {
   [[noreturn]] void fail(const std::exception& e, const purpose& why);
 
   void lock_migrations(const limits& until);
+  void wait_for_row_locks(const limits& until);
   void unlock_migrations(const limits& until);
 
   void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
