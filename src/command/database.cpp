@@ -21,6 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Makes the tables that were asked for.
+std::string& migrate_command() {
+  static std::string command = "rowlock migrate";
+  return command;
+}
+
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
   return value != nullptr ? value : "";
@@ -58,10 +64,16 @@ std::string address(const options& given) {
     return url_of(*file);
   if (given.what == subcommand::migrate) return "sqlite::memory:";  // there, all of the tables are missing, too
   throw error{errc::schema_missing, "there is no SQLite file " + file->string() +
-                                        "; correct the path, or create the file and its tables: run rowlock migrate"};
+                                        "; correct the path, or create the file and its tables: run " +
+                                        migrate_command()};
 }
 
 }  // namespace
+
+void advise_about(const options& given) {
+  if (given.table_prefix != client_options{}.table_prefix)
+    migrate_command() = "rowlock --table-prefix " + given.table_prefix + " migrate";
+}
 
 // What is lost is told by who held it, and what fails by who asked for it.
 void say_warning(const event& e) {
@@ -79,7 +91,7 @@ client connect(const options& given, std::function<void(const event&)> observer)
 std::string in_words_of_the_shell(std::string sentence) {
   constexpr std::string_view in_cpp = "client::migrate()";
   for (auto at = sentence.find(in_cpp); at != std::string::npos; at = sentence.find(in_cpp, at))
-    sentence.replace(at, in_cpp.size(), "rowlock migrate");
+    sentence.replace(at, in_cpp.size(), migrate_command());
   return sentence;
 }
 

@@ -19,7 +19,10 @@ client connect(const options& given, std::function<void(const event&)> observer)
 /// Says warnings, and sweeps that failed, on standard error; nothing of other events.
 void say_warning(const event& e);
 
-/// A sentence of the library, where it names what programs call.
+/// Advice to migrate will name the tables of these options. Called once, before there is another thread.
+void advise_about(const options& given);
+
+/// A sentence of the library, where it names what programs call: with the command to type instead.
 std::string in_words_of_the_shell(std::string sentence);
 
 /// One line on standard error, in one write: another process may speak at the same time.

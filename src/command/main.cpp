@@ -59,6 +59,7 @@ int with_all_written(int status) {
 
 int act(int argc, const char* const* argv) try {
   const auto parsed = parse_options(argc, argv);
+  advise_about(parsed.given);
   if (!parsed.answer) return with_all_written(carry_out(parsed.given));
   std::cout << *parsed.answer;
   return with_all_written(exit_status::done);

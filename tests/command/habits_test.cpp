@@ -189,5 +189,21 @@ TEST_F(command_looking, speaks_of_what_people_type) {
   }
 }
 
+TEST_F(command_looking, advises_to_migrate_the_tables_that_were_asked_for) {
+  const words prefix{"--table-prefix", "mine_"};
+  const auto advises = HasSubstr("run rowlock --table-prefix mine_ migrate");
+  for (const auto& arguments :
+       std::vector<words>{{"list"}, {"run", "job", "true"}, {"top", "--once"}, {"check"}, {"check", "--json"}}) {
+    const auto result = finish(rowlock(prefix + arguments));
+    EXPECT_EQ(result.end, exited(78)) << result;
+    EXPECT_THAT(result.out + result.err, advises);
+    const auto without_file = at("sqlite:" + file("mistyped.db").string(), prefix + arguments);
+    EXPECT_THAT(without_file.out + without_file.err, advises);
+  }
+  EXPECT_THAT(finish(rowlock(words{"list"} + prefix)).err, advises) << "wherever the prefix is given";
+  EXPECT_EQ(finish(rowlock(prefix + words{"migrate"})).end, exited(0));
+  EXPECT_EQ(finish(rowlock(prefix + words{"list"})).end, exited(0));
+}
+
 }  // namespace
 }  // namespace rowlock::test
