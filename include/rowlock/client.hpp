@@ -190,7 +190,7 @@ class ROWLOCK_EXPORT client {
   /// an interrupted one.
   ///
   /// Throws:
-  /// - errc::database_error: a file was edited or left out
+  /// - errc::database_error: a file was edited or left out, or another program's table has the name
   /// - errc::schema_newer: the tables no longer serve this version of the library
   /// - errc::permission_denied: the role may not create tables
   ///

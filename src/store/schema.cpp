@@ -50,15 +50,22 @@ std::vector<core::schema_record> read_records(const access& db) try {
 }
 
 // Another program's table may have the name. Nothing is made beside it, as nothing would work there.
-std::optional<error> foreign_table(const access& db, const schema_files& ours) try {
+std::optional<error> foreign_table(const access& db, std::string_view prefix) try {
   db.run(dialect::verb::inspect, {{field::name, std::string_view{"rowlock"}}});
   return std::nullopt;
 } catch (const error& e) {
   if (e.code() == errc::schema_missing) return std::nullopt;
   if (e.code() != errc::schema_older) throw;
-  return error{errc::database_error, "the table " + std::string{ours.prefix} +
+  return error{errc::database_error, "the table " + std::string{prefix} +
                                          "lock is not rowlock's, as it has other columns; rename it, or choose "
                                          "another table prefix"};
+}
+
+// Where another program's table has the name, to migrate would be no help.
+schema_state read_ours(const access& db, std::string_view prefix) try { return read(db); } catch (const error& e) {
+  if (e.code() != errc::schema_missing) throw;
+  if (const auto foreign = foreign_table(db, prefix)) throw error{errc::schema_missing, foreign->what()};
+  throw;
 }
 
 struct comparison {
@@ -73,7 +80,7 @@ comparison compare(const access& db, const schema_files& ours) {
     files.push_back({.version = file.version, .name = file.name, .checksum = file.sha256});
   const auto records = read_records(db);
   auto status = core::compare(files, records);
-  auto refusal = records.empty() ? foreign_table(db, ours) : core::refusal_to_migrate(status);
+  auto refusal = records.empty() ? foreign_table(db, ours.prefix) : core::refusal_to_migrate(status);
   if (refusal) status.refusal = refusal->what();
   return {.status = std::move(status), .refusal = std::move(refusal)};
 }
@@ -104,8 +111,8 @@ void adopt(const access& db, std::span<const dialect::migration> by_hand) try {
 
 }  // namespace
 
-void require_fit_schema(const access& db) {
-  const schema_state state = read(db);
+void require_fit_schema(const access& db, std::string_view prefix) {
+  const schema_state state = read_ours(db, prefix);
   const auto misfit =
       core::misfit(static_cast<int>(state.version), static_cast<int>(state.serves_from), dialect::expected_schema);
   if (misfit) throw error{*misfit};
@@ -141,7 +148,7 @@ void migrate(const access& db, const schema_files& ours) {
   };
   db.session.exclusively(body, db.until);
   adopt(db, by_hand);
-  require_fit_schema(db);
+  require_fit_schema(db, ours.prefix);
 }
 
 std::string installation(const access& db) {

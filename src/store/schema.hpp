@@ -11,8 +11,9 @@
 
 namespace rowlock::inline v1::store {
 
-/// Throws schema_missing, schema_older or schema_newer with a sentence that says what to do.
-void require_fit_schema(const access& db);
+/// Throws schema_missing, schema_older or schema_newer with a sentence that says what to do. `prefix` is that of the
+/// tables.
+void require_fit_schema(const access& db, std::string_view prefix);
 
 /// Throws if the database's clock is behind the time at which the schema was applied: leases would not end.
 void require_sane_clock(const access& db);

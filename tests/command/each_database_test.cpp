@@ -91,6 +91,37 @@ TEST_P(command_on, needs_its_tables) {
       << "whoever reads it finds the same metric";
 }
 
+TEST_P(command_on, says_that_the_table_is_another_programs) {
+  const auto run = [&](const std::string& sql) {
+    return command::finish({.words = {"sh", "-c", db().shell()}, .input = sql}).end;
+  };
+  ASSERT_EQ(run("CREATE TABLE rowlock_lock (door INTEGER);"), exited(0));
+  const auto says_so = HasSubstr(
+      "rowlock: the table rowlock_lock is not rowlock's, as it has other columns; rename it, or choose another table "
+      "prefix\n");
+  for (const auto& arguments : std::vector<words>{{"migrate"},
+                                                  {"run", "job", "true"},
+                                                  {"run", "--strategy", "for_update", "job", "true"},
+                                                  {"run", "--fair", "-w", "5s", "job", "true"},
+                                                  {"hold", "job"},
+                                                  {"sweep", "--once"},
+                                                  {"list"},
+                                                  {"show", "job"},
+                                                  {"waiters"},
+                                                  {"top", "--once"},
+                                                  {"release", "--force", "--yes", "job"}}) {
+    const auto result = ask(arguments);
+    EXPECT_TRUE(refused(result, 78)) << testing::PrintToString(arguments);
+    EXPECT_THAT(result.err, says_so) << testing::PrintToString(arguments);
+  }
+  EXPECT_THAT(ask({"check"}, 78), HasSubstr("\nschema        failed   the table rowlock_lock is not rowlock's"));
+  EXPECT_THAT(ask({"metrics"}).err, says_so);
+  ASSERT_EQ(run("DROP TABLE rowlock_lock;"), exited(0));
+  EXPECT_THAT(ask({"list"}).err, HasSubstr("run rowlock migrate"));
+  migrate();
+  EXPECT_EQ(ask({"list"}, 0), "");
+}
+
 TEST_P(command_on, needs_the_database) {
   for (const auto& arguments : std::vector<words>{{"run", "job", "--wait", "0", "--", "true"},
                                                   {"migrate"},

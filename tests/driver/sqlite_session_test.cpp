@@ -263,7 +263,7 @@ TEST_F(sqlite_session_test, a_transaction_that_throws_leaves_nothing) {
                    },
                    within(5s)),
                std::runtime_error);
-  EXPECT_NO_THROW(store::require_fit_schema(access(session, within(5s))));
+  EXPECT_NO_THROW(store::require_fit_schema(access(session, within(5s)), "rowlock_"));
 }
 
 TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothing) {

@@ -32,6 +32,14 @@ class schema_by_hand : public on_each_database {
   static std::string file(const std::string& name) {
     return "'" ROWLOCK_SCHEMA_FOLDER "/" + std::string{GetParam().name} + "/" + name + "'";
   }
+  /// What is thrown: that there are no tables of rowlock's.
+  std::string why_not_acquired(const lock_options& options) const try {
+    const auto held = connect().acquire("orders/42", options);
+    return {};
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::schema_missing);
+    return e.what();
+  }
   int run_schema() const { return run("cat " + first_ + " " + second_ + " " + third_); }
 
   const std::string first_ = file("0001_lock.sql");
@@ -91,6 +99,8 @@ TEST_P(schema_by_hand, is_not_made_beside_a_table_of_somebody_else) {
   EXPECT_NE(found.refusal.find("the table rowlock_lock is not rowlock's"), std::string::npos) << found.refusal;
   EXPECT_TRUE(throws(errc::database_error, [&] { connect().migrate(); }));
   EXPECT_FALSE(db().has_table("rowlock_migration"));
+  for (const auto by : all_strategies)
+    EXPECT_EQ(why_not_acquired({.strategy = by}), found.refusal) << "and does not advise to migrate";
   EXPECT_EQ(run("echo \"DROP TABLE rowlock_lock\""), 0);
   connect().migrate();
   EXPECT_NO_THROW(connect().check());

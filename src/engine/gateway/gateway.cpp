@@ -88,7 +88,7 @@ std::unique_ptr<pool::loan> gateway::lend_transaction(const driver::limits& unti
 
 void gateway::require_fit_schema(const store::access& db) {
   if (schema_fits_) return;
-  store::require_fit_schema(db);
+  store::require_fit_schema(db, options_.table_prefix);
   schema_fits_ = true;
 }
 
