@@ -161,8 +161,8 @@ class top_session {
     history_.add(news.what, news.when);
     shown_.show(history_);
   }
-  void learn(const top_mailbox::failed& news) { shown_.show_failure(news.sentence); }
-  void learn(const top_mailbox::told& news) { shown_.show_message(news.sentence); }
+  void learn(const top_mailbox::failed& news) { shown_.show_failure(in_words_of_the_shell(news.sentence)); }
+  void learn(const top_mailbox::told& news) { shown_.show_message(in_words_of_the_shell(news.sentence)); }
 
   void read_keys() {
     while (!is_over_) {

@@ -274,6 +274,20 @@ TEST_F(command_top, tells_what_is_wrong_and_tries_again) {
   EXPECT_TRUE(seen.hides("Trying again"));
 }
 
+TEST_F(command_top, tells_it_in_words_of_the_shell) {
+  const auto held = hold("job");
+  watched_terminal seen{with_locale(top({"--every", "100ms"})), 250, 24};
+  ASSERT_TRUE(seen.shows("1 held"));
+  database_.drop_tables();
+  ASSERT_TRUE(seen.shows("Trying again: "));
+  EXPECT_TRUE(seen.shows("run rowlock migrate"));
+  seen.at().type("f");
+  ASSERT_TRUE(seen.shows("[y/N]"));
+  seen.at().type("y");
+  ASSERT_TRUE(seen.shows("\"job\" was not freed: "));
+  EXPECT_THAT(seen.screen().text(), Not(HasSubstr("client::")));
+}
+
 TEST_F(command_top, lets_no_name_or_note_act_on_the_terminal) {
   const auto odd = hold("odd \x1b[2J\n\xc2\x9b\r", 1h, "\x1b]0;title\x07");
   queue_stranger("odd \x1b[31m");
