@@ -206,6 +206,9 @@ if(TARGET rowlock_command AND ROWLOCK_WITH_SQLITE)
         COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_units" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
                 -- bash "${ROWLOCK_GUIDES_FOLDER}/units.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     set_tests_properties(guides_units PROPERTIES LABELS readme TIMEOUT 60)
+    add_test(NAME guides_options
+        COMMAND bash "${ROWLOCK_GUIDES_FOLDER}/options.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    set_tests_properties(guides_options PROPERTIES LABELS readme TIMEOUT 60)
     if(ROWLOCK_WITH_POSTGRESQL AND ROWLOCK_WITH_MYSQL)  # the page has URLs of all of them
         add_test(NAME guides_errors
             COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_errors" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
