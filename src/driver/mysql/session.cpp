@@ -89,8 +89,7 @@ std::string settings(mysql_kind kind, const mysql_options& options) {
       "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION time_zone = "
       "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, "
       "SESSION lock_wait_timeout = " +
-      seconds(options.call_timeout + 1s) +
-      ", SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind);
+      seconds(options.call_timeout + 1s) + ", SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind);
   if (!options.transaction_limit) return out;
   // MariaDB tells a session that is idle in a transaction from one that is idle.
   const auto limit = seconds(*options.transaction_limit);
