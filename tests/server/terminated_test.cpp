@@ -41,7 +41,7 @@ TEST_P(terminated_sessions, while_idle_disturb_no_call) {
 }
 
 TEST_P(terminated_sessions, while_several_are_idle_disturb_no_call) {
-  auto locks = connect();
+  auto locks = connect({.combine = false});
   {
     std::vector<held_lock> held;
     std::vector<std::jthread> threads;
