@@ -4,6 +4,7 @@ build_packages=(g++ cmake ninja-build libsqlite3-dev libpqxx-dev libpq-dev libmy
     nlohmann-json3-dev libncurses-dev)
 test_packages=(libgtest-dev libgmock-dev sqlite3 postgresql pgbouncer mariadb-server-core mariadb-client-core
     libmariadb-dev pkg-config dpkg-dev file groff-base libvterm-dev zsh fish)
+bench_packages=(postgresql mariadb-server-core mariadb-client-core redis-server libhiredis-dev gnuplot-nox)
 
 missing_packages() {
     local package status

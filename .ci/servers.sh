@@ -1,5 +1,6 @@
 # To be sourced. with_servers <server>... -- <command>...: runs the command with throw-away servers (postgresql,
-# pgbouncer, mariadb, mariadb_for_defaults) on free loopback ports, their files in one temporary folder. In the environment of the command are
+# pgbouncer, mariadb, mariadb_for_defaults, redis, durable_redis) on free loopback ports, their files in one temporary
+# folder. In the environment of the command are
 #
 #   ROWLOCK_TEST_POSTGRESQL_URL    a database, by a role that may do everything. Where this is set already, that database is
 #                                  used, no server is started, and none of the following is set.
@@ -12,6 +13,9 @@
 #                                  while other tests use the first. Used if it is set already, too.
 #   ROWLOCK_TEST_POSTGRESQL_DATA, ROWLOCK_TEST_MARIADB_DATA
 #                                  fresh data folders for servers that a test has to itself, which may copy them
+#   ROWLOCK_BENCH_REDIS_URL        Redis that writes nothing to the disk, as locks are kept mostly. Used if it is set
+#                                  already, too.
+#   ROWLOCK_BENCH_DURABLE_REDIS_URL  Redis that has every change on the disk before it answers. Likewise.
 #   ROWLOCK_TEST_LOGS              the logs of the servers that were started, separated by colons
 #
 # Servers and command end when this shell ends, in whatever way. The shell must not have traps of its own.
@@ -22,6 +26,7 @@ postgresql_pid=
 postgresql_port=
 pgbouncer_pid=
 mariadb_pids=()
+redis_pids=()
 command_pid=
 
 with_servers() {
@@ -62,6 +67,7 @@ stop_everything() {
     stop_pgbouncer
     stop_postgresql
     stop_mariadb
+    stop_redis
     [[ ${#servers_variables[@]} -eq 0 ]] || unset "${servers_variables[@]}"
     servers_variables=()
     [[ -z $servers_folder ]] || rm -rf "$servers_folder"
@@ -228,7 +234,7 @@ make_postgresql_cluster() {
     cat >>"$folder/data/postgresql.conf" <<'SETTINGS'
 listen_addresses = '127.0.0.1'
 unix_socket_directories = ''
-max_connections = 400
+max_connections = 700
 password_encryption = md5
 SETTINGS
 }
@@ -321,7 +327,7 @@ SETTINGS
 run_mariadb() {
     PATH=$PATH:/usr/sbin start_server "$folder" "$folder.log" mariadbd --no-defaults --datadir="$folder/data" \
         --tmpdir="$folder" --init-file="$folder/init" --socket=socket --pid-file=pid --bind-address=127.0.0.1 --port="$1" \
-        --skip-name-resolve --max-connections=400
+        --skip-name-resolve --max-connections=700
     local pid=$!
     mariadb_pids+=("$pid")
     could_start "$pid" "$folder.log" query_mariadb "$1" || return 1
@@ -337,6 +343,44 @@ stop_mariadb() {
     local pid
     for pid in "${mariadb_pids[@]}"; do end_process "$pid" TERM; done
     mariadb_pids=()
+}
+
+# --- Redis ------------------------------------------------------------------------------------------------------------
+
+start_redis() { start_redis_as redis ROWLOCK_BENCH_REDIS_URL 'appendonly no'; }
+start_durable_redis() {
+    start_redis_as durable-redis ROWLOCK_BENCH_DURABLE_REDIS_URL 'appendonly yes' 'appendfsync always'
+}
+
+# start_redis_as <folder> <variable> <setting>...
+start_redis_as() {
+    local redis_variable=$2 redis_password
+    [[ -z ${!redis_variable-} ]] || return 0
+    local folder become
+    become_user nobody && make_server_folder "$1" nobody || return 1
+    redis_password=$(</proc/sys/kernel/random/uuid)
+    printf '%s\n' 'bind 127.0.0.1' 'save ""' 'maxclients 1000' "requirepass $redis_password" "${@:3}" \
+        >"$folder/settings"
+    [[ $(id -u) -ne 0 ]] || chown nobody: "$folder/settings"
+    chmod 600 "$folder/settings"
+    start_on_free_port "$folder.log" run_redis || return 1
+}
+
+# run_redis <port>
+run_redis() {
+    start_server "$folder" "$folder.log" redis-server settings --port "$1"
+    local pid=$!
+    redis_pids+=("$pid")
+    could_start "$pid" "$folder.log" query_redis "$1" || return 1
+    export_for_command "$redis_variable" "redis://:$redis_password@127.0.0.1:$1"
+}
+
+query_redis() { REDISCLI_AUTH=$redis_password redis-cli -h 127.0.0.1 -p "$1" ping | grep -qx PONG; }
+
+stop_redis() {
+    local pid
+    for pid in "${redis_pids[@]}"; do end_process "$pid" TERM; done
+    redis_pids=()
 }
 
 # --- memory -----------------------------------------------------------------------------------------------------------

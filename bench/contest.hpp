@@ -28,11 +28,9 @@ class arena {
 struct contestant {
   std::string name;  ///< begins with "raw ", "rowlock " or what else there is
   orders what{};
-
-  bool is_raw() const { return name.starts_with("raw "); }
 };
 
-/// A case whose subjects are processes that want one lock. Where the first is raw, the others are compared with it.
+/// A case whose subjects are processes that want one lock. The first is the one that the others are compared with.
 struct contest {
   std::string name;
   std::string database;

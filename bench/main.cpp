@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <exception>
-#include <iterator>
+#include <fstream>
+#include <functional>
 #include <optional>
 #include <regex>
 #include <stdexcept>
@@ -24,12 +25,14 @@
 namespace {
 
 constexpr const char* footer =
-    "The ratio is the time of a cycle beside that of the first raw subject of its case. Statements are counted by the "
-    "database; PostgreSQL counts transactions, so that a cycle of for_update is one there. In the cases lock_in and "
+    "The ratio is the time of a cycle beside that of the first subject of its case. \"slowest\" is what the slowest "
+    "thread did beside the mean of all. \"cores\" are the processors that were busy, whoever kept them so; what this "
+    "program used is in the JSON. Statements are counted by the database; PostgreSQL counts transactions, so that a "
+    "cycle of for_update is one there. In the cases lock_in and "
     "confirm they are those of the caller's connection, BEGIN and COMMIT included where they are sent. In the case hot "
     "the times are those of waiting for the lock. In wake they, and its cycles, are those from the call of one process "
-    "that lets go to the grant in another. In the cases sweep the longest time is that of one "
-    "statement that deletes or looks for what to delete, a cycle of sweep, all rows old, is a row, and nothing is "
+    "that lets go to the grant in another. In the cases sweep the longest statement is the "
+    "longest of those that delete or look for what to delete, a cycle of sweep, all rows old, is a row, and nothing is "
     "counted.";
 
 struct options {
@@ -39,7 +42,7 @@ struct options {
   std::vector<std::string> databases;
 };
 
-/// Keeps the subjects that match, and beside them the raw one that they are compared with.
+/// Keeps the subjects that match, and beside them the first one, with which they are compared.
 template <class Case>
 std::vector<Case> chosen(std::vector<Case> all, const std::string& pattern) {
   const std::regex wanted{pattern};
@@ -55,7 +58,7 @@ std::vector<Case> chosen(std::vector<Case> all, const std::string& pattern) {
         kept.push_back(std::move(each));
         continue;
       }
-    std::erase_if(subjects, [&](const auto& subject) { return !subject.is_raw() && !matches(subject); });
+    subjects.erase(std::remove_if(subjects.begin() + 1, subjects.end(), std::not_fn(matches)), subjects.end());
     kept.push_back(std::move(each));
   }
   return kept;
@@ -88,23 +91,33 @@ program what_is_asked_for(const options& asked) {
   return kept;
 }
 
-bench::schedule schedule_for(const options& asked) {
-  if (asked.quick) return {.rounds = 3, .slices = 1, .slice = std::chrono::milliseconds{25}, .counted = 32};
-  return {};
-}
+/// Where the results go, case by case: what was measured is kept even if a later case fails.
+class report {
+ public:
+  explicit report(const std::optional<std::string>& file) {
+    if (!file) return;
+    file_.emplace(*file);
+    if (!*file_) throw std::runtime_error{fmt::format("{}: cannot be written", *file)};
+  }
+
+  void add(const std::vector<bench::result>& of_one_case) {
+    bench::print_table(of_one_case);
+    if (!file_) return;
+    bench::write_lines(*file_, of_one_case);
+    if (!file_->flush()) throw std::runtime_error{"the results could not be written"};
+  }
+
+ private:
+  std::optional<std::ofstream> file_;
+};
 
 void run(const options& asked) {
   const auto what = what_is_asked_for(asked);
-  std::vector<bench::result> results;
-  const auto report = [&](const std::vector<bench::result>& of_case) {
-    bench::print_table(of_case);
-    results.insert(results.end(), of_case.begin(), of_case.end());
-  };
+  report results{asked.json};
   for (const auto& each : what.cases)
-    report(bench::evaluate(
-        each, each.measure_whole ? each.measure_whole(asked.quick) : bench::measure(each, schedule_for(asked))));
-  for (const auto& each : what.contests) report(bench::evaluate(each, each.measure(each, asked.quick)));
-  if (asked.json) bench::write_json(*asked.json, results);
+    results.add(bench::evaluate(
+        each, each.measure_whole ? each.measure_whole(asked.quick) : bench::measure(each, asked.quick)));
+  for (const auto& each : what.contests) results.add(bench::evaluate(each, each.measure(each, asked.quick)));
 }
 
 void add_databases(CLI::App& app, std::vector<std::string>& to) {
@@ -131,7 +144,7 @@ int main(int argc, char** argv) {
   app.add_flag("--quick", asked.quick, "Shorter rounds: does it run? rather than how fast");
   app.add_option("--only", asked.only, "Only what this regular expression finds in \"database: case: subject\"")
       ->type_name("PATTERN");
-  app.add_option("--json", asked.json, "Also write the results there")->type_name("FILE");
+  app.add_option("--json", asked.json, "Also write the results there, a line of JSON for each")->type_name("FILE");
   add_databases(app, asked.databases);
   app.footer(footer);
   CLI11_PARSE(app, argc, argv);

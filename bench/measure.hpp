@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,26 +40,33 @@ class subject {
   virtual std::unique_ptr<lane> open_lane(std::size_t number) = 0;
 };
 
-struct named_subject {
-  std::string name;  ///< begins with "raw ", "rowlock " or what else there is
-  /// Makes it, with everything it stores in a folder of its own.
-  std::function<std::unique_ptr<subject>(const std::filesystem::path& folder)> make;
-
-  bool is_raw() const { return name.starts_with("raw "); }
-};
-
 /// What a subject needs, counted apart from the timed rounds.
 struct census {
   std::size_t connections = 0;
   double statements_per_cycle = 0;
 };
 
+/// Counts what so many cycles of each thread of a subject do.
+using take_census = std::function<census(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads,
+                                         std::size_t cycles)>;
+
+struct named_subject {
+  std::string name;  ///< begins with "raw ", "rowlock " or what else there is
+  /// Makes it, with everything it stores in a folder of its own.
+  std::function<std::unique_ptr<subject>(const std::filesystem::path& folder)> make;
+  /// Instead of that of its case, for a subject that uses another server.
+  take_census count{};
+};
+
 struct measurement {
   std::vector<double> rates{};                ///< cycles per second, one a round
+  std::vector<double> slowest_shares{};       ///< cycles of the slowest thread beside the mean of all, one a round
   std::vector<std::uint32_t> latencies_ns{};  ///< of every cycle, sorted
   census needs{};
-  std::optional<double> longest_us{};  ///< of the longest statement of a sweep
-  std::optional<double> p99_ratio{};   ///< to that of the first subject, where the case is about that
+  double own_cores = 0;   ///< processors that this process kept busy
+  double busy_cores = 0;  ///< those that were busy, whoever kept them so
+  /// What else a case is about, by names with their units.
+  std::map<std::string, double> figures{};
 };
 
 struct bench_case {
@@ -68,9 +75,8 @@ struct bench_case {
   std::size_t threads = 1;
   /// The first is the one that the others are compared with.
   std::vector<named_subject> subjects{};
-  /// Counts what so many cycles of each thread of a subject do in that database.
-  std::function<census(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads, std::size_t cycles)>
-      count{};
+  /// In that database.
+  take_census count{};
   /// For a case whose subjects cannot have their turns in slices: measures all of them, without a census.
   std::function<std::vector<measurement>(bool is_quick)> measure_whole{};
 };
@@ -81,7 +87,12 @@ struct schedule {
   std::size_t slices = 40;
   std::chrono::milliseconds slice{25};
   std::size_t counted = 400;  ///< cycles of all threads together, in the census
+  /// Opens the lanes for a turn and closes them after it: hundreds of idle connections would slow down the others.
+  bool has_fresh_lanes = false;
 };
+
+/// For so many threads.
+schedule schedule_for(std::size_t threads, bool is_quick);
 
 using lanes = std::vector<std::unique_ptr<lane>>;
 lanes open_lanes(subject& of, std::size_t count);
@@ -94,6 +105,6 @@ measurement run_while(const lanes& all, const std::function<bool()>& goes_on);
 double percentile(const std::vector<std::uint32_t>& sorted_ns, double share);
 
 /// One measurement for each subject of the case, in their order.
-std::vector<measurement> measure(const bench_case& what, const schedule& when);
+std::vector<measurement> measure(const bench_case& what, bool is_quick);
 
 }  // namespace bench

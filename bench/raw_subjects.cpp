@@ -178,6 +178,16 @@ class session_locks final : public subject {
   std::uint32_t space_ = std::random_device{}();  // so that two benchmarks on one server do not meet
 };
 
+class one_name final : public subject {
+ public:
+  explicit one_name(std::unique_ptr<subject> of) : subject_{std::move(of)} {}
+
+  std::unique_ptr<lane> open_lane(std::size_t /*number*/) override { return subject_->open_lane(0); }
+
+ private:
+  std::unique_ptr<subject> subject_;
+};
+
 }  // namespace
 
 std::unique_ptr<subject> make_raw(const server& at, const std::string& prefix, raw_release how) {
@@ -193,5 +203,9 @@ std::unique_ptr<subject> make_raw_compare_and_set(const server& at, const std::s
 }
 
 std::unique_ptr<subject> make_session_locks(const server& at) { return std::make_unique<session_locks>(at); }
+
+std::unique_ptr<subject> with_one_name(std::unique_ptr<subject> of) {
+  return std::make_unique<one_name>(std::move(of));
+}
 
 }  // namespace bench

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -12,27 +14,36 @@ namespace bench {
 
 /// One line of the report.
 struct result {
-  std::string bench_case;
-  std::string database;
-  std::string subject;
+  std::string bench_case{};
+  std::string database{};
+  std::string subject{};
   std::size_t processes = 1;
   std::size_t threads = 1;
-  double cycles_per_s = 0;  ///< the median of the rounds
+  double cycles_per_s = 0;       ///< the median of the rounds
+  std::vector<double> rounds{};  ///< cycles per second in each of them
   double p50_us = 0;
+  double p90_us = 0;
   double p99_us = 0;
-  std::optional<double> max_us{};  ///< where processes wait for each other, or of the longest statement of a sweep
-  census needs;
-  /// How many times as long as the raw subject it takes: the median of the rounds, each compared with its own. nullopt:
-  /// there is none.
-  std::optional<double> ratio_to_raw{};
-  std::optional<double> p99_ratio{};  ///< to that of the first subject
+  double max_us = 0;
+  std::string baseline{};  ///< the subject that it is compared with
+  /// How many times as long as the baseline it takes: the median of the rounds, each compared with its own.
+  double ratio = 1;
+  /// What the slowest thread did, beside the mean of all; 1 is fair. nullopt: threads did not compete.
+  std::optional<double> slowest_share{};
+  census needs{};
+  double own_cores = 0;
+  double busy_cores = 0;
+  std::map<std::string, double> figures{};
 };
 
 std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured);
 std::vector<result> evaluate(const contest& what, const std::vector<measurement>& measured);
 
 void print_table(const std::vector<result>& of_one_case);
-/// Throws std::runtime_error where the file cannot be written.
-void write_json(const std::string& file, const std::vector<result>& results);
+
+/// One line of JSON for each.
+void write_lines(std::ostream& to, const std::vector<result>& results);
+/// What write_lines() wrote. Throws std::exception where it is something else.
+std::vector<result> read_lines(std::istream& from);
 
 }  // namespace bench

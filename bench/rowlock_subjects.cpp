@@ -27,8 +27,8 @@ rowlock::lock_name name_of_lane(std::size_t number) { return fmt::format("bench/
 
 class handle_lane final : public lane {
  public:
-  handle_lane(rowlock::client& locks, std::size_t number, rowlock::strategy strategy)
-      : locks_{locks}, name_{name_of_lane(number)}, options_{.strategy = strategy} {}
+  handle_lane(rowlock::client& locks, std::size_t number, const rowlock::lock_options& how)
+      : locks_{locks}, name_{name_of_lane(number)}, options_{how} {}
 
   void cycle() override { locks_.acquire(name_, options_).release(); }
 
@@ -40,8 +40,8 @@ class handle_lane final : public lane {
 
 class mutex_lane final : public lane {
  public:
-  mutex_lane(rowlock::client& locks, std::size_t number, rowlock::strategy strategy)
-      : mutex_{locks, name_of_lane(number), {.strategy = strategy}} {}
+  mutex_lane(rowlock::client& locks, std::size_t number, const rowlock::lock_options& how)
+      : mutex_{locks, name_of_lane(number), how} {}
 
   void cycle() override { const std::scoped_lock guard{mutex_}; }
 
@@ -52,18 +52,16 @@ class mutex_lane final : public lane {
 template <class Lane>
 class rowlock_subject final : public subject {
  public:
-  rowlock_subject(const std::string& url, rowlock::strategy strategy, rowlock::client_options options)
-      : locks_{rowlock::client::connect(url, std::move(options))}, strategy_{strategy} {
+  rowlock_subject(const std::string& url, rowlock::lock_options how, rowlock::client_options options)
+      : locks_{rowlock::client::connect(url, std::move(options))}, how_{std::move(how)} {
     locks_.migrate();
   }
 
-  std::unique_ptr<lane> open_lane(std::size_t number) override {
-    return std::make_unique<Lane>(locks_, number, strategy_);
-  }
+  std::unique_ptr<lane> open_lane(std::size_t number) override { return std::make_unique<Lane>(locks_, number, how_); }
 
  private:
   rowlock::client locks_;
-  rowlock::strategy strategy_;
+  rowlock::lock_options how_;
 };
 
 using namespace std::chrono_literals;
@@ -144,14 +142,14 @@ class steps final : public subject {
 
 }  // namespace
 
-std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::strategy strategy,
+std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options) {
-  return std::make_unique<rowlock_subject<handle_lane>>(url, strategy, std::move(options));
+  return std::make_unique<rowlock_subject<handle_lane>>(url, std::move(how), std::move(options));
 }
 
-std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::strategy strategy,
+std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options) {
-  return std::make_unique<rowlock_subject<mutex_lane>>(url, strategy, std::move(options));
+  return std::make_unique<rowlock_subject<mutex_lane>>(url, std::move(how), std::move(options));
 }
 
 std::unique_ptr<subject> make_steps(const server& at, const std::string& prefix, std::size_t at_once) {

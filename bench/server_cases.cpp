@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,9 @@ using rowlock::strategy;
 
 /// By for_update each of them keeps a connection.
 constexpr std::size_t most_threads = 8;
+
+/// What is enough for hundreds of threads.
+constexpr std::size_t few_connections = 4;
 
 /// Whoever makes a subject keeps its server.
 using shared_server = std::shared_ptr<const server>;
@@ -40,28 +44,47 @@ named_subject raw_compare_and_set(const std::string& name, const shared_server& 
   });
 }
 
-rowlock::client_options with(const std::string& prefix, bool durable_release) {
-  return {.application = application,
-          .held_transactions = most_threads,
-          .durable_release = durable_release,
-          .table_prefix = prefix};
+rowlock::client_options with(const std::string& prefix) {
+  return {.application = application, .held_transactions = most_threads, .table_prefix = prefix};
 }
 
-named_subject handles(strategy by, const shared_server& at, bool durable_release = false) {
-  const auto name = fmt::format("rowlock {}{}", to_string(by), durable_release ? ", durable release" : "");
-  return in_tables(name, at, [by, durable_release](const server& on, const std::string& prefix) {
-    return make_rowlock_handles(on.url, by, with(prefix, durable_release));
+named_subject handles(const std::string& name, const shared_server& at, rowlock::lock_options how,
+                      const std::function<void(rowlock::client_options&)>& change = {}) {
+  return in_tables(name, at, [how, change](const server& on, const std::string& prefix) {
+    auto options = with(prefix);
+    if (change) change(options);
+    return make_rowlock_handles(on.url, how, std::move(options));
   });
+}
+
+named_subject handles(strategy by, const shared_server& at) {
+  return handles(fmt::format("rowlock {}", to_string(by)), at, {.strategy = by});
+}
+
+named_subject durable_handles(strategy by, const shared_server& at) {
+  return handles(fmt::format("rowlock {}, durable release", to_string(by)), at, {.strategy = by},
+                 [](rowlock::client_options& options) { options.durable_release = true; });
+}
+
+named_subject handles_on_few_connections(const shared_server& at) {
+  return handles(fmt::format("rowlock unique_index, {} connections", few_connections), at, {},
+                 [](rowlock::client_options& options) { options.connections = few_connections; });
 }
 
 named_subject mutexes(const shared_server& at) {
   return in_tables("rowlock mutex", at, [](const server& on, const std::string& prefix) {
-    return make_rowlock_mutexes(on.url, strategy::unique_index, with(prefix, false));
+    return make_rowlock_mutexes(on.url, {}, with(prefix));
   });
 }
 
 named_subject session_locks(const shared_server& at) {
   return {.name = at->session_lock.name, .make = [at](const auto& /*folder*/) { return make_session_locks(*at); }};
+}
+
+named_subject with_one_name(named_subject of) {
+  auto make = std::move(of.make);
+  of.make = [make = std::move(make)](const auto& folder) { return with_one_name(make(folder)); };
+  return of;
 }
 
 named_subject steps(const std::string& name, const shared_server& at, std::size_t batch) {
@@ -82,15 +105,36 @@ bench_case case_of(std::string name, const shared_server& at, std::size_t thread
           }};
 }
 
-bench_case cycle(std::string name, const shared_server& at, std::size_t threads) {
-  std::vector<named_subject> subjects{durable_raw(at), handles(strategy::unique_index, at), mutexes(at),
-                                      session_locks(at)};
-  if (!at->relaxed_vacate.empty()) {
-    subjects.insert(subjects.begin() + 1, raw("raw upsert+update, release not waiting for the disk", at,
-                                              raw_release::not_waiting_for_the_disk));
-    subjects.insert(subjects.begin() + 3, handles(strategy::unique_index, at, true));
-  }
-  return case_of(std::move(name), at, threads, std::move(subjects));
+/// Those that Redis makes; none where there is no Redis.
+std::vector<named_subject> redis_peers() {
+#ifdef ROWLOCK_WITH_HIREDIS
+  return redis_subjects();
+#else
+  return {};
+#endif
+}
+
+bench_case cycle(const shared_server& at, std::size_t threads) {
+  std::vector<named_subject> subjects{durable_raw(at)};
+  if (!at->relaxed_vacate.empty())
+    subjects.push_back(
+        raw("raw upsert+update, release not waiting for the disk", at, raw_release::not_waiting_for_the_disk));
+  subjects.push_back(handles(strategy::unique_index, at));
+  if (threads > few_connections) subjects.push_back(handles_on_few_connections(at));
+  if (!at->relaxed_vacate.empty()) subjects.push_back(durable_handles(strategy::unique_index, at));
+  if (threads <= most_threads) subjects.push_back(mutexes(at));
+  subjects.push_back(session_locks(at));
+  for (auto& each : redis_peers()) subjects.push_back(std::move(each));
+  return case_of(fmt::format("cycle, {} thread{}, distinct names", threads, threads == 1 ? "" : "s"), at, threads,
+                 std::move(subjects));
+}
+
+bench_case hot_cycle(const shared_server& at) {
+  constexpr std::size_t threads = 32;
+  return case_of(fmt::format("hot, {} threads of one process, one name", threads), at, threads,
+                 {with_one_name(session_locks(at)), with_one_name(raw_transactions(at)),
+                  with_one_name(handles("rowlock unique_index", at, {})),
+                  with_one_name(handles("rowlock unique_index, fifo", at, {.fairness = rowlock::fairness::fifo}))});
 }
 
 bench_case for_update_cycle(std::string name, const shared_server& at, std::size_t threads) {
@@ -104,7 +148,7 @@ bench_case version_cas_cycle(std::string name, const shared_server& at, std::siz
     subjects.insert(subjects.begin() + 1,
                     raw_compare_and_set("raw SELECT + UPDATE + UPDATE, release not waiting for the disk", at,
                                         raw_release::not_waiting_for_the_disk));
-    subjects.push_back(handles(strategy::version_cas, at, true));
+    subjects.push_back(durable_handles(strategy::version_cas, at));
   }
   return case_of(std::move(name), at, threads, std::move(subjects));
 }
@@ -148,9 +192,11 @@ ground fresh_tables(const shared_server& at) {
 }  // namespace
 
 std::vector<bench_case> cases_on(const shared_server& at) {
-  std::vector<bench_case> all{cycle("cycle, 1 thread, uncontended", at, 1),
-                              cycle("cycle, 2 threads, distinct names", at, 2),
-                              cycle("cycle, 8 threads, distinct names", at, most_threads),
+  std::vector<bench_case> all{cycle(at, 1),
+                              cycle(at, 8),
+                              cycle(at, 64),
+                              cycle(at, 256),
+                              hot_cycle(at),
                               for_update_cycle("cycle for_update, 1 thread, uncontended", at, 1),
                               for_update_cycle("cycle for_update, 8 threads, distinct names", at, most_threads),
                               version_cas_cycle("cycle version_cas, 1 thread, uncontended", at, 1),

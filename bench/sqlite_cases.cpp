@@ -20,13 +20,13 @@ std::string locks_in(const std::filesystem::path& folder) { return "sqlite:" + (
 
 named_subject handles(strategy by) {
   return {.name = fmt::format("rowlock {}", to_string(by)), .make = [by](const auto& folder) {
-            return make_rowlock_handles(locks_in(folder), by, {.held_transactions = most_threads});
+            return make_rowlock_handles(locks_in(folder), {.strategy = by}, {.held_transactions = most_threads});
           }};
 }
 
 named_subject mutexes() {
   return {.name = "rowlock mutex",
-          .make = [](const auto& folder) { return make_rowlock_mutexes(locks_in(folder), strategy::unique_index); }};
+          .make = [](const auto& folder) { return make_rowlock_mutexes(locks_in(folder), {}); }};
 }
 
 bench_case case_of(std::string name, std::size_t threads, std::vector<named_subject> subjects) {
@@ -37,20 +37,25 @@ bench_case case_of(std::string name, std::size_t threads, std::vector<named_subj
           .count = count_sqlite};
 }
 
-bench_case cycle(std::string name, std::size_t threads) {
-  return case_of(std::move(name), threads,
-                 {{"raw upsert+update", make_sqlite_raw}, handles(strategy::unique_index), mutexes()});
+bench_case cycle(std::size_t threads) {
+  std::vector<named_subject> subjects{{.name = "raw upsert+update", .make = make_sqlite_raw},
+                                      handles(strategy::unique_index)};
+  if (threads <= most_threads) subjects.push_back(mutexes());
+  return case_of(fmt::format("cycle, {} thread{}, distinct names", threads, threads == 1 ? "" : "s"), threads,
+                 std::move(subjects));
 }
 
 // SQLite locks no rows: a transaction kept open would lock the whole file. So for_update, too, is two transactions that
 // write the row, and is compared with the same two statements as unique_index.
 bench_case for_update_cycle(std::string name, std::size_t threads) {
-  return case_of(std::move(name), threads, {{"raw upsert+update", make_sqlite_raw}, handles(strategy::for_update)});
+  return case_of(std::move(name), threads,
+                 {{.name = "raw upsert+update", .make = make_sqlite_raw}, handles(strategy::for_update)});
 }
 
 bench_case version_cas_cycle(std::string name, std::size_t threads) {
   return case_of(std::move(name), threads,
-                 {{"raw SELECT + UPDATE + UPDATE", make_sqlite_raw_compare_and_set}, handles(strategy::version_cas)});
+                 {{.name = "raw SELECT + UPDATE + UPDATE", .make = make_sqlite_raw_compare_and_set},
+                  handles(strategy::version_cas)});
 }
 
 named_subject in_own_file(const char* name, make_transactions make) {
@@ -90,9 +95,9 @@ ground fresh_file() {
 }  // namespace
 
 std::vector<bench_case> sqlite_cases() {
-  std::vector<bench_case> all{cycle("cycle, 1 thread, uncontended", 1),
-                              cycle("cycle, 2 threads, distinct names", 2),
-                              cycle("cycle, 8 threads, distinct names", most_threads),
+  std::vector<bench_case> all{cycle(1),
+                              cycle(8),
+                              cycle(64),
                               for_update_cycle("cycle for_update, 1 thread, uncontended", 1),
                               for_update_cycle("cycle for_update, 8 threads, distinct names", most_threads),
                               version_cas_cycle("cycle version_cas, 1 thread, uncontended", 1),

@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "measure.hpp"
 #include "server.hpp"
@@ -18,10 +19,10 @@ namespace bench {
 // --- rowlock
 
 /// client::acquire and held_lock::release; every lane has a name of its own, and all share one client.
-std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::strategy strategy,
+std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options = {});
 /// The same with mutex::lock and mutex::unlock.
-std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::strategy strategy,
+std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options = {});
 
 /// The steps of `unique_index` on a session, below everything that a client does around them: 32 names, `at_once` of
@@ -64,6 +65,9 @@ std::unique_ptr<subject> make_raw_compare_and_set(const server& at, const std::s
 /// What the server has of its own: no row, no disk, no expiry, and a connection for every lock.
 std::unique_ptr<subject> make_session_locks(const server& at);
 
+/// The same with one name for all lanes.
+std::unique_ptr<subject> with_one_name(std::unique_ptr<subject> of);
+
 // On SQLite, for the C interface.
 
 /// The two statements that a cycle of `unique_index` cannot do without, written by hand for the C interface: an upsert
@@ -93,5 +97,14 @@ std::unique_ptr<subject> make_confirm(const server& at, const std::string& prefi
 /// How many statements a cycle gives to the caller's connection.
 double count_on_own_connections(const std::function<std::unique_ptr<subject>()>& make, std::size_t threads,
                                 std::size_t cycles);
+
+// --- elsewhere
+
+#ifdef ROWLOCK_WITH_HIREDIS
+/// The lock of Redis's own manual, on those servers that ROWLOCK_BENCH_REDIS_URL and ROWLOCK_BENCH_DURABLE_REDIS_URL
+/// name, redis://:password@host:port: SET NX PX takes it, a script compares its value and deletes it. Every lane has a
+/// name and a connection of its own.
+std::vector<named_subject> redis_subjects();
+#endif
 
 }  // namespace bench

@@ -18,6 +18,7 @@ using clock = std::chrono::steady_clock;
 using make_ground = std::function<ground()>;
 
 constexpr std::size_t threads = 16;
+constexpr const char* longest_statement = "longest statement, ms";
 
 struct amount {
   explicit amount(bool is_quick) : rows{is_quick ? 10'000U : 1'000'000U}, calm{is_quick ? 200ms : 10s} {}
@@ -32,6 +33,8 @@ void add_old_rows(const ground& to, std::size_t rows) {
   to.at.connect()->execute(
       fmt::format(fmt::runtime(to.at.add_old), fmt::arg("prefix", to.prefix), fmt::arg("rows", rows)));
 }
+
+double in_ms(std::chrono::duration<double, std::milli> time) { return time.count(); }
 
 struct swept {
   std::chrono::duration<double> took{};
@@ -50,7 +53,7 @@ swept sweep(const ground& of, std::size_t rows) {
 std::vector<measurement> measure_beside(const make_ground& make, bool is_quick) {
   const amount much{is_quick};
   const auto here = make();
-  const auto handles = make_rowlock_handles(here.at.url, rowlock::strategy::unique_index, on(here.prefix));
+  const auto handles = make_rowlock_handles(here.at.url, {}, on(here.prefix));
   add_old_rows(here, much.rows);
   const auto all = open_lanes(*handles, threads);
   run_cycles(all, 10);  // connects
@@ -58,13 +61,14 @@ std::vector<measurement> measure_beside(const make_ground& make, bool is_quick) 
   auto calm = run_while(all, [&] { return clock::now() - began < much.calm; });
   auto sweeping = std::async(std::launch::async, [&] { return sweep(here, much.rows); });
   auto beside = run_while(all, [&] { return sweeping.wait_for(0s) != std::future_status::ready; });
-  beside.longest_us = sweeping.get().longest_call / 1us;
-  beside.p99_ratio = percentile(beside.latencies_ns, 0.99) / percentile(calm.latencies_ns, 0.99);
+  beside.figures[longest_statement] = in_ms(sweeping.get().longest_call);
+  beside.figures["p99 beside that without a sweep"] =
+      percentile(beside.latencies_ns, 0.99) / percentile(calm.latencies_ns, 0.99);
   return {std::move(calm), std::move(beside)};
 }
 
 measurement of_rows(std::size_t rows, std::chrono::duration<double> took, std::chrono::duration<double> longest_call) {
-  return {.rates = {static_cast<double>(rows) / took.count()}, .longest_us = longest_call / 1us};
+  return {.rates = {static_cast<double>(rows) / took.count()}, .figures = {{longest_statement, in_ms(longest_call)}}};
 }
 
 std::vector<measurement> measure_removal(const make_ground& make, bool is_quick) {
