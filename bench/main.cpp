@@ -19,6 +19,7 @@
 #include "cases.hpp"
 #include "crew.hpp"
 #include "measure.hpp"
+#include "memory.hpp"
 #include "result.hpp"
 #include "server.hpp"
 
@@ -137,7 +138,9 @@ void add_databases(CLI::App& app, std::vector<std::string>& to) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (rowlock::test::role_of(argc, argv) == bench::worker_role) return bench::work();
+  const auto role = rowlock::test::role_of(argc, argv);
+  if (role == bench::worker_role) return bench::work();
+  if (role == bench::memory_role) return bench::measure_memory_of_this_process();
   options asked;
   CLI::App app{"Measures rowlock beside the bare statements, all subjects of a case interleaved in one run",
                "rowlock_bench"};

@@ -70,8 +70,8 @@ struct measurement {
 };
 
 struct bench_case {
-  std::string name;
-  std::string database;
+  std::string name{};
+  std::string database{};
   std::size_t threads = 1;
   /// The first is the one that the others are compared with.
   std::vector<named_subject> subjects{};

@@ -35,7 +35,7 @@ UPDATE {prefix}lock SET version = GREATEST(version + 1, {clock}), owner = ?, thr
 WHERE name = ? AND version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)))";
 constexpr const char* add_old = R"(
 INSERT INTO {prefix}lock (name, version, expires_at)
-SELECT CONCAT('old/', n), 1, SYSDATE(6) - INTERVAL 2 HOUR FROM (
+SELECT CONCAT('old/', n + 1), 1, SYSDATE(6) - INTERVAL 2 HOUR FROM (
   WITH d (i) AS (SELECT 0 UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL
     SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)
   SELECT a.i + 10 * b.i + 100 * c.i + 1000 * e.i + 10000 * f.i + 100000 * g.i AS n

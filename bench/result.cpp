@@ -117,6 +117,22 @@ result from_json(const nlohmann::json& from) {
   return to;
 }
 
+/// Nothing is what was not measured.
+std::string cell(double number, int digits) { return number > 0 ? fmt::format("{:.{}f}", number, digits) : "-"; }
+
+void print_rates(const std::vector<result>& of_one_case) {
+  std::size_t width = 0;
+  for (const auto& each : of_one_case) width = std::max(width, each.subject.size());
+  constexpr const char* row = "  {:<{}} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>8} {:>12} {:>17} {:>6}\n";
+  fmt::print(row, "subject", width, "cycles/s", "ratio", "p50 us", "p90 us", "p99 us", "max us", "slowest",
+             "connections", "statements/cycle", "cores");
+  for (const auto& each : of_one_case)
+    fmt::print(row, each.subject, width, cell(each.cycles_per_s, 0), cell(each.ratio, 2), cell(each.p50_us, 1),
+               cell(each.p90_us, 1), cell(each.p99_us, 1), cell(each.max_us, 1),
+               cell(each.slowest_share.value_or(0), 2), cell(static_cast<double>(each.needs.connections), 0),
+               cell(each.needs.statements_per_cycle, 2), cell(each.busy_cores, 2));
+}
+
 }  // namespace
 
 std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured) {
@@ -137,15 +153,7 @@ std::vector<result> evaluate(const contest& what, const std::vector<measurement>
 void print_table(const std::vector<result>& of_one_case) {
   if (of_one_case.empty()) return;
   fmt::print("{}: {}\n", of_one_case.front().database, of_one_case.front().bench_case);
-  std::size_t width = 0;
-  for (const auto& each : of_one_case) width = std::max(width, each.subject.size());
-  fmt::print("  {:<{}}{:>10}{:>7}{:>10}{:>10}{:>10}{:>11}{:>9}{:>13}{:>18}{:>7}\n", "subject", width, "cycles/s",
-             "ratio", "p50 us", "p90 us", "p99 us", "max us", "slowest", "connections", "statements/cycle", "cores");
-  for (const auto& each : of_one_case)
-    fmt::print("  {:<{}}{:>10.0f}{:>7.2f}{:>10.1f}{:>10.1f}{:>10.1f}{:>11.1f}{:>9}{:>13}{:>18.2f}{:>7.2f}\n",
-               each.subject, width, each.cycles_per_s, each.ratio, each.p50_us, each.p90_us, each.p99_us, each.max_us,
-               each.slowest_share ? fmt::format("{:.2f}", *each.slowest_share) : "-", each.needs.connections,
-               each.needs.statements_per_cycle, each.busy_cores);
+  if (!of_one_case.front().rounds.empty()) print_rates(of_one_case);
   for (const auto& each : of_one_case)
     for (const auto& [name, number] : each.figures) fmt::print("  {}: {}: {:.2f}\n", each.subject, name, number);
   fmt::print("\n");

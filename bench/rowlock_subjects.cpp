@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -62,6 +63,32 @@ class rowlock_subject final : public subject {
  private:
   rowlock::client locks_;
   rowlock::lock_options how_;
+};
+
+class random_lane final : public lane {
+ public:
+  random_lane(rowlock::client& locks, std::size_t names) : locks_{locks}, number_{1, names} {}
+
+  void cycle() override { locks_.acquire(fmt::format("old/{}", number_(random_))).release(); }
+
+ private:
+  rowlock::client& locks_;
+  std::mt19937_64 random_{std::random_device{}()};
+  std::uniform_int_distribution<std::size_t> number_;
+};
+
+class random_subject final : public subject {
+ public:
+  random_subject(const std::string& url, std::size_t names, rowlock::client_options options)
+      : locks_{rowlock::client::connect(url, std::move(options))}, names_{names} {}
+
+  std::unique_ptr<lane> open_lane(std::size_t /*number*/) override {
+    return std::make_unique<random_lane>(locks_, names_);
+  }
+
+ private:
+  rowlock::client locks_;
+  std::size_t names_;
 };
 
 using namespace std::chrono_literals;
@@ -150,6 +177,11 @@ std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::l
 std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options) {
   return std::make_unique<rowlock_subject<mutex_lane>>(url, std::move(how), std::move(options));
+}
+
+std::unique_ptr<subject> make_rowlock_random_handles(const std::string& url, std::size_t names,
+                                                     rowlock::client_options options) {
+  return std::make_unique<random_subject>(url, names, std::move(options));
 }
 
 std::unique_ptr<subject> make_steps(const server& at, const std::string& prefix, std::size_t at_once) {

@@ -58,7 +58,9 @@ struct server {
   std::string read_version;     ///< name
   std::string compare_and_set;  ///< owner, thread, acquisition, lease in microseconds, note, name, version
   std::string write_own;        ///< number of a row that a caller's transaction changes
-  std::string add_old;          ///< {rows} rows of names that nobody has had for two hours; their version is 1
+  /// {rows} rows of names that nobody has had for two hours, numbered from 1: old/1 and so on. Their version is 1.
+  std::string add_old;
+  std::string nothing = "SELECT 1";  ///< gives a row and does nothing
   bench::session_lock session_lock{};
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cases.hpp"
+#include "ground.hpp"
 #include "subjects.hpp"
 
 namespace bench {
@@ -48,7 +49,7 @@ rowlock::client_options with(const std::string& prefix) {
   return {.application = application, .held_transactions = most_threads, .table_prefix = prefix};
 }
 
-named_subject handles(const std::string& name, const shared_server& at, rowlock::lock_options how,
+named_subject handles(const std::string& name, const shared_server& at, const rowlock::lock_options& how,
                       const std::function<void(rowlock::client_options&)>& change = {}) {
   return in_tables(name, at, [how, change](const server& on, const std::string& prefix) {
     auto options = with(prefix);
@@ -204,7 +205,8 @@ std::vector<bench_case> cases_on(const shared_server& at) {
                               lock_in_cycle(at),
                               confirm_cycle(at),
                               batch(at)};
-  for (auto& each : sweep_cases(at->database, [at] { return fresh_tables(at); })) all.push_back(std::move(each));
+  for (const auto& some : {part_cases, lease_cases, memory_cases, sweep_cases})
+    for (auto& each : some(at->database, [at] { return fresh_tables(at); })) all.push_back(std::move(each));
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cases.hpp"
+#include "ground.hpp"
 #include "subjects.hpp"
 #include "testkit/temp_folder.hpp"
 
@@ -104,7 +105,8 @@ std::vector<bench_case> sqlite_cases() {
                               version_cas_cycle("cycle version_cas, 8 threads, distinct names", most_threads),
                               lock_in_cycle(),
                               confirm_cycle()};
-  for (auto& each : sweep_cases("sqlite", fresh_file)) all.push_back(std::move(each));
+  for (const auto& some : {part_cases, lease_cases, memory_cases, sweep_cases})
+    for (auto& each : some("sqlite", fresh_file)) all.push_back(std::move(each));
   return all;
 }
 

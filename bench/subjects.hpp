@@ -25,6 +25,10 @@ std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::l
 std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options = {});
 
+/// client::acquire and held_lock::release of names that are drawn among old/1 to old/`names`.
+std::unique_ptr<subject> make_rowlock_random_handles(const std::string& url, std::size_t names,
+                                                     rowlock::client_options options);
+
 /// The steps of `unique_index` on a session, below everything that a client does around them: 32 names, `at_once` of
 /// them in each batch that is acquired and then released.
 std::unique_ptr<subject> make_steps(const server& at, const std::string& prefix, std::size_t at_once);

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cases.hpp"
+#include "ground.hpp"
 #include "subjects.hpp"
 
 namespace bench {
@@ -15,7 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
-using make_ground = std::function<ground()>;
 
 constexpr std::size_t threads = 16;
 constexpr const char* longest_statement = "longest statement, ms";
@@ -27,13 +26,6 @@ struct amount {
   std::chrono::milliseconds calm;
 };
 
-rowlock::client_options on(const std::string& prefix) { return {.application = application, .table_prefix = prefix}; }
-
-void add_old_rows(const ground& to, std::size_t rows) {
-  to.at.connect()->execute(
-      fmt::format(fmt::runtime(to.at.add_old), fmt::arg("prefix", to.prefix), fmt::arg("rows", rows)));
-}
-
 double in_ms(std::chrono::duration<double, std::milli> time) { return time.count(); }
 
 struct swept {
@@ -43,7 +35,7 @@ struct swept {
 
 /// With a client of its own, as another process has it.
 swept sweep(const ground& of, std::size_t rows) {
-  auto locks = rowlock::client::connect(of.at.url, on(of.prefix));
+  auto locks = rowlock::client::connect(of.at.url, of.options());
   rowlock::sweeper sweeper{locks, {.every = 24h}};
   const auto began = clock::now();
   if (sweeper.sweep_once() != rows) throw std::runtime_error{"a sweep did not find all old rows"};
@@ -53,7 +45,7 @@ swept sweep(const ground& of, std::size_t rows) {
 std::vector<measurement> measure_beside(const make_ground& make, bool is_quick) {
   const amount much{is_quick};
   const auto here = make();
-  const auto handles = make_rowlock_handles(here.at.url, {}, on(here.prefix));
+  const auto handles = make_rowlock_handles(here.at.url, {}, here.options());
   add_old_rows(here, much.rows);
   const auto all = open_lanes(*handles, threads);
   run_cycles(all, 10);  // connects
@@ -74,7 +66,7 @@ measurement of_rows(std::size_t rows, std::chrono::duration<double> took, std::c
 std::vector<measurement> measure_removal(const make_ground& make, bool is_quick) {
   const amount much{is_quick};
   const auto by_hand = make();
-  rowlock::client::connect(by_hand.at.url, on(by_hand.prefix)).migrate();
+  rowlock::client::connect(by_hand.at.url, by_hand.options()).migrate();
   add_old_rows(by_hand, much.rows);
   const auto connection = by_hand.at.connect();
   const auto began = clock::now();
@@ -82,28 +74,20 @@ std::vector<measurement> measure_removal(const make_ground& make, bool is_quick)
   const std::chrono::duration<double> took = clock::now() - began;
 
   const auto here = make();
-  rowlock::client::connect(here.at.url, on(here.prefix)).migrate();
+  rowlock::client::connect(here.at.url, here.options()).migrate();
   add_old_rows(here, much.rows);
   const auto done = sweep(here, much.rows);
   return {of_rows(much.rows, took, took), of_rows(much.rows, done.took, done.longest_call)};
 }
 
-bench_case whole(std::string name, const std::string& database, std::size_t lanes, std::vector<std::string> subjects,
-                 std::function<std::vector<measurement>(bool)> measure) {
-  bench_case made{.name = std::move(name), .database = database, .threads = lanes};
-  for (auto& each : subjects) made.subjects.push_back({.name = std::move(each), .make = {}});
-  made.measure_whole = std::move(measure);
-  return made;
-}
-
 }  // namespace
 
 std::vector<bench_case> sweep_cases(const std::string& database, const make_ground& make) {
-  return {whole(fmt::format("sweep, {} threads beside it, distinct names", threads), database, threads,
-                {"rowlock unique_index", "rowlock unique_index, swept"},
-                [make](bool is_quick) { return measure_beside(make, is_quick); }),
-          whole("sweep, all rows old", database, 1, {"raw DELETE", "rowlock sweeper"},
-                [make](bool is_quick) { return measure_removal(make, is_quick); })};
+  return {whole_case(fmt::format("sweep, {} threads beside it, distinct names", threads), database, threads,
+                     {"rowlock unique_index", "rowlock unique_index, swept"},
+                     [make](bool is_quick) { return measure_beside(make, is_quick); }),
+          whole_case("sweep, all rows old", database, 1, {"raw DELETE", "rowlock sweeper"},
+                     [make](bool is_quick) { return measure_removal(make, is_quick); })};
 }
 
 }  // namespace bench
