@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Builds the benchmarks and runs them, side by side with what people use instead: the same SQL by hand, advisory locks, Redis.
 #
-#   ./bench.sh                    everything, as long as it takes
+#   ./bench.sh                    everything; takes most of an hour
 #   ./bench.sh --quick            does it run? in less than five minutes after the build
 #   ./bench.sh --only REGEX       what it finds in "database: case: subject"
 #   ./bench.sh --json FILE        also writes the results there, a line of JSON for each
+#   ./bench.sh --plot             then draws docs/images/*.svg and makes the tables of docs/performance.md anew, those of
+#                                 which something was measured
+#   ./bench.sh --plot-from FILE   only that, of what --json wrote
 #   ./bench.sh --database URL     that database instead of servers of its own; may be given several times
 #   ./bench.sh --help             this, and the options of the program
 #
@@ -17,18 +20,34 @@ source "$root/.ci/packages.sh"
 source "$root/.ci/build.sh"
 source "$root/.ci/servers.sh"
 
-bench=$root/build/bench/bin/rowlock_bench
 servers=(postgresql mariadb redis durable_redis)
-for argument in "$@"; do
-    case $argument in
-        -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" && help=yes ;;
-        --database | --database=*) servers=(redis durable_redis) ;;
+results=$root/build/bench/results.jsonl
+options=() help='' plot='' measure=yes
+while [[ $# -gt 0 ]]; do
+    case $1 in
+        -h | --help) help=yes ;;
+        --plot) plot=yes ;;
+        --plot-from) plot=yes measure='' results=${2:?a file} && shift ;;
+        --json) results=${2:?a file} && shift ;;
+        --database | --database=*) servers=(redis durable_redis) && options+=("$1") ;;
+        *) options+=("$1") ;;
     esac
+    shift
 done
 
-need_packages "${build_packages[@]}" "${bench_packages[@]}"
 # In a folder of its own, because tests (and their packages) are left out here.
-build_quietly "$root" bench rowlock_bench -DROWLOCK_BUILD_TESTS=OFF -DROWLOCK_BUILD_BENCH=ON
-[[ -z ${help-} ]] || exec "$bench" --help
+need_packages "${build_packages[@]}" "${bench_packages[@]}"
+build_quietly "$root" bench benchmarks -DROWLOCK_BUILD_TESTS=OFF -DROWLOCK_BUILD_EXAMPLES=OFF -DROWLOCK_BUILD_BENCH=ON
+programs=$root/build/bench/bin
 
-with_servers "${servers[@]}" -- "$bench" "$@"
+if [[ -n $help ]]; then
+    sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    exec "$programs/rowlock_bench" --help
+fi
+if [[ -n $measure ]]; then
+    with_servers "${servers[@]}" -- "$programs/rowlock_bench" --json "$results" "${options[@]}"
+fi
+if [[ -n $plot ]]; then
+    "$programs/rowlock_bench_report" plots "$results" "$root/docs/images" | gnuplot
+    "$programs/rowlock_bench_report" tables "$results" "$root/docs/performance.md"
+fi

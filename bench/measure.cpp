@@ -155,7 +155,7 @@ class contender {
 census census_of(const bench_case& what, const named_subject& of, std::size_t cycles) {
   const rowlock::test::temp_folder folder;
   const auto& count = of.count ? of.count : what.count;
-  return count([&] { return of.make(folder.path()); }, what.threads, std::max<std::size_t>(cycles / what.threads, 4));
+  return count([&] { return of.make(folder.path()); }, what.threads, std::max<std::size_t>(cycles / what.threads, 1));
 }
 
 using contenders = std::vector<std::unique_ptr<contender>>;
@@ -201,8 +201,8 @@ schedule schedule_for(std::size_t threads, bool is_quick) {
   using namespace std::chrono_literals;
   constexpr std::size_t few = 16;
   if (threads > few && is_quick)
-    return {.rounds = 1, .slices = 1, .slice = 200ms, .counted = 0, .has_fresh_lanes = true};
-  if (threads > few) return {.slices = 1, .slice = 2s, .has_fresh_lanes = true};
+    return {.rounds = 1, .slices = 1, .slice = 200ms, .counted = threads, .has_fresh_lanes = true};
+  if (threads > few) return {.slices = 1, .slice = 2s, .counted = 10 * threads, .has_fresh_lanes = true};
   if (is_quick) return {.rounds = 3, .slices = 1, .counted = 32};
   return {};
 }

@@ -110,7 +110,7 @@ std::unique_ptr<subject> in_own_tables(const server& at,
 
 census count_on(const server& at, const std::function<std::unique_ptr<subject>()>& make, std::size_t threads,
                 std::size_t cycles) {
-  constexpr std::size_t warm_up = 10;
+  const std::size_t warm_up = threads > 16 ? 1 : 10;
   const auto less = run_and_count(at, make, threads, warm_up);
   const auto more = run_and_count(at, make, threads, warm_up + cycles);
   const auto statements = static_cast<double>(more.statements - less.statements);

@@ -118,8 +118,7 @@ std::vector<named_subject> redis_peers() {
 bench_case cycle(const shared_server& at, std::size_t threads) {
   std::vector<named_subject> subjects{durable_raw(at)};
   if (!at->relaxed_vacate.empty())
-    subjects.push_back(
-        raw("raw upsert+update, release not waiting for the disk", at, raw_release::not_waiting_for_the_disk));
+    subjects.push_back(raw("raw upsert+update, asynchronous release", at, raw_release::not_waiting_for_the_disk));
   subjects.push_back(handles(strategy::unique_index, at));
   if (threads > few_connections) subjects.push_back(handles_on_few_connections(at));
   if (!at->relaxed_vacate.empty()) subjects.push_back(durable_handles(strategy::unique_index, at));
@@ -146,9 +145,8 @@ bench_case version_cas_cycle(std::string name, const shared_server& at, std::siz
   std::vector<named_subject> subjects{raw_compare_and_set("raw SELECT + UPDATE + UPDATE", at, raw_release::durable),
                                       handles(strategy::version_cas, at)};
   if (!at->relaxed_vacate.empty()) {
-    subjects.insert(subjects.begin() + 1,
-                    raw_compare_and_set("raw SELECT + UPDATE + UPDATE, release not waiting for the disk", at,
-                                        raw_release::not_waiting_for_the_disk));
+    subjects.insert(subjects.begin() + 1, raw_compare_and_set("raw SELECT + UPDATE + UPDATE, asynchronous release", at,
+                                                              raw_release::not_waiting_for_the_disk));
     subjects.push_back(durable_handles(strategy::version_cas, at));
   }
   return case_of(std::move(name), at, threads, std::move(subjects));

@@ -1,0 +1,62 @@
+// What the results of the benchmarks look like: the plots and the tables of docs/performance.md.
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+#include "report.hpp"
+
+namespace {
+
+template <class Stream>
+Stream opened(const std::string& file) {
+  Stream stream{file};
+  if (!stream) throw std::runtime_error{file + ": cannot be opened"};
+  return stream;
+}
+
+std::vector<bench::result> results_in(const std::string& file) {
+  auto lines = opened<std::ifstream>(file);
+  return bench::read_lines(lines);
+}
+
+std::string text_in(const std::string& file) {
+  auto text = opened<std::ifstream>(file);
+  return {std::istreambuf_iterator<char>{text}, {}};
+}
+
+void rewrite(const std::string& page, const std::vector<bench::result>& results) {
+  const auto text = bench::with_tables(text_in(page), results);
+  auto to = opened<std::ofstream>(page);
+  if (!(to << text).flush()) throw std::runtime_error{page + ": cannot be written"};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string file;
+  std::string place;
+  CLI::App app{"Shows what ./bench.sh --json wrote", "rowlock_bench_report"};
+  app.require_subcommand(1);
+  auto* const plots = app.add_subcommand("plots", "Writes a script for gnuplot, which draws SVG files into a folder");
+  plots->add_option("results", file, "What ./bench.sh --json wrote")->required();
+  plots->add_option("folder", place, "Where gnuplot puts them")->required();
+  auto* const tables = app.add_subcommand("tables", "Makes the generated tables of a page anew");
+  tables->add_option("results", file, "What ./bench.sh --json wrote")->required();
+  tables->add_option("page", place, "The page; see bench/report.hpp for how a table is marked")->required();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    const auto results = results_in(file);
+    if (plots->parsed()) fmt::print("{}", bench::gnuplot_script(results, place));
+    if (tables->parsed()) rewrite(place, results);
+    return 0;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "rowlock_bench_report: {}\n", e.what());
+    return 1;
+  }
+}
