@@ -22,6 +22,7 @@
 #include "memory.hpp"
 #include "result.hpp"
 #include "server.hpp"
+#include "subjects.hpp"
 
 namespace {
 
@@ -71,11 +72,21 @@ struct program {
   std::vector<bench::contest> contests;
 };
 
+void tell_of_redis() {
+#ifdef ROWLOCK_WITH_HIREDIS
+  if (bench::redis_subjects().empty())
+    fmt::print(stderr, "Redis is left out: ROWLOCK_BENCH_REDIS_URL does not tell where a server is\n");
+#else
+  fmt::print(stderr, "Redis is left out: this program was built without hiredis\n");
+#endif
+}
+
 program everything(const options& asked) {
   program all;
 #ifdef ROWLOCK_WITH_SQLITE
   all = {bench::sqlite_cases(), bench::sqlite_contests()};
 #endif
+  tell_of_redis();
   for (const auto& server : bench::open_servers(asked.databases)) {
     for (auto& each : bench::cases_on(server)) all.cases.push_back(std::move(each));
     for (auto& each : bench::contests_on(server)) all.contests.push_back(std::move(each));
