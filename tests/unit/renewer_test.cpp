@@ -52,6 +52,9 @@ struct watchdog_test : testing::Test, engine::watchdog::listener {
   std::vector<std::pair<std::string, loss_reason>> losses;  // touched by the watchdog only, until it is stopped
   happening two_lost;
   engine::watchdog watchdog{held, *this};
+
+ private:
+  void TearDown() override { watchdog.stop(); }  // it calls this object
 };
 
 TEST_F(watchdog_test, fires_what_is_overdue_and_nothing_else) {
