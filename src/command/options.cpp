@@ -31,12 +31,12 @@ struct kind {
   std::string_view complaint;
 };
 
-template <class Number, Number least, Number most>
+template <class Number, Number Least, Number Most>
 std::optional<Number> parse_number(std::string_view text) {
   Number number{};
   const auto* const end = text.data() + text.size();
   const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  const bool is_one = failure == std::errc{} && rest == end && number >= least && number <= most;
+  const bool is_one = failure == std::errc{} && rest == end && number >= Least && number <= Most;
   return is_one ? std::optional{number} : std::nullopt;
 }
 
