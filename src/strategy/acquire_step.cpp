@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/error_detail.hpp"
 #include "store/correlate.hpp"
 
 namespace rowlock::inline v1::strategies {
@@ -41,11 +42,17 @@ answer answer_of(const store::record& r) {
   return out;
 }
 
+// Each is a transaction of its own: once one has been answered, a failure of a later one leaves that behind.
 std::vector<store::record> run_each_to_make(const store::access& db, dialect::verb how,
                                             std::span<const store::arguments> requests) {
   std::vector<store::record> out;
-  for (std::size_t i = 0; i < requests.size(); ++i)
-    for (auto& row : run_to_make(db, how, requests.subspan(i, 1))) out.push_back(std::move(row));
+  try {
+    for (std::size_t i = 0; i < requests.size(); ++i)
+      for (auto& row : run_to_make(db, how, requests.subspan(i, 1))) out.push_back(std::move(row));
+  } catch (const error& e) {
+    if (out.empty() || e.outcome_is_unknown()) throw;
+    throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
+  }
   return out;
 }
 
