@@ -159,7 +159,7 @@ TEST_P(lost_reply, of_taking_a_ticket_does_not_end_a_wait) {
       [&](std::stop_token stop) { return locks.acquire("orders/42", {.fairness = fairness::fifo}, std::move(stop)); }};
   ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
   EXPECT_TRUE(eventually(soon, [&] {
-    const auto all = locks.waiters("orders/42");
+    const auto all = other.waiters("orders/42");
     return all.size() == 1 && db().tickets("orders/42") == 1;
   }));
   EXPECT_FALSE(one.is_done_within(a_moment));

@@ -57,7 +57,7 @@ class server_test : public testing::Test {
 /// With a client whose way to the server leads through a proxy, and gives up soon.
 class proxy_test : public server_test {
  protected:
-  static constexpr auto short_call = 500ms;
+  static constexpr auto short_call = 1s;
 
   explicit proxy_test(std::unique_ptr<server_database> place) : server_test{std::move(place)} {}
 
