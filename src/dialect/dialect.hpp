@@ -97,9 +97,12 @@ struct step {
   std::optional<std::string> act{};
   std::optional<std::string> told{};
   std::optional<std::string> many{};
+  /// After `many` failed because others have some of the rows locked: as it, without these rows.
+  std::optional<std::string> many_skipping{};
   std::optional<std::string> many_told{};
   /// The number of changed rows tells how many requests were carried out; many_told answers which ones are still open.
   bool counts = false;
+  bool look_explains = false;        ///< act decides alone; look saves it where it would be refused, and says by whom
   bool always_changes = false;       ///< if no row was changed, nothing was carried out
   bool locks_where_refused = false;  ///< locks rows until it ends even if it is refused: look first after a refusal
   /// To make a row, it waits for a transaction that has made the same row meanwhile and changed it. The wait is short;

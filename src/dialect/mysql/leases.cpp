@@ -39,16 +39,21 @@ SELECT ?2, IF(acquisition = ?2, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDA
 FROM rowlock_lock
 WHERE name = ?1 AND owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NULL OR expires_at > SYSDATE(6)))";
 
+// MariaDB answers every row that it met, whoever has it.
 constexpr std::string_view acquire_many = R"(
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 SELECT w.name, {token}, w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
 FROM {wanted(name, owner, thread, acquisition, lease, note)} w
-WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
+{unlocked}
+{granting}
+/*M!100600 RETURNING acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) */)";
+
+// {unlocked}, for the statement that locks no row that is not free, and skips those that others have locked.
+constexpr std::string_view free_and_unlocked = R"(WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM {wanted(name)} v
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) free)
-  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
-{granting})";
+    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE {of_l} SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)))";
 
 constexpr std::string_view acquired_many = R"(
 SELECT w.acquisition, IF(l.acquisition = w.acquisition, l.version, NULL),
@@ -164,6 +169,10 @@ std::string granted(std::string_view text, std::string_view own, std::string_vie
   return replaced(replaced(out, "{own}", own), "{lease}", lease);
 }
 
+std::string granted_many(std::string_view unlocked) {
+  return granted(replaced(acquire_many, "{unlocked}", unlocked), "rowlock_lock.", "w.lease");
+}
+
 step prolonging(verb what, std::string_view end, std::string_view changed) {
   return {.verb = what,
           .key = 1,
@@ -186,7 +195,8 @@ std::array<step, 10> leases() {
        .key = 3,
        .act = granted(acquire_one, "", "?5"),
        .told = replaced(acquired_one, "?2", "?4"),
-       .many = granted(acquire_many, "rowlock_lock.", "w.lease"),
+       .many = granted_many("/*!80000 " + replaced(free_and_unlocked, "{of_l}", "OF l") + " */"),
+       .many_skipping = granted_many(replaced(free_and_unlocked, "{of_l}", "/*!80000 OF l */")),
        .many_told = std::string{acquired_many},
        .locks_where_refused = true},
       {.verb = verb::compare_and_set,

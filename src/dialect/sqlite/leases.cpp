@@ -63,12 +63,17 @@ constexpr std::string_view free_one =
 
 std::array<step, 9> leases() {
   return std::to_array<step>({
-      {.verb = verb::acquire, .key = 3, .look = std::string{look_for_holder}, .act = std::string{acquire_one}},
+      {.verb = verb::acquire,
+       .key = 3,
+       .look = std::string{look_for_holder},
+       .act = std::string{acquire_one},
+       .look_explains = true},
       {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
       {.verb = verb::hold_while_alive,
        .key = 3,
        .look = std::string{look_for_holder},
-       .act = std::string{hold_while_alive_one}},
+       .act = std::string{hold_while_alive_one},
+       .look_explains = true},
       {.verb = verb::make, .act = std::string{make_one}},
       {.verb = verb::renew, .key = 1, .act = std::string{renew_one}},
       {.verb = verb::extend, .key = 1, .act = std::string{extend_one}},

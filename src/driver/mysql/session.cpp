@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "base/boot_clock.hpp"
@@ -309,14 +310,26 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   const auto answered = [&, before = to.size()] { return to.size() - before; };
   if (is_one && what.look) execute(*what.look, values, why, until, to);
   if (!act || answered() == batch.size()) return;
-  const auto result = execute_unless_in_conflict(*act, values, why, until, to);
+  auto result = execute_unless_in_conflict(*act, values, why, until, to);
+  if (!result && !is_one && what.many_skipping)
+    result = execute_unless_in_conflict(*what.many_skipping, values, why, until, to);
   if (!result && batch.size() > 1) return carry_out_each(what, batch, until, to);
+  if (!is_one && what.many_skipping) drop_answers_of_others(what, batch, to);
   const auto changed = result.value_or(0);  // a conflict counts as if the row had been skipped
   has_committed_ = has_committed_ || (changed + answered() > 0 && why.writing && !is_in_transaction_);
   // Writing, both times: without `told` it is not known what `act` has done.
   if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
   if (what.always_changes && changed == 0) return;
   if (told && answered() < batch.size()) execute(*told, values, why, until, to);
+}
+
+// MariaDB answers each row that a batch met, also those that others have.
+void mysql_session::drop_answers_of_others(const dialect::step& what, std::span<const request> batch,
+                                           std::vector<row>& from) {
+  if (from.empty()) return;
+  std::unordered_set<std::string_view> own;
+  for (const request& r : batch) own.insert(std::get<std::string_view>(r.at(what.key)));
+  std::erase_if(from, [&](const row& r) { return !own.contains(text(r.at(0))); });
 }
 
 // Also where one of a batch was in a conflict: it is no obstacle to the others then.

@@ -90,6 +90,7 @@ class mysql_session final : public session {
   void unlock_migrations(const limits& until);
 
   void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  static void drop_answers_of_others(const dialect::step& what, std::span<const request> batch, std::vector<row>& from);
   void carry_out_each(const dialect::step& what, std::span<const request> batch, const limits& until,
                       std::vector<row>& to);
   void tell_counted(const dialect::step& what, std::span<const request> batch, std::uint64_t changed,

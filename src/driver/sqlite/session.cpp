@@ -167,7 +167,8 @@ void sqlite_session::execute(sqlite_statement& statement, const request& argumen
 int sqlite_session::on_busy(void* self, int polls) {
   const limits& until = static_cast<sqlite_session*>(self)->limits_;
   const auto at = base::now();
-  if (at >= until.deadline || until.stop.stop_requested()) return 0;
+  if (!static_cast<sqlite_session*>(self)->waits_for_file_ || at >= until.deadline || until.stop.stop_requested())
+    return 0;
   std::this_thread::sleep_for(std::min<duration>(core::lock_poll_pause(polls), until.deadline - at));
   return 1;
 }
@@ -176,7 +177,7 @@ int sqlite_session::on_busy(void* self, int polls) {
 
 void sqlite_session::in_transaction(const std::function<void()>& body) {
   std::vector<row> none;
-  if (sqlite3_get_autocommit(db_.get()) == 0) return body();  // inside exclusively()
+  if (has_file_lock()) return body();  // inside exclusively()
   execute(ready(begin_, "BEGIN IMMEDIATE"), no_arguments, none, beginning, false);
   try {
     body();
@@ -194,26 +195,33 @@ void sqlite_session::exclusively(const std::function<void()>& body, const limits
   in_transaction(body);
 }
 
+// A name that is free most of the time costs one statement: after a grant the next attempt acts first, and looks only
+// for those that were refused. It does not wait for the file's lock then: a refused attempt waits for nobody.
 std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<const request> batch,
                                         const limits& until) {
   const scoped_value scope{limits_, until};
   std::vector<row> rows;
-  if (what.look) {
-    const auto left = unanswered(what, batch, rows);
-    if (what.act) act(what, left, rows);
-  } else {
+  if (!what.look) {
     act(what, batch, rows);
+    return rows;
   }
+  std::optional<std::vector<request>> refused;
+  if (what.look_explains && (!was_refused_ || has_file_lock())) refused = act_at_once(what, batch, rows);
+  const auto granted = rows.size();
+  const auto left = look(what, refused ? *refused : batch, rows);
+  if (what.look_explains) was_refused_ = rows.size() > granted;
+  if (what.act && !refused) act(what, left, rows);
   return rows;
 }
 
-std::vector<request> sqlite_session::unanswered(const dialect::step& what, std::span<const request> batch,
-                                                std::vector<row>& rows) {
-  auto& look = ready(steps_[static_cast<std::size_t>(what.verb)].look, what.look.value());
+std::vector<request> sqlite_session::look(const dialect::step& what, std::span<const request> batch,
+                                          std::vector<row>& rows) {
   std::vector<request> left;
+  if (batch.empty()) return left;
+  auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].look, what.look.value());
   for (const request& r : batch) {
     const auto before = rows.size();
-    execute(look, r, rows, dialect::doing(what.verb), false);
+    execute(statement, r, rows, dialect::doing(what.verb), false);
     if (rows.size() == before) left.push_back(r);
   }
   return left;
@@ -221,8 +229,10 @@ std::vector<request> sqlite_session::unanswered(const dialect::step& what, std::
 
 // A writing statement is a transaction of its own and begins by taking the write lock, so a single one needs no BEGIN
 // IMMEDIATE.
-void sqlite_session::act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows) {
-  if (batch.empty()) return;
+std::vector<request> sqlite_session::act(const dialect::step& what, std::span<const request> batch,
+                                         std::vector<row>& rows) {
+  std::vector<request> left;
+  if (batch.empty()) return left;
   auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].act, what.act.value());
   const auto each = [&] {
     for (const request& r : batch) {
@@ -230,10 +240,30 @@ void sqlite_session::act(const dialect::step& what, std::span<const request> bat
       execute(statement, r, rows, dialect::doing(what.verb), true);
       const bool has_answered = rows.size() > before;
       if (!has_answered && sqlite3_changes(db_.get()) > 0) rows.push_back(told_row(r[what.key]));
+      if (rows.size() == before) left.push_back(r);
     }
   };
-  if (batch.size() == 1) return each();
-  in_transaction(each);
+  if (batch.size() == 1) {
+    each();
+  } else {
+    in_transaction(each);
+  }
+  return left;
+}
+
+// nullopt: another session has the file's lock, and nothing was done. Inside exclusively() that cannot be.
+std::optional<std::vector<request>> sqlite_session::act_at_once(const dialect::step& what,
+                                                                std::span<const request> batch,
+                                                                std::vector<row>& rows) {
+  if (has_file_lock()) return act(what, batch, rows);
+  const scoped_value scope{waits_for_file_, false};
+  try {
+    return act(what, batch, rows);
+  } catch (const error& e) {
+    if (e.code() != errc::call_timed_out) throw;
+    rows.clear();  // of a transaction that could not be committed
+    return std::nullopt;
+  }
 }
 
 // What the statement told, after the key.

@@ -65,13 +65,19 @@ class sqlite_session final : public session {
 
   void in_transaction(const std::function<void()>& body);
 
-  std::vector<request> unanswered(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
-  void act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
+  bool has_file_lock() const noexcept { return sqlite3_get_autocommit(db_.get()) == 0; }
+  /// The next two answer those requests that got no answer.
+  std::vector<request> look(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
+  std::vector<request> act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
+  std::optional<std::vector<request>> act_at_once(const dialect::step& what, std::span<const request> batch,
+                                                  std::vector<row>& rows);
   row told_row(const argument& key);
 
   counted counted_;
   sqlite_handle db_;
   limits limits_;  // of the call under way: waits for the file's lock keep to them
+  bool waits_for_file_ = true;
+  bool was_refused_ = true;  // the last request of a step that could be refused
   const liveness_files* liveness_;
   wall_clock clock_;
   std::optional<std::int64_t> now_;  // of the statement under way
