@@ -10,20 +10,18 @@ namespace {
 
 constexpr std::size_t longest_name = 255;
 
-void require(bool fine, const std::string& sentence) {
-  if (!fine) throw error{errc::invalid_name, sentence};
-}
+[[noreturn]] void refuse(const std::string& sentence) { throw error{errc::invalid_name, sentence}; }
 
 }  // namespace
 
 lock_name::lock_name(checked /*tag*/, std::string_view text) : text_{text} {
-  require(!text.empty(), "the lock's name is empty; it must have 1 to 255 bytes");
-  require(text.size() <= longest_name, "the lock's name has " + std::to_string(text.size()) +
-                                           " bytes, and at most 255 are allowed; it begins with \"" +
-                                           base::printable(text.substr(0, 40)) + "\"");
-  require(text.find('\0') == std::string_view::npos,
-          "the lock's name must not have a NUL; this one has one at byte " + std::to_string(text.find('\0')));
-  require(base::is_utf8(text), "the lock's name must be well-formed UTF-8");
+  if (text.empty()) refuse("the lock's name is empty; it must have 1 to 255 bytes");
+  if (text.size() > longest_name)
+    refuse("the lock's name has " + std::to_string(text.size()) +
+           " bytes, and at most 255 are allowed; it begins with \"" + base::printable(text.substr(0, 40)) + "\"");
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos)
+    refuse("the lock's name must not have a NUL; this one has one at byte " + std::to_string(nul));
+  if (!base::is_utf8(text)) refuse("the lock's name must be well-formed UTF-8");
 }
 
 }  // namespace rowlock::inline v1

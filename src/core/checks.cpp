@@ -3,6 +3,7 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,14 @@ using namespace std::chrono_literals;
 
 namespace {
 
-void require(bool fine, const std::string& sentence) {
+void require(bool fine, const char* sentence) {
   if (!fine) throw error{errc::invalid_option, sentence};
+}
+
+/// `sentence()` makes the text: every call checks its options, and nearly all are fine.
+template <std::invocable Sentence>
+void require(bool fine, Sentence sentence) {
+  if (!fine) throw error{errc::invalid_option, sentence()};
 }
 
 std::string in_milliseconds(duration d) {
@@ -36,23 +43,28 @@ bool is_prefix(std::string_view text) {
 }
 
 void check_limit(std::string_view option, duration value, duration least) {
-  require(value >= least && value <= 1h, std::string{option} + " is " + in_milliseconds(value) +
-                                             "; it must be between " + (least == 1s ? "1 s" : "1 ms") + " and 1 h");
+  require(value >= least && value <= 1h, [&] {
+    return std::string{option} + " is " + in_milliseconds(value) + "; it must be between " +
+           (least == 1s ? "1 s" : "1 ms") + " and 1 h";
+  });
 }
 
 void check_how_long(const lock_options& options) {
   require(options.at_least >= duration::zero() && options.at_least <= longest_lease,
-          "at_least is " + in_milliseconds(options.at_least) + "; it must be between 0 and 30 days");
+          [&] { return "at_least is " + in_milliseconds(options.at_least) + "; it must be between 0 and 30 days"; });
   if (!options.hold_limit) return;
   const duration limit = *options.hold_limit;
   require(limit >= shortest_lease && limit <= longest_lease,
-          "hold_limit is " + in_milliseconds(limit) + "; it must be between 100 ms and 30 days");
-  require(options.at_least <= limit, "at_least is " + in_milliseconds(options.at_least) + " and hold_limit is " +
-                                         in_milliseconds(limit) + "; hold_limit must not be shorter");
+          [&] { return "hold_limit is " + in_milliseconds(limit) + "; it must be between 100 ms and 30 days"; });
+  require(options.at_least <= limit, [&] {
+    return "at_least is " + in_milliseconds(options.at_least) + " and hold_limit is " + in_milliseconds(limit) +
+           "; hold_limit must not be shorter";
+  });
 }
 
 void check_note(const std::string& note) {
-  require(note.size() <= 1000, "note has " + std::to_string(note.size()) + " bytes; it must have at most 1000");
+  require(note.size() <= 1000,
+          [&] { return "note has " + std::to_string(note.size()) + " bytes; it must have at most 1000"; });
   require(base::is_plain_text(note), "note must be UTF-8 without NUL");
 }
 
@@ -71,11 +83,15 @@ void check(const client_options& options) {
 void check(const lock_options& options) {
   check_lease(options.lease);
   if (options.strategy == strategy::for_update) {
-    constexpr const char* why = " is for leases, and a lock by for_update has none; leave the option out";
-    require(options.lease == lock_options{}.lease, std::string{"lease"} + why);
-    require(options.renew == lock_options{}.renew, std::string{"renew"} + why);
-    require(options.at_least == lock_options{}.at_least, std::string{"at_least"} + why);
-    require(options.hold_limit == lock_options{}.hold_limit, std::string{"hold_limit"} + why);
+    const auto require_default = [](bool is_default, const char* option) {
+      require(is_default, [&] {
+        return std::string{option} + " is for leases, and a lock by for_update has none; leave the option out";
+      });
+    };
+    require_default(options.lease == lock_options{}.lease, "lease");
+    require_default(options.renew == lock_options{}.renew, "renew");
+    require_default(options.at_least == lock_options{}.at_least, "at_least");
+    require_default(options.hold_limit == lock_options{}.hold_limit, "hold_limit");
   }
   check_how_long(options);
   check_note(options.note);
@@ -84,25 +100,28 @@ void check(const lock_options& options) {
 void check(const lock_in_options& options) { check_note(options.note); }
 
 void check(const retry_options& options) {
-  require(options.attempts >= 1, "attempts is " + std::to_string(options.attempts) + "; it must be at least 1");
+  require(options.attempts >= 1,
+          [&] { return "attempts is " + std::to_string(options.attempts) + "; it must be at least 1"; });
 }
 
 void check(const sweeper_options& options, const client_options& of) {
   require(options.every >= 1s && options.every <= 24h,
-          "every is " + in_milliseconds(options.every) + "; it must be between 1 s and 1 day");
-  require(options.retention >= 1min && options.retention <= 24h * 365,
-          "retention is " + in_milliseconds(options.retention) + "; it must be between 1 min and 365 days");
+          [&] { return "every is " + in_milliseconds(options.every) + "; it must be between 1 s and 1 day"; });
+  require(options.retention >= 1min && options.retention <= 24h * 365, [&] {
+    return "retention is " + in_milliseconds(options.retention) + "; it must be between 1 min and 365 days";
+  });
   const duration longest = std::max({of.connect_timeout, of.call_timeout, of.transaction_limit});
-  require(options.retention > longest,
-          "retention is " + in_milliseconds(options.retention) +
-              "; it must be longer than the client's time limits, of which the longest is " + in_milliseconds(longest));
+  require(options.retention > longest, [&] {
+    return "retention is " + in_milliseconds(options.retention) +
+           "; it must be longer than the client's time limits, of which the longest is " + in_milliseconds(longest);
+  });
   require(options.batch >= 1 && options.batch <= 10'000,
-          "batch is " + std::to_string(options.batch) + "; it must be between 1 and 10000");
+          [&] { return "batch is " + std::to_string(options.batch) + "; it must be between 1 and 10000"; });
 }
 
 void check_lease(duration lease) {
   require(lease >= shortest_lease && lease <= longest_lease,
-          "lease is " + in_milliseconds(lease) + "; it must be between 100 ms and 30 days");
+          [&] { return "lease is " + in_milliseconds(lease) + "; it must be between 100 ms and 30 days"; });
 }
 
 }  // namespace rowlock::inline v1::core
