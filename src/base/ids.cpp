@@ -10,9 +10,11 @@ namespace rowlock::inline v1::base {
 
 namespace {
 
-void append_hex(std::string& to, std::uint64_t value) {
+constexpr std::size_t hex_digits = 16;
+
+void write_hex(char* to, std::uint64_t value) noexcept {
   constexpr std::string_view digits = "0123456789abcdef";
-  for (int shift = 60; shift >= 0; shift -= 4) to.push_back(digits[(value >> static_cast<unsigned>(shift)) & 0xFU]);
+  for (int shift = 60; shift >= 0; shift -= 4) *to++ = digits[(value >> static_cast<unsigned>(shift)) & 0xFU];
 }
 
 std::string host_name() {
@@ -25,8 +27,8 @@ std::string host_name() {
 
 std::string random_id() {
   std::random_device device;
-  std::string out;
-  append_hex(out, (std::uint64_t{device()} << 32U) | device());
+  std::string out(hex_digits, '0');
+  write_hex(out.data(), (std::uint64_t{device()} << 32U) | device());
   return out;
 }
 
@@ -35,11 +37,10 @@ std::string owner_id(std::string_view application, std::string_view id) {
   return out.append(":").append(host_name()).append(":").append(std::to_string(getpid())).append(":").append(id);
 }
 
-std::string attempt_ids::next() {
-  std::string out;
-  out.reserve(32);
-  out.append(client_);
-  append_hex(out, count_.fetch_add(1, std::memory_order_relaxed));
+attempt_ids::id attempt_ids::next() noexcept {
+  id out{};
+  client_.copy(out.data(), hex_digits);
+  write_hex(out.data() + hex_digits, count_.fetch_add(1, std::memory_order_relaxed));
   return out;
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace rowlock::inline v1::base {
 
@@ -17,8 +19,11 @@ std::string owner_id(std::string_view application, std::string_view id);
 /// every attempt.
 class attempt_ids {
  public:
+  using id = std::array<char, 32>;
+
+  /// `client` as random_id() makes it.
   explicit attempt_ids(std::string client) : client_{std::move(client)} {}
-  std::string next();
+  id next() noexcept;
   bool made(std::string_view id) const noexcept { return id.starts_with(client_); }
 
  private:

@@ -1,25 +1,33 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <string>
+#include <stdexcept>
 #include <string_view>
-#include <utility>
 
 namespace rowlock::inline v1::core {
 
 /// Identifies one acquisition of a name, or one attempt to queue for it, among all that ever were: 32 hexadecimal
-/// digits, of which the first half identifies the client.
+/// digits, of which the first half identifies the client. Only those of this process: a row may have any text.
 class acquisition_id {
  public:
+  static constexpr std::size_t longest = 32;
+
   acquisition_id() = default;  ///< of none
-  explicit acquisition_id(std::string text) : text_{std::move(text)} {}
-  std::string_view text() const noexcept { return text_; }
-  bool is_none() const noexcept { return text_.empty(); }
+  /// Throws std::length_error.
+  explicit acquisition_id(std::string_view text) : size_{static_cast<std::uint8_t>(text.size())} {
+    if (text.size() > longest) throw std::length_error{"acquisition_id"};
+    text.copy(text_.data(), text.size());
+  }
+  std::string_view text() const noexcept { return {text_.data(), size_}; }
+  bool is_none() const noexcept { return size_ == 0; }
   friend bool operator==(const acquisition_id&, const acquisition_id&) = default;
 
  private:
-  std::string text_;
+  std::array<char, longest> text_{};
+  std::uint8_t size_ = 0;
 };
 
 /// A waiter's position in the queue of a name: tickets are served in the order of their numbers.

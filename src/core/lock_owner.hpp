@@ -11,10 +11,10 @@ namespace rowlock::inline v1::core {
 
 /// Who has a name, as far as the database tells.
 struct lock_owner {
-  fencing_token token{};         ///< 0: not known, because a transaction has the name
-  fencing_token committed{};     ///< the version of the row
-  bool is_committed = false;     ///< held by a lease, or else by a transaction that is under way
-  acquisition_id acquisition{};  ///< of a lease
+  fencing_token token{};      ///< 0: not known, because a transaction has the name
+  fencing_token committed{};  ///< the version of the row
+  bool is_committed = false;  ///< held by a lease, or else by a transaction that is under way
+  std::string acquisition{};  ///< of a lease, as its row has it
   /// The server's session that keeps the row locked, as far as it is known, and what it calls itself.
   std::optional<session_number> session{};
   std::string session_name{};

@@ -17,7 +17,10 @@ class identity {
 
   /// application:host:pid:id
   const std::string& owner() const noexcept { return owner_; }
-  core::acquisition_id next_id() { return core::acquisition_id{ids_.next()}; }
+  core::acquisition_id next_id() {
+    const auto id = ids_.next();
+    return core::acquisition_id{std::string_view{id.data(), id.size()}};
+  }
   bool made(std::string_view id) const noexcept { return ids_.made(id); }
 
  private:

@@ -14,7 +14,7 @@ std::optional<core::lock_owner> find_lock_owner(const access& db, std::string_vi
     out.session = blocker->session;
     out.session_name = blocker->info.owner;
   }
-  if (out.is_committed) out.acquisition = core::acquisition_id{row->acquisition};
+  if (out.is_committed) out.acquisition = row->acquisition;
   out.token = out.is_committed ? row->token : blocker->info.token;
   return out;
 }

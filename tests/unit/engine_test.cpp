@@ -108,8 +108,8 @@ TEST(alarm, an_arming_before_the_disarming_does_not_hold_a_later_one_up) {
 
 TEST(ids, attempts_differ_and_have_32_digits) {
   base::attempt_ids ids{base::random_id()};
-  const std::string one = ids.next();
-  EXPECT_EQ(one.size(), 32U);
+  const auto one = ids.next();
+  EXPECT_EQ(one.size(), core::acquisition_id::longest);
   EXPECT_NE(one, ids.next());
   EXPECT_NE(base::random_id(), base::random_id());
 }

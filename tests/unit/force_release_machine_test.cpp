@@ -26,7 +26,7 @@ lock_owner lease(std::int64_t version, std::optional<session_number> pinned_by =
   return {.token = fencing_token{version},
           .committed = fencing_token{version},
           .is_committed = true,
-          .acquisition = core::acquisition_id{"a"},
+          .acquisition = "a",
           .session = pinned_by};
 }
 lock_owner transaction(std::int64_t committed, std::optional<session_number> session = session_number{7}) {

@@ -238,8 +238,8 @@ void held_locks::gone(const lease_ptr& a, loss_reason why) {
   if (a->lose(a->why_gone(why, base::now()))) watchdog_.fire({a});
 }
 
-void held_locks::was_freed(const core::acquisition_id& id, const driver::limits& until) {
-  const auto own = registry_.find(id);
+void held_locks::was_freed(std::string_view acquisition, const driver::limits& until) {
+  const auto own = registry_.find(acquisition);
   if (own && own->lose(loss_reason::forced)) watchdog_.fire_and_wait({own}, until.deadline);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "engine/gateway/gateway.hpp"
@@ -43,7 +44,7 @@ class held_locks final : private lease_listener, private watchdog::listener {
   /// It is lost if it is still held, by the reason that its row gives.
   void gone(const lease_ptr& a, loss_reason why) override;
   /// A lock that was freed, if it is one of this client's.
-  void was_freed(const core::acquisition_id& id, const driver::limits& until);
+  void was_freed(std::string_view acquisition, const driver::limits& until);
   /// Throws if a transaction must not rely on it.
   void require_held(lease_state& a) const;
 

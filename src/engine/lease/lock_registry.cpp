@@ -81,10 +81,10 @@ lease_ptr lock_registry::unlist(contents& from, lease_state& a) {
   return out;
 }
 
-lease_ptr lock_registry::find(const core::acquisition_id& id) {
+lease_ptr lock_registry::find(std::string_view acquisition) {
   const auto state = state_.lock();
-  const auto found =
-      std::find_if(state->listed.begin(), state->listed.end(), [&](const lease_ptr& a) { return a->id == id; });
+  const auto found = std::find_if(state->listed.begin(), state->listed.end(),
+                                  [&](const lease_ptr& a) { return a->id.text() == acquisition; });
   return found == state->listed.end() ? nullptr : *found;
 }
 

@@ -33,7 +33,7 @@ class lock_registry {
   void remove(lease_state& a);
 
   /// nullptr: no lock of this client.
-  lease_ptr find(const core::acquisition_id& id);
+  lease_ptr find(std::string_view acquisition);
   std::vector<lease_ptr> all();
   /// All of them; none can be added from now on.
   std::vector<lease_ptr> close();

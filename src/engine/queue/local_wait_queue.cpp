@@ -12,20 +12,20 @@
 
 namespace rowlock::inline v1::engine {
 
-local_wait_queue::waiter::waiter(local_wait_queue& in, const lock_name& name) : in_{in}, name_{name.view()} {
-  slot_.ticket.name = name_;
+local_wait_queue::waiter::waiter(local_wait_queue& in, const lock_name& name) : in_{in} {
+  slot_.ticket.name = name.view();
   const auto state = in_.state_.lock();
-  queue& q = state->queues[name_];
+  queue& q = state->queues[slot_.ticket.name];
   at_ = q.insert(q.end(), &slot_);
   if (q.size() == 1) promote(q);
 }
 
 local_wait_queue::waiter::~waiter() {
   const auto state = in_.state_.lock();
-  const auto found = state->queues.find(name_);
+  const auto found = state->queues.find(slot_.ticket.name);
   queue& q = found->second;
   const bool was_first = at_ == q.begin();
-  if (!slot_.ticket.attempt.is_none()) remember(*state, std::move(name_));
+  if (!slot_.ticket.attempt.is_none()) remember(*state, std::move(slot_.ticket.name));
   q.erase(at_);
   if (q.empty()) {
     state->queues.erase(found);
@@ -68,11 +68,11 @@ local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, co
   return slot_.is_hinted ? outcome::hinted : outcome::out_of_time;
 }
 
-void local_wait_queue::waiter::take(core::acquisition_id attempt, core::ticket_number number) {
+void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::ticket_number number) {
   const auto state = in_.state_.lock();
-  slot_.ticket.attempt = std::move(attempt);
+  slot_.ticket.attempt = attempt;
   slot_.ticket.number = number;
-  queue& q = state->queues.at(name_);
+  queue& q = state->queues.at(slot_.ticket.name);
   const slot* const first_before = q.front();
   // A waiter without one may be anywhere: it is new, or was just granted the lock.
   auto to = q.end();
@@ -103,18 +103,18 @@ core::ticket_number local_wait_queue::waiter::ticket_number() const {
 
 bool local_wait_queue::waiter::is_first() const {
   const auto state = in_.state_.lock();
-  return state->queues.at(name_).front() == &slot_;
+  return state->queues.at(slot_.ticket.name).front() == &slot_;
 }
 
 bool local_wait_queue::is_empty(const lock_name& name) {
   const auto state = state_.lock();
-  return state->queues.empty() || !state->queues.contains(std::string{name.view()});
+  return state->queues.empty() || !state->queues.contains(name.view());
 }
 
 bool local_wait_queue::hint(std::string_view name) {
   const auto state = state_.lock();
   if (state->queues.empty()) return false;
-  const auto found = state->queues.find(std::string{name});
+  const auto found = state->queues.find(name);
   if (found == state->queues.end()) return false;
   wake(*found->second.front());
   return true;
@@ -133,7 +133,7 @@ void local_wait_queue::hint_all() {
 
 void local_wait_queue::hint_everybody(const lock_name& name) {
   const auto state = state_.lock();
-  if (const auto found = state->queues.find(std::string{name.view()}); found != state->queues.end())
+  if (const auto found = state->queues.find(name.view()); found != state->queues.end())
     for (slot* s : found->second) wake(*s);
 }
 

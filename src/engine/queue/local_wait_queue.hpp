@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <list>
 #include <optional>
 #include <stop_token>
@@ -65,7 +66,7 @@ class local_wait_queue {
     outcome wait(base::instant until, const std::stop_token& stop);
 
     /// The ticket is committed: from now on its number decides the order.
-    void take(core::acquisition_id attempt, core::ticket_number number);
+    void take(const core::acquisition_id& attempt, core::ticket_number number);
     /// Somebody else deletes the ticket.
     void give_up_ticket();
     queue_ticket ticket() const;
@@ -74,7 +75,6 @@ class local_wait_queue {
 
    private:
     local_wait_queue& in_;
-    std::string name_;
     slot slot_;
     queue::iterator at_;
   };
@@ -113,8 +113,12 @@ class local_wait_queue {
   bool was_looked_at(const queue_ticket& whose, bool is_behind, fencing_token version);
 
  private:
+  struct hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>{}(name); }
+  };
   struct contents {
-    std::unordered_map<std::string, queue> queues;
+    std::unordered_map<std::string, queue, hash, std::equal_to<>> queues;
     std::deque<std::string> left;  // names of waiters that have left, the latest first
     base::instant refresh_due = base::instant::max();
     bool is_closed = false;

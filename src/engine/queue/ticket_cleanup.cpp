@@ -22,11 +22,12 @@ bool is_known(core::ticket_number n) { return core::to_integer(n) > 0; }
 
 }  // namespace
 
-void ticket_cleanup::leave_later(const lock_name& name, core::acquisition_id attempt, core::ticket_number number) {
+void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_id& attempt,
+                                 core::ticket_number number) {
   const auto now = base::now();
   if (is_known(number)) late_.add(name, attempt, base::later(now, core::ticket_life));
   leaving_.add({.name = name,
-                .attempt = std::move(attempt),
+                .attempt = attempt,
                 .number = number,
                 .until = base::later(now, db_.options().call_timeout + core::ticket_life),
                 .next = now});

@@ -27,7 +27,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
       : db_{db}, who_{who}, queue_{queue}, maintenance_{on} {}
 
   /// Number none: not known, and perhaps there is no ticket yet.
-  void leave_later(const lock_name& name, core::acquisition_id attempt, core::ticket_number number);
+  void leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number);
   /// Before a fair attempt: returns when no ticket of an earlier wait by this client is in its way, after a short time
   /// at the latest.
   void clear(const lock_name& name, duration wait, const std::stop_token& stop);

@@ -22,23 +22,23 @@ std::vector<store::ticket_ref> refs(std::span<const queue_ticket> some) {
 }  // namespace
 
 queued_waiter::~queued_waiter() {
-  auto ticket = waiter.ticket();
-  if (ticket.number != core::ticket_number::none) cleanup_.leave_later(name_, std::move(ticket.attempt), ticket.number);
+  const auto ticket = waiter.ticket();
+  if (ticket.number != core::ticket_number::none) cleanup_.leave_later(name_, ticket.attempt, ticket.number);
 }
 
 void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
                          const driver::limits& until) {
-  auto attempt = who_.next_id();
+  const auto attempt = who_.next_id();
   try {
     const auto number = db_.run(until, [&](const store::access& db) {
       return store::enqueue(
           db,
           {.name = name.view(), .owner = who_.owner(), .thread = by.text(), .attempt = attempt.text(), .note = note});
     });
-    w.take(std::move(attempt), number);
+    w.take(attempt, number);
     maintenance_.wake_at(queue_.refresh_due());
   } catch (const error& e) {
-    if (e.outcome_is_unknown()) cleanup_.leave_later(name, std::move(attempt), core::ticket_number::none);
+    if (e.outcome_is_unknown()) cleanup_.leave_later(name, attempt, core::ticket_number::none);
     throw;
   }
 }
