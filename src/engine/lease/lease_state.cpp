@@ -89,6 +89,20 @@ bool lease_state::set_left(base::instant sent, duration left, base::instant now)
   return true;
 }
 
+std::stop_token lease_state::lost_token() {
+  const std::lock_guard alone{changing_};
+  if (!lost_.stop_possible()) {
+    lost_ = std::stop_source{};
+    if (why_lost() != loss_reason::none) lost_.request_stop();  // it may have been fired when there was none
+  }
+  return lost_.get_token();
+}
+
+std::stop_source lease_state::lost_source() const noexcept {
+  const std::lock_guard alone{changing_};
+  return lost_;
+}
+
 void lease_state::was_confirmed_by(core::session_number session) noexcept {
   auto before = core::session_number::unknown;
   if (!confirmed_by_.compare_exchange_strong(before, session) && before != session)

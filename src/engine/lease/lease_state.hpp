@@ -124,15 +124,12 @@ class lease_state {
   /// Once it was released and its end is deferred: whether a request that was sent before may prolong it yet.
   bool may_be_prolonged() const noexcept { return at_least > duration::zero() && (claimed_.load() || is_unreachable); }
 
-  /// Stops when it is lost. A thread that takes the token and then finds the lock held is seen by the thread that fires
-  /// it (is_watched).
-  std::stop_token lost_token() noexcept {
-    is_watched_ = true;
-    return lost_.get_token();
-  }
-  /// Once it was lost: whether there may be callbacks.
-  bool is_watched() const noexcept { return is_watched_; }
-  std::stop_source lost_source() const noexcept { return lost_; }
+  /// Stops when it is lost. It is made for the first who asks, as few do. To make it and to take it for firing exclude
+  /// each other, and the lock was marked as lost before it is fired: so a token that the firing does not find is made
+  /// after that mark, and is stopped from the start.
+  std::stop_token lost_token();
+  /// Once it was lost: what is to be fired. Without stop_possible() nobody has a token that is not stopped.
+  std::stop_source lost_source() const noexcept;
 
   // Of lock_registry, under its mutex.
   std::size_t slot = 0;
@@ -160,10 +157,9 @@ class lease_state {
   bool lasts() const noexcept { return !has_lease && !transaction; }
 
   const base::fork_guard process_;
-  std::mutex changing_;  // of status_, deadline_ and over_
+  mutable std::mutex changing_;  // of status_, deadline_ and over_
   std::atomic<std::uint8_t> status_{held};
   std::atomic<bool> is_unfired_{false};
-  std::atomic<bool> is_watched_{false};
   duration was_held_for_{};
   std::atomic<duration::rep> time_to_live_;
   atomic_time deadline_{0};
@@ -171,7 +167,7 @@ class lease_state {
   atomic_time due_{0};
   std::atomic<bool> claimed_{false};
   std::atomic<core::session_number> confirmed_by_{core::session_number::unknown};
-  std::stop_source lost_;
+  std::stop_source lost_{std::nostopstate};  // under changing_
 };
 
 using lease_ptr = std::shared_ptr<lease_state>;

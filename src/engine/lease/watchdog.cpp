@@ -66,11 +66,10 @@ void watchdog::fire_all(const std::vector<loss>& some) {
   std::vector<loss_notifier::loss> watched;
   for (const auto& [lock, waited_for_by] : some) {
     auto report = listener_.report_of(*lock);
-    if (lock->is_watched()) {
-      watched.push_back({lock->lost_source(), std::move(report), waited_for_by});
+    if (auto token = lock->lost_source(); token.stop_possible()) {
+      watched.push_back({std::move(token), std::move(report), waited_for_by});
       continue;
     }
-    lock->lost_source().request_stop();
     if (report) report();
     if (waited_for_by) waited_for_by->one_has_returned();
   }
