@@ -4,6 +4,7 @@
 #ifndef ROWLOCK_BEFORE_CXX20
 
 #include <compare>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,14 +31,16 @@ class ROWLOCK_EXPORT holder {
   static holder named(std::string_view task_id);
 
   /// Returns the text that the database's `thread` column shows to people.
-  std::string_view text() const noexcept { return id_; }
+  std::string_view text() const noexcept { return id_ ? std::string_view{*id_} : std::string_view{}; }
 
-  friend bool operator==(const holder&, const holder&) = default;   ///< Whether both are the same identity.
-  friend auto operator<=>(const holder&, const holder&) = default;  ///< An arbitrary order, for maps.
+  /// Whether both are the same identity.
+  friend bool operator==(const holder& a, const holder& b) noexcept { return a.text() == b.text(); }
+  /// An arbitrary order, for maps.
+  friend auto operator<=>(const holder& a, const holder& b) noexcept { return a.text() <=> b.text(); }
 
  private:
-  explicit holder(std::string id) : id_{std::move(id)} {}
-  std::string id_;
+  explicit holder(std::string id) : id_{std::make_shared<const std::string>(std::move(id))} {}
+  std::shared_ptr<const std::string> id_;  // every lock() copies a holder, which needs no memory so
 };
 
 }  // namespace rowlock::inline v1

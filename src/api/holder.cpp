@@ -17,31 +17,55 @@ namespace {
 
 constexpr std::size_t longest_task = 200;
 
-// The number that people see in top, and a count, since the system uses numbers again.
-std::string make_thread_text() {
-  static std::atomic<std::uint64_t> threads{0};
-  return std::to_string(gettid()) + "." + std::to_string(threads.fetch_add(1, std::memory_order_relaxed));
-}
-
-const std::string& thread_text() {
-  thread_local std::string text = make_thread_text();
-  thread_local std::uint64_t made_in = base::process_generation();
-  if (made_in != base::process_generation()) {  // a child's main thread has its parent's copy
-    made_in = base::process_generation();
-    text = make_thread_text();
+/// The number that people see in top, and a count, since the system uses numbers again.
+struct thread_number {
+  static std::uint64_t next() noexcept {
+    static std::atomic<std::uint64_t> threads{0};
+    return threads.fetch_add(1, std::memory_order_relaxed);
   }
-  return text;
+
+  std::uint64_t made_in = base::process_generation();
+  pid_t seen = gettid();
+  std::uint64_t count = next();
+};
+
+// The last objects of a thread that are destroyed may unlock a mutex.
+thread_local bool is_ending = false;
+
+std::string this_thread_as(std::string_view kind) {
+  thread_local thread_number number;
+  if (number.made_in != base::process_generation()) number = {};  // a child's main thread has its parent's copy
+  constexpr std::size_t usual = 40;
+  std::string out;
+  out.reserve(usual);
+  out.append(kind).append(std::to_string(number.seen)).append(".").append(std::to_string(number.count));
+  return out;
 }
 
 }  // namespace
 
 // The first word keeps the three kinds apart.
 
-holder holder::this_thread() { return holder{"thread " + thread_text()}; }
+holder holder::this_thread() {
+  struct identity {
+    std::uint64_t made_in;
+    holder same;
+    ~identity() { is_ending = true; }
+  };
+  if (is_ending) return holder{this_thread_as("thread ")};
+  thread_local identity mine{base::process_generation(), holder{this_thread_as("thread ")}};
+  if (mine.made_in != base::process_generation()) {
+    mine.made_in = base::process_generation();
+    mine.same = holder{this_thread_as("thread ")};
+  }
+  return mine.same;
+}
 
 holder holder::unique() {
   static std::atomic<std::uint64_t> calls{0};
-  return holder{"call " + thread_text() + "/" + std::to_string(calls.fetch_add(1, std::memory_order_relaxed))};
+  auto text = this_thread_as("call ");
+  text.append("/").append(std::to_string(calls.fetch_add(1, std::memory_order_relaxed)));
+  return holder{std::move(text)};
 }
 
 holder holder::named(std::string_view task_id) {

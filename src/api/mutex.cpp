@@ -3,8 +3,8 @@
 #include <rowlock/client.hpp>
 #include <rowlock/error.hpp>
 
-#include <list>
-#include <map>
+#include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "api/inside.hpp"
@@ -20,30 +20,40 @@ struct mutex::state {
   const std::shared_ptr<engine::client_core> client;
   const lock_name name;
   const lock_options options;
-  // A handle for every lock(), by holder. More than one holder only after a loss: the late one still has to unlock.
-  base::guarded<std::map<holder, std::list<held_lock>>> held;
+  struct entry {
+    holder by;
+    held_lock lock;  // empty: taken out, while there are later ones
+  };
+  // A handle for every lock(), the latest last; held() refers to them. More than one holder only after a loss: the late
+  // one still has to unlock.
+  base::guarded<std::deque<entry>> held;
 
   holder whose() const { return options.as ? *options.as : holder::this_thread(); }
   bool lock(duration wait, const std::stop_token& stop);
   held_lock take(const holder& by);
+  static entry* latest(std::deque<entry>& of, const holder& by);
 };
 
 bool mutex::state::lock(duration wait, const std::stop_token& stop) {
   const holder by = whose();
   auto acquired = detail::inside::held(client, client->acquiring.acquire(name, options, by, wait, stop));
   if (!acquired) return false;
-  (*held.lock())[by].push_back(std::move(*acquired));
+  held.lock()->push_back({.by = by, .lock = std::move(*acquired)});
   return true;
+}
+
+mutex::state::entry* mutex::state::latest(std::deque<entry>& of, const holder& by) {
+  const auto found = std::find_if(of.rbegin(), of.rend(), [&](const entry& e) { return e.lock && e.by == by; });
+  return found == of.rend() ? nullptr : &*found;
 }
 
 // The latest handle of this holder; empty where it has none.
 held_lock mutex::state::take(const holder& by) {
   const auto all = held.lock();
-  const auto found = all->find(by);
-  if (found == all->end()) return {};
-  held_lock last = std::move(found->second.back());
-  found->second.pop_back();
-  if (found->second.empty()) all->erase(found);
+  auto* const found = latest(*all, by);
+  if (found == nullptr) return {};
+  held_lock last = std::move(found->lock);
+  while (!all->empty() && !all->back().lock) all->pop_back();
   return last;
 }
 
@@ -74,11 +84,11 @@ const held_lock& mutex::held() const {
     throw error{errc::used_after_fork,
                 "this rowlock mutex belongs to the parent process; make a client and a mutex in the child"};
   const auto all = state_->held.lock();
-  const auto found = all->find(state_->whose());
-  if (found == all->end())
+  const auto* const found = state::latest(*all, state_->whose());
+  if (found == nullptr)
     throw error{errc::not_held, "the calling thread does not hold \"" + std::string{name().view()} +
                                     "\" through this mutex; unlock it in the thread that locked it"};
-  return found->second.back();
+  return found->lock;
 }
 
 const lock_name& mutex::name() const noexcept { return state_->name; }

@@ -25,6 +25,25 @@ TEST(holder_test, a_thread_is_always_the_same) {
   EXPECT_EQ(holder::this_thread().text(), holder::this_thread().text());
 }
 
+struct at_the_end {
+  std::string* to = nullptr;
+  ~at_the_end() {
+    if (to != nullptr) *to = holder::this_thread().text();
+  }
+};
+thread_local at_the_end last;
+
+TEST(holder_test, a_thread_is_the_same_to_its_very_end) {
+  std::string before;
+  std::string after;
+  std::thread{[&] {
+    last.to = &after;  // made before the library's own objects of this thread, and so destroyed after them
+    before = holder::this_thread().text();
+  }}.join();
+  EXPECT_EQ(after, before);
+  EXPECT_FALSE(after.empty());
+}
+
 TEST(holder_test, two_threads_are_two) { EXPECT_NE(of_another_thread(), holder::this_thread()); }
 
 // The operating system gives the number of an ended thread to the next one.

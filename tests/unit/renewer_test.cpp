@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -31,11 +32,12 @@ using test::happening;
 
 base::instant in(duration d) { return base::now() + d; }
 
-lease_ptr make(const std::string& name, base::instant deadline, base::instant renewal, bool renews = true) {
+lease_ptr make(const std::string& name, base::instant deadline, base::instant renewal, bool renews = true,
+               std::optional<holder> again = {}) {
   lock_options options;
   options.renew = renews;
   auto a =
-      std::make_shared<engine::lease_state>(name, holder::unique(), core::acquisition_id{"id of " + name}, options);
+      std::make_shared<engine::lease_state>(name, std::move(again), core::acquisition_id{"id of " + name}, options);
   a->set_deadline(deadline);
   a->set_renewal_due(renewal);
   return a;
@@ -62,7 +64,7 @@ TEST_F(watchdog_test, fires_what_is_overdue_and_nothing_else) {
   const auto b = make("b", in(1h), in(1h));
   const auto c = make("c", in(-1s), in(1h));
   c->is_unreachable = true;
-  for (const auto& each : {a, b, c}) ASSERT_TRUE(held.add(each, false));
+  for (const auto& each : {a, b, c}) ASSERT_TRUE(held.add(each));
   watchdog.start();
   ASSERT_TRUE(two_lost.within());
   watchdog.stop();
@@ -84,7 +86,7 @@ TEST_F(watchdog_test, marks_all_that_is_due_before_the_first_callback_runs) {
   };
   const std::stop_callback on_a{a->lost_token(), look};
   const std::stop_callback on_b{b->lost_token(), look};
-  for (const auto& each : {a, b}) ASSERT_TRUE(held.add(each, false));
+  for (const auto& each : {a, b}) ASSERT_TRUE(held.add(each));
   watchdog.start();
   ASSERT_TRUE(eventually([&] { return called == 2; }));
   watchdog.stop();
@@ -96,7 +98,7 @@ TEST_F(watchdog_test, a_deadline_that_comes_later_is_seen) {
   const auto a = make("a", in(50ms), in(1h));
   happening fired;
   const std::stop_callback on_a{a->lost_token(), [&] { fired.happens(); }};
-  ASSERT_TRUE(held.add(a, false));
+  ASSERT_TRUE(held.add(a));
   watchdog.arm(a->deadline());
   ASSERT_TRUE(fired.within());
   EXPECT_GE(base::now(), a->deadline());
@@ -106,7 +108,7 @@ TEST_F(watchdog_test, one_that_was_let_go_is_not_fired) {
   const auto a = make("a", in(-1s), in(1h));
   ASSERT_TRUE(a->release(in(-1h)));
   EXPECT_FALSE(a->lose(loss_reason::expired));
-  ASSERT_TRUE(held.add(a, false));
+  ASSERT_TRUE(held.add(a));
   watchdog.start();
   watchdog.fire_and_wait({}, base::instant::max());
   watchdog.stop();
@@ -116,7 +118,7 @@ TEST_F(watchdog_test, one_that_was_let_go_is_not_fired) {
 TEST_F(watchdog_test, fires_what_somebody_else_found_overdue_and_once) {
   const auto a = make("a", in(50ms), in(1h));
   const auto b = make("b", in(60ms), in(1h));
-  for (const auto& each : {a, b}) ASSERT_TRUE(held.add(each, false));
+  for (const auto& each : {a, b}) ASSERT_TRUE(held.add(each));
   EXPECT_FALSE(a->is_held_at(in(1h)));
   EXPECT_FALSE(b->is_held_at(in(1h)));
   EXPECT_TRUE(b->take_unfired());
@@ -206,7 +208,7 @@ TEST_F(renewer_test, renews_all_that_is_due_in_one_step) {
   const auto nearly = make("nearly due", in(20s), in(1s));
   const auto later = make("later", in(1h), in(1h));
   const auto never = make("never", in(20s), in(-1ms), false);
-  for (const auto& a : {due, nearly, later, never}) ASSERT_TRUE(held.add(a, false));
+  for (const auto& a : {due, nearly, later, never}) ASSERT_TRUE(held.add(a));
   const auto before = base::now();
   run_until_renewed();
   ASSERT_EQ(calls.size(), 1U);
@@ -217,7 +219,7 @@ TEST_F(renewer_test, renews_all_that_is_due_in_one_step) {
 
 TEST_F(renewer_test, a_renewal_may_not_outlast_the_lease_it_prolongs) {
   const auto a = make("a", in(2s), in(-1ms));
-  ASSERT_TRUE(held.add(a, false));
+  ASSERT_TRUE(held.add(a));
   run_until_renewed();
   EXPECT_LE(calls.at(0).until.deadline, in(2s));
 }
@@ -225,7 +227,7 @@ TEST_F(renewer_test, a_renewal_may_not_outlast_the_lease_it_prolongs) {
 TEST_F(renewer_test, what_is_overdue_is_not_renewed) {
   const auto late = make("late", in(-1ms), in(-1ms));
   const auto due = make("due", in(20s), in(-1ms));
-  for (const auto& a : {late, due}) ASSERT_TRUE(held.add(a, false));
+  for (const auto& a : {late, due}) ASSERT_TRUE(held.add(a));
   run_until_renewed();
   EXPECT_EQ(calls.at(0).names, std::vector<std::string>{"due"});
   EXPECT_EQ(late->why_lost(), loss_reason::expired);
@@ -239,7 +241,7 @@ TEST_F(renewer_test, what_was_lost_since_it_was_found_due_is_not_renewed) {
   const auto kept = make("b/kept", in(20s), in(-1ms));
   const auto gone = make("b/lost", in(20s), in(-1ms));
   all.insert(all.end(), {kept, gone});
-  for (const auto& a : all) ASSERT_TRUE(held.add(a, false));
+  for (const auto& a : all) ASSERT_TRUE(held.add(a));
   answer = [&](std::string_view, duration lease) {
     gone->lose(loss_reason::forced);
     return lease;
@@ -251,8 +253,8 @@ TEST_F(renewer_test, what_was_lost_since_it_was_found_due_is_not_renewed) {
 
 // As where it was lost, and taken again by the same client, before anybody had marked the first as lost.
 TEST_F(renewer_test, a_name_is_once_in_a_batch) {
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms)), false));
-  ASSERT_TRUE(held.add(make("b", in(20s), in(-1ms)), false));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms))));
+  ASSERT_TRUE(held.add(make("b", in(20s), in(-1ms))));
   run_until_renewed();
   EXPECT_EQ(calls.at(0).names, (std::vector<std::string>{"a", "b"}));
 }
@@ -264,7 +266,7 @@ TEST_F(renewer_test, an_answer_after_the_deadline_is_not_believed) {
     a->shorten_deadline(in(-1ms));
     return lease;
   };
-  ASSERT_TRUE(held.add(a, false));
+  ASSERT_TRUE(held.add(a));
   run_until_renewed();
   EXPECT_FALSE(a->is_held());
   EXPECT_LT(a->deadline(), base::now());
@@ -273,7 +275,7 @@ TEST_F(renewer_test, an_answer_after_the_deadline_is_not_believed) {
 
 TEST_F(renewer_test, what_the_database_says_is_lost_is_lost) {
   answer = [](std::string_view, duration) { return std::nullopt; };
-  ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms)), false));
+  ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms))));
   run_until_renewed();
   ASSERT_FALSE(lost.empty());
   EXPECT_EQ(lost[0], (std::pair<std::string, loss_reason>{"a", loss_reason::taken_over}));
@@ -287,7 +289,7 @@ TEST_F(renewer_test, what_ends_while_the_answer_is_awaited_ended_because_the_dat
     meanwhile = a->why_overdue();
     return lease;
   };
-  ASSERT_TRUE(held.add(a, false));
+  ASSERT_TRUE(held.add(a));
   run_until_renewed();
   EXPECT_EQ(meanwhile, loss_reason::unreachable);
   EXPECT_EQ(a->why_overdue(), loss_reason::expired) << "the answer came";
@@ -297,7 +299,7 @@ TEST_F(renewer_test, a_lock_without_its_table_is_lost) {
   answer = [](std::string_view, duration) -> std::optional<duration> {
     throw error{errc::schema_missing, "there is no table"};
   };
-  ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms)), false));
+  ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms))));
   run_until_renewed();
   ASSERT_FALSE(lost.empty());
   EXPECT_EQ(lost[0], (std::pair<std::string, loss_reason>{"a", loss_reason::row_vanished}));
@@ -307,7 +309,7 @@ TEST_F(renewer_test, a_failure_neither_ends_it_nor_loses_the_lock) {
   answer = [](std::string_view, duration) -> std::optional<duration> { throw std::runtime_error{"no database"}; };
   const auto a = make("a", in(20s), in(-1ms));
   const auto deadline = a->deadline();
-  ASSERT_TRUE(held.add(a, false));
+  ASSERT_TRUE(held.add(a));
   start();
   ASSERT_TRUE(asked.within());
   a->set_renewal_due(in(-1ms));
@@ -329,7 +331,7 @@ TEST_F(renewer_test, what_covers_the_time_it_may_be_held_is_not_renewed) {
   };
   const auto covered = limited("covered", in(10s));
   const auto not_yet = limited("not yet", in(1h));
-  for (const auto& a : {covered, not_yet}) ASSERT_TRUE(held.add(a, false));
+  for (const auto& a : {covered, not_yet}) ASSERT_TRUE(held.add(a));
   EXPECT_EQ(covered->deadline(), covered->hold_limit);
   EXPECT_EQ(covered->why_overdue(), loss_reason::hold_limit);
   EXPECT_EQ(not_yet->why_overdue(), loss_reason::expired);
@@ -341,7 +343,7 @@ TEST_F(renewer_test, one_with_an_extend_under_way_is_left_alone) {
   const auto busy = make("busy", in(20s), in(-1ms));
   const auto idle = make("idle", in(20s), in(-1ms));
   ASSERT_TRUE(busy->claim());
-  for (const auto& a : {busy, idle}) ASSERT_TRUE(held.add(a, false));
+  for (const auto& a : {busy, idle}) ASSERT_TRUE(held.add(a));
   run_until_renewed();
   EXPECT_EQ(calls.at(0).names, std::vector<std::string>{"idle"});
   EXPECT_TRUE(idle->claim()) << "it must have been given back";
@@ -349,14 +351,15 @@ TEST_F(renewer_test, one_with_an_extend_under_way_is_left_alone) {
 
 TEST(lock_registry, the_same_holder_gets_it_again_until_the_last_handle_goes) {
   engine::lock_registry held;
-  const auto a = make("a", in(1h), in(1h));
-  ASSERT_TRUE(held.add(a, true));
-  EXPECT_EQ(held.again("a", a->by, base::now()), a);
-  EXPECT_EQ(held.again("b", a->by, base::now()), nullptr);
+  const auto job = holder::named("job");
+  const auto a = make("a", in(1h), in(1h), true, job);
+  ASSERT_TRUE(held.add(a));
+  EXPECT_EQ(held.again("a", job, base::now()), a);
+  EXPECT_EQ(held.again("b", job, base::now()), nullptr);
   EXPECT_EQ(held.again("a", holder::unique(), base::now()), nullptr);
   EXPECT_FALSE(held.drop(*a));
   EXPECT_TRUE(held.drop(*a));
-  EXPECT_EQ(held.again("a", a->by, base::now()), nullptr);
+  EXPECT_EQ(held.again("a", job, base::now()), nullptr);
 }
 
 TEST(lease_state, once_found_overdue_is_lost_for_good) {
@@ -422,42 +425,41 @@ TEST(lease_state, that_somebody_else_has_before_its_lease_can_have_run_out_was_f
 
 TEST(lease_state, without_a_lease_that_somebody_else_has_was_freed) {
   const engine::lease_state a{
-      "a", holder::unique(), core::acquisition_id{"id of a"}, lock_options{.strategy = strategy::for_update},
-      10s, nullptr};
+      "a", {}, core::acquisition_id{"id of a"}, lock_options{.strategy = strategy::for_update}, 10s, nullptr};
   EXPECT_EQ(a.why_gone(loss_reason::taken_over, base::instant::max() - 1us), loss_reason::forced);
 }
 
 TEST(lock_registry, what_is_overdue_or_lost_is_not_given_again) {
   engine::lock_registry held;
-  const auto a = make("a", in(-1ms), in(1h));
-  ASSERT_TRUE(held.add(a, true));
-  EXPECT_FALSE(held.has("a", a->by, base::now()));
+  const auto job = holder::named("job");
+  const auto a = make("a", in(-1ms), in(1h), true, job);
+  ASSERT_TRUE(held.add(a));
+  EXPECT_FALSE(held.has("a", job, base::now()));
   EXPECT_FALSE(a->is_held()) << "whoever is told so marks it";
-  EXPECT_EQ(held.again("a", a->by, in(-1h)), nullptr);
-  const auto b = make("b", in(1h), in(1h));
-  ASSERT_TRUE(held.add(b, true));
+  EXPECT_EQ(held.again("a", job, in(-1h)), nullptr);
+  const auto b = make("b", in(1h), in(1h), true, job);
+  ASSERT_TRUE(held.add(b));
   b->lose(loss_reason::taken_over);
-  EXPECT_EQ(held.again("b", b->by, base::now()), nullptr);
+  EXPECT_EQ(held.again("b", job, base::now()), nullptr);
 }
 
 TEST(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
   engine::lock_registry held;
-  const auto first = make("a", in(1h), in(1h));
-  ASSERT_TRUE(held.add(first, true));
+  const auto job = holder::named("job");
+  const auto first = make("a", in(1h), in(1h), true, job);
+  ASSERT_TRUE(held.add(first));
   first->lose(loss_reason::expired);
-  const auto second =
-      std::make_shared<engine::lease_state>("a", first->by, core::acquisition_id{"second"}, lock_options{});
-  second->set_deadline(in(1h));
-  ASSERT_TRUE(held.add(second, true));
+  const auto second = make("a", in(1h), in(1h), true, job);
+  ASSERT_TRUE(held.add(second));
   EXPECT_TRUE(held.drop(*first));
-  EXPECT_EQ(held.again("a", first->by, base::now()), second);
+  EXPECT_EQ(held.again("a", job, base::now()), second);
 }
 
 TEST(lock_registry, closed_takes_nothing) {
   engine::lock_registry held;
-  ASSERT_TRUE(held.add(make("a", in(1h), in(1h)), false));
+  ASSERT_TRUE(held.add(make("a", in(1h), in(1h))));
   EXPECT_EQ(held.close().size(), 1U);
-  EXPECT_FALSE(held.add(make("b", in(1h), in(1h)), false));
+  EXPECT_FALSE(held.add(make("b", in(1h), in(1h))));
 }
 
 }  // namespace

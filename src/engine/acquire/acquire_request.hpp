@@ -4,6 +4,8 @@
 #include <rowlock/lock_name.hpp>
 #include <rowlock/options.hpp>
 
+#include <optional>
+
 #include "engine/events/counters.hpp"
 #include "engine/queue/local_wait_queue.hpp"
 
@@ -18,6 +20,7 @@ struct acquire_request {
   counted_call* call = nullptr;                ///< nullptr: the client's own
   local_wait_queue::waiter* waiter = nullptr;  ///< once it waits
 
+  std::optional<holder> reentrant() const { return is_reentrant ? std::optional{by} : std::nullopt; }
   bool is_fair() const noexcept { return options.fairness == fairness::fifo; }
   core::ticket_number ticket() const { return waiter == nullptr ? core::ticket_number::none : waiter->ticket_number(); }
   /// Those with an earlier ticket come first.

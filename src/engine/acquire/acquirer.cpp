@@ -336,8 +336,8 @@ std::optional<strategies::answer> acquirer::adopt(const acquire_request& what, c
 lease_ptr acquirer::admit(const acquire_request& what, const core::acquisition_id& id, reply granted) {
   const bool has_lease = what.options.strategy != strategy::for_update;
   auto lease = has_lease
-                   ? std::make_shared<lease_state>(what.name, what.by, id, what.options)
-                   : std::make_shared<lease_state>(what.name, what.by, id, what.options,
+                   ? std::make_shared<lease_state>(what.name, what.reentrant(), id, what.options)
+                   : std::make_shared<lease_state>(what.name, what.reentrant(), id, what.options,
                                                    db_.options().transaction_limit, std::move(granted.transaction));
   lease->counts = what.call == nullptr ? nullptr : &db_.events().numbers();
   lease->asked_at = granted.sent;
@@ -352,13 +352,14 @@ lease_ptr acquirer::admit(const acquire_request& what, const core::acquisition_i
   }
   // At least as much time has passed at the database since the grant as here since its answer.
   lease->stays_until = base::later(base::now(), lease->at_least);
-  locks_.admit(lease, what.is_reentrant, [&] {
+  const auto report = [&] {
     if (what.call == nullptr) return;
     db_.events().tell([&] {
       return events::acquired{
           .name = lease->name, .token = lease->token, .strategy = lease->strategy, .waited = what.call->elapsed()};
     });
-  });
+  };
+  locks_.admit(lease, std::ref(report));
   if (what.options.as) queue_.hint_everybody(what.name);  // the same holder may wait there more than once
   return lease;
 }

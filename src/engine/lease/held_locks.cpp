@@ -43,8 +43,8 @@ void held_locks::start() {
   watchdog_.start();
 }
 
-void held_locks::admit(const lease_ptr& a, bool reentrant, const std::function<void()>& first) {
-  if (!registry_.add(a, reentrant, first)) {  // closed since: nobody has worked under it
+void held_locks::admit(const lease_ptr& a, const std::function<void()>& first) {
+  if (!registry_.add(a, first)) {  // closed since: nobody has worked under it
     a->stays_until = base::instant::min();
     end(*a);
     db_.check_usable();

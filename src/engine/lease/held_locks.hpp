@@ -33,7 +33,7 @@ class held_locks final : private lease_listener, private watchdog::listener {
   void prepare_transactions() { heartbeat_.start(); }
 
   /// From now on it is kept. `first` as in lock_registry::add. Throws client_closed: it is released again.
-  void admit(const lease_ptr& a, bool reentrant, const std::function<void()>& first);
+  void admit(const lease_ptr& a, const std::function<void()>& first);
   /// One handle of it is released. Throws as held_lock::release() does.
   void release(const lease_ptr& a);
   /// Without waiting for the database.

@@ -6,10 +6,11 @@
 
 namespace rowlock::inline v1::engine {
 
-lease_state::lease_state(lock_name what, holder whose, core::acquisition_id unique_id, const lock_options& options)
+lease_state::lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
+                         const lock_options& options)
     : name{std::move(what)},
-      by{std::move(whose)},
-      id{std::move(unique_id)},
+      by{std::move(again)},
+      id{unique_id},
       strategy{options.strategy},
       renews{options.renew},
       has_lease{true},
@@ -17,11 +18,11 @@ lease_state::lease_state(lock_name what, holder whose, core::acquisition_id uniq
       time_to_live_{options.lease.count()} {}
 
 // The heartbeat keeps a transaction alive.
-lease_state::lease_state(lock_name what, holder whose, core::acquisition_id unique_id, const lock_options& options,
-                         duration limit, std::unique_ptr<held_transaction> in)
+lease_state::lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
+                         const lock_options& options, duration limit, std::unique_ptr<held_transaction> in)
     : name{std::move(what)},
-      by{std::move(whose)},
-      id{std::move(unique_id)},
+      by{std::move(again)},
+      id{unique_id},
       strategy{options.strategy},
       renews{in == nullptr},
       has_lease{false},

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
-#include <string>
 
 #include "base/fork_guard.hpp"
 #include "base/time.hpp"
@@ -36,14 +36,16 @@ namespace rowlock::inline v1::engine {
 /// way at a time, so that answers cannot overtake each other.
 class lease_state {
  public:
-  lease_state(lock_name what, holder whose, core::acquisition_id unique_id, const lock_options& options);
+  /// `again`: the holder to which it is granted again at once.
+  lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
+              const lock_options& options);
   /// Without a lease: held by a transaction, which the server ends if it is silent for `limit`, or, without a
   /// transaction, for as long as the client lives.
-  lease_state(lock_name what, holder whose, core::acquisition_id unique_id, const lock_options& options, duration limit,
-              std::unique_ptr<held_transaction> in);
+  lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
+              const lock_options& options, duration limit, std::unique_ptr<held_transaction> in);
 
   const lock_name name;
-  const holder by;
+  const std::optional<holder> by;  // absent: not reentrant
   const core::acquisition_id id;
   const rowlock::strategy strategy;
   const bool renews;
@@ -135,7 +137,6 @@ class lease_state {
   std::size_t slot = 0;
   std::size_t handles = 1;
   bool is_listed = false;
-  std::string reentrancy_key{};
 
  private:
   enum status : std::uint8_t { held, released, lost };  // lost + reason

@@ -5,33 +5,38 @@
 
 namespace rowlock::inline v1::engine {
 
-namespace {
-
-// Neither part holds a NUL.
-std::string key_of(const lock_name& name, const holder& by) {
-  std::string key{name.view()};
-  key.push_back('\0');
-  return key.append(by.text());
+std::size_t lock_registry::hash::operator()(const key& k) const noexcept {
+  constexpr std::hash<std::string_view> of{};
+  constexpr std::size_t odd = 31;
+  return of(k.name) * odd + of(k.by);
 }
 
-}  // namespace
-
-bool lock_registry::add(const lease_ptr& a, bool reentrant, const std::function<void()>& first) {
-  if (reentrant) a->reentrancy_key = key_of(a->name, a->by);
+bool lock_registry::add(const lease_ptr& a, const std::function<void()>& first) {
   const auto state = state_.lock();
   if (state->is_closed) return false;
   if (first) first();
   a->slot = state->listed.size();
   a->is_listed = true;
   state->listed.push_back(a);
-  if (reentrant) state->by_holder[a->reentrancy_key] = a;
+  if (a->by) list_by_holder(*state, a);
   return true;
 }
 
+// What the same holder had before and has lost is not given again.
+void lock_registry::list_by_holder(contents& in, const lease_ptr& a) {
+  if (const auto lost = in.by_holder.find(key{a}); lost != in.by_holder.end()) in.spare = in.by_holder.extract(lost);
+  if (in.spare.empty()) {
+    in.by_holder.insert(a);
+  } else {
+    in.spare.value() = a;
+    in.by_holder.insert(std::move(in.spare));
+  }
+}
+
 const lease_ptr* lock_registry::find(const contents& in, const lock_name& name, const holder& by, base::instant now) {
-  const auto found = in.by_holder.find(key_of(name, by));
+  const auto found = in.by_holder.find(key{name, by});
   if (found == in.by_holder.end()) return nullptr;
-  return found->second->is_held_at(now) ? &found->second : nullptr;
+  return (*found)->is_held_at(now) ? &*found : nullptr;
 }
 
 lease_ptr lock_registry::again(const lock_name& name, const holder& by, base::instant now) {
@@ -69,10 +74,13 @@ void lock_registry::remove(lease_state& a) {
 lease_ptr lock_registry::unlist(contents& from, lease_state& a) {
   if (!a.is_listed) return nullptr;
   a.is_listed = false;
-  if (!a.reentrancy_key.empty()) {
+  if (a.by) {
     // Lost and taken again by the same holder, it is the later one's entry.
-    const auto found = from.by_holder.find(a.reentrancy_key);
-    if (found != from.by_holder.end() && found->second.get() == &a) from.by_holder.erase(found);
+    const auto found = from.by_holder.find(key{a.name, *a.by});
+    if (found != from.by_holder.end() && found->get() == &a) {
+      from.spare = from.by_holder.extract(found);
+      from.spare.value() = nullptr;
+    }
   }
   from.listed.back()->slot = a.slot;
   std::swap(from.listed[a.slot], from.listed.back());

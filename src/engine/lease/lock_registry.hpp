@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
-#include <string>
-#include <unordered_map>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "base/guarded.hpp"
@@ -13,9 +14,9 @@ namespace rowlock::inline v1::engine {
 /// All that a client holds, and who holds it: reentrancy is decided here and nowhere else.
 class lock_registry {
  public:
-  /// false: closed. With `reentrant`, `again` answers it to its holder. `first` is called before another thread can
+  /// false: closed. If it has a holder, `again` answers it to that one. `first` is called before another thread can
   /// lose it, under the mutex: it must be quick and may not call the registry.
-  bool add(const lease_ptr& a, bool reentrant, const std::function<void()>& first = {});
+  bool add(const lease_ptr& a, const std::function<void()>& first = {});
 
   /// What this holder has under this name, if it is still held; there is one more handle of it then.
   lease_ptr again(const lock_name& name, const holder& by, base::instant now);
@@ -46,13 +47,31 @@ class lock_registry {
   }
 
  private:
-  struct contents;
-  static const lease_ptr* find(const contents& in, const lock_name& name, const holder& by, base::instant now);
+  /// What the leases that have a holder are found by.
+  struct key {
+    key(const lock_name& of, const holder& whose) noexcept : name{of.view()}, by{whose.text()} {}
+    key(const lease_ptr& a) noexcept : key{a->name, *a->by} {}
+    bool operator==(const key&) const = default;
+    std::string_view name;
+    std::string_view by;
+  };
+  struct hash {
+    using is_transparent = void;
+    std::size_t operator()(const key& k) const noexcept;
+  };
+  struct equal {
+    using is_transparent = void;
+    bool operator()(const key& a, const key& b) const noexcept { return a == b; }
+  };
+  using leases_of_holders = std::unordered_set<lease_ptr, hash, equal>;
   struct contents {
     std::vector<lease_ptr> listed;
-    std::unordered_map<std::string, lease_ptr> by_holder;
+    leases_of_holders by_holder;
+    leases_of_holders::node_type spare;  // so that to lock and unlock again and again needs no memory
     bool is_closed = false;
   };
+  static const lease_ptr* find(const contents& in, const lock_name& name, const holder& by, base::instant now);
+  static void list_by_holder(contents& in, const lease_ptr& a);
   static lease_ptr unlist(contents& from, lease_state& a);
   base::guarded<contents> state_;
 };
