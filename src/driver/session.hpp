@@ -53,7 +53,9 @@ class ROWLOCK_EXPORT session {
   /// Carries out the step for every request, in one transaction, and answers the rows in no guaranteed order. If it
   /// throws, nothing has happened, unless outcome_is_unknown().
   std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until);
-  /// The same for one request that reads what other transactions have changed and not committed, too.
+  /// Takes back rows that run() answered and that have been read: their memory may serve the next answer.
+  virtual void reuse(std::vector<row> /*read*/) noexcept {}
+  /// The same as run() for one request that reads what other transactions have changed and not committed, too.
   std::vector<row> run_dirty(const dialect::step& what, const request& one, const limits& until);
 
   /// Runs `body` while no other client runs exclusively() in this database; all or nothing, if the database can.

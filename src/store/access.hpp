@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -40,14 +42,14 @@ class arguments {
   std::size_t count_ = 0;
 };
 
-/// One row of an answer, with columns by their names.
+/// One row of an answer, with columns by their names. Valid as long as the records that it is one of.
 class record {
  public:
-  record(const dialect::signature& of, driver::row cells) : columns_{of.columns}, cells_{std::move(cells)} {}
+  record(const std::array<field, 10>& columns, const driver::row& cells) : columns_{columns}, cells_{&cells} {}
 
   /// Text that says which request is answered.
-  std::string_view key() const { return std::get<std::string>(cells_.at(0)); }
-  bool has(field f) const noexcept { return index(f) < cells_.size(); }
+  std::string_view key() const { return std::get<std::string>(cells_->at(0)); }
+  bool has(field f) const noexcept { return index(f) < cells_->size(); }
   bool is_null(field f) const { return std::holds_alternative<std::monostate>(at(f)); }
   std::int64_t integer(field f) const { return driver::integer(at(f)); }
   std::optional<std::int64_t> maybe_integer(field f) const { return driver::maybe_integer(at(f)); }
@@ -59,7 +61,7 @@ class record {
   }
   /// NULL is empty.
   std::string text(field f) const { return driver::text(at(f)); }
-  const driver::cell& at(field f) const { return cells_.at(index(f)); }
+  const driver::cell& at(field f) const { return cells_->at(index(f)); }
 
  private:
   std::size_t index(field f) const noexcept {
@@ -69,8 +71,69 @@ class record {
   }
 
   std::array<field, 10> columns_;
-  driver::row cells_;
+  const driver::row* cells_;
 };
+
+/// The rows of an answer. Their memory goes back to the session, which is there as long as the call lasts.
+class records {
+ public:
+  class iterator {
+   public:
+    iterator(const records& of, std::size_t at) noexcept : of_{&of}, at_{at} {}
+    record operator*() const { return (*of_)[at_]; }
+    iterator& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    bool operator==(const iterator&) const = default;
+
+   private:
+    const records* of_;
+    std::size_t at_;
+  };
+
+  records(dialect::verb of, driver::session& from, std::vector<driver::row> rows)
+      : columns_{dialect::signature_of(of).columns}, from_{&from}, rows_{std::move(rows)} {}
+  records(records&& other) noexcept = default;
+  records& operator=(records&&) = delete;
+  ~records() {
+    if (!rows_.empty()) from_->reuse(std::move(rows_));
+  }
+
+  bool empty() const noexcept { return rows_.empty(); }
+  std::size_t size() const noexcept { return rows_.size(); }
+  record operator[](std::size_t i) const { return {columns_, rows_.at(i)}; }
+  iterator begin() const noexcept { return {*this, 0}; }
+  iterator end() const noexcept { return {*this, rows_.size()}; }
+
+  /// Adds those of the same verb.
+  void append(records more) {
+    rows_.insert(rows_.end(), std::make_move_iterator(more.rows_.begin()), std::make_move_iterator(more.rows_.end()));
+  }
+  template <class Keep>
+  void keep_if(Keep keep) {
+    std::erase_if(rows_, [&](const driver::row& r) { return !keep(record{columns_, r}); });
+  }
+
+ private:
+  std::array<field, 10> columns_;
+  driver::session* from_;
+  std::vector<driver::row> rows_;
+};
+
+/// Calls `use` with what `make` makes of each of these. For one alone, as nearly always, no memory is needed.
+template <class Item, class Make, class Use>
+auto with_each(std::span<const Item> some, Make make, Use use) {
+  using made = std::invoke_result_t<Make, const Item&>;
+  if (some.size() == 1) {
+    const made one = make(some[0]);
+    return use(std::span<const made>{&one, 1});
+  }
+  std::vector<made> all;
+  all.reserve(some.size());
+  for (const Item& each : some) all.push_back(make(each));
+  return use(std::span<const made>{all});
+}
 
 /// A session, the SQL of its database, and how long a call on it may last. Valid for the time of one call.
 struct access {
@@ -78,10 +141,10 @@ struct access {
   driver::session& session;
   const driver::limits& until;
 
-  std::vector<record> run_batch(dialect::verb what, std::span<const arguments> batch) const;
-  std::vector<record> run(dialect::verb what, std::initializer_list<argument> one = {}) const;
+  records run_batch(dialect::verb what, std::span<const arguments> batch) const;
+  records run(dialect::verb what, std::initializer_list<argument> one = {}) const;
   /// Reads what transactions have changed and not committed, too. Where the database can: capabilities.
-  std::vector<record> run_dirty(dialect::verb what, std::initializer_list<argument> one) const;
+  records run_dirty(dialect::verb what, std::initializer_list<argument> one) const;
 };
 
 /// The arguments of a verb in the order in which its texts number them.

@@ -12,8 +12,7 @@ namespace rowlock::inline v1::store {
 
 /// Calls `use(index, row)` for each row, with the index of the request whose `key` the row has as its key.
 template <class Request, class Use>
-void correlate(std::span<const Request> batch, std::string_view Request::*key, const std::vector<record>& rows,
-               Use use) {
+void correlate(std::span<const Request> batch, std::string_view Request::*key, const records& rows, Use use) {
   if (batch.size() == 1) {
     for (const auto& r : rows)
       if (r.key() == batch[0].*key) use(std::size_t{0}, r);

@@ -47,11 +47,11 @@ driver::argument argument_of(const std::optional<std::string>& text) {
 
 // A version that only a dirty read sees belongs to an open transaction, unless that one and perhaps others were
 // committed between the reads. By which session it is held, an older program does not write.
-std::vector<record> read_uncommitted(const access& db, dialect::verb what, std::initializer_list<argument> asked,
-                                     std::vector<bool>& tells_session) {
-  const auto by_name = [](const std::vector<record>& rows) {
-    std::map<std::string, const record*, std::less<>> out;
-    for (const auto& r : rows) out.emplace(r.text(field::name), &r);
+records read_uncommitted(const access& db, dialect::verb what, std::initializer_list<argument> asked,
+                         std::vector<bool>& tells_session) {
+  const auto by_name = [](const records& rows) {
+    std::map<std::string, record, std::less<>> out;
+    for (const auto& r : rows) out.emplace(r.text(field::name), r);
     return out;
   };
   const auto rows_before = db.run(what, asked);
@@ -59,16 +59,15 @@ std::vector<record> read_uncommitted(const access& db, dialect::verb what, std::
   const auto rows_after = db.run(what, asked);
   const auto before = by_name(rows_before);
   const auto after = by_name(rows_after);
-  std::vector<record> out;
-  for (auto& r : dirty) {
+  dirty.keep_if([&](const record& r) {
     const auto was = before.find(r.text(field::name));
-    if (was == before.end() || was->second->integer(field::version) == r.integer(field::version)) continue;
+    if (was == before.end() || was->second.integer(field::version) == r.integer(field::version)) return false;
     const auto is = after.find(was->first);
-    if (is == after.end() || is->second->integer(field::version) != was->second->integer(field::version)) continue;
-    tells_session.push_back(r.at(field::transaction) != was->second->at(field::transaction));
-    out.push_back(std::move(r));
-  }
-  return out;
+    if (is == after.end() || is->second.integer(field::version) != was->second.integer(field::version)) return false;
+    tells_session.push_back(r.at(field::transaction) != was->second.at(field::transaction));
+    return true;
+  });
+  return dirty;
 }
 
 blocker blocker_of(const record& r, bool tells_session) {
@@ -157,7 +156,7 @@ std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix,
 
 database_statistics count(const access& db, std::vector<std::string>& odd) {
   const auto rows = db.run(dialect::verb::count);
-  const auto& counted = rows.at(0);
+  const auto counted = rows[0];
   database_statistics out{.names = static_cast<std::uint64_t>(counted.integer(field::names)),
                           .waiters = static_cast<std::uint64_t>(counted.integer(field::waiters)),
                           .longest_wait = counted.maybe_duration(field::longest_wait)};

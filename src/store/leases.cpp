@@ -6,12 +6,11 @@ namespace rowlock::inline v1::store {
 
 namespace {
 
-std::vector<arguments> requests(std::span<const lease_ref> batch) {
-  std::vector<arguments> out;
-  out.reserve(batch.size());
-  for (const lease_ref& r : batch)
-    out.push_back({{field::name, r.name}, {field::acquisition, r.acquisition}, {field::lease, r.lease.count()}});
-  return out;
+records run(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+  const auto arguments_of = [](const lease_ref& r) -> arguments {
+    return {{field::name, r.name}, {field::acquisition, r.acquisition}, {field::lease, r.lease.count()}};
+  };
+  return with_each(batch, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
 }
 
 renewal lost(loss_reason why) { return {.what = standing::lost, .left = {}, .why = why}; }
@@ -19,18 +18,17 @@ renewal lost(loss_reason why) { return {.what = standing::lost, .left = {}, .why
 // No row came back for some. A second look, at all of them at once, tells why.
 void explain_silence(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
   std::vector<bool> seen(batch.size());
-  correlate(batch, &lease_ref::name, db.run_batch(dialect::verb::inspect, requests(batch)),
-            [&](std::size_t i, const record& r) {
-              seen[i] = true;
-              if (answers[i].what != standing::kept) answers[i] = standing_of(row_state_of(r), batch[i].acquisition);
-            });
+  correlate(batch, &lease_ref::name, run(dialect::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
+    seen[i] = true;
+    if (answers[i].what != standing::kept) answers[i] = standing_of(row_state_of(r), batch[i].acquisition);
+  });
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (!seen[i] && answers[i].what != standing::kept) answers[i] = standing_of(std::nullopt, batch[i].acquisition);
 }
 
 std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<renewal> answers(batch.size());
-  const auto rows = db.run_batch(how, requests(batch));
+  const auto rows = run(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
     answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
   });
@@ -42,18 +40,17 @@ std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<cons
 // come to life again for its release to be deferred.
 void find_pinned(dialect::verb how, const access& db, std::span<const lease_ref> batch,
                  std::vector<release_outcome>& outcomes) {
-  correlate(batch, &lease_ref::name, db.run_batch(dialect::verb::inspect, requests(batch)),
-            [&](std::size_t i, const record& r) {
-              const auto row = row_state_of(r);
-              if (outcomes[i] != release_outcome::gone || !row.is_held_by(batch[i].acquisition)) return;
-              const bool is_over = how == dialect::verb::defer_release && row.is_free();
-              outcomes[i] = is_over ? release_outcome::released : release_outcome::pinned;
-            });
+  correlate(batch, &lease_ref::name, run(dialect::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
+    const auto row = row_state_of(r);
+    if (outcomes[i] != release_outcome::gone || !row.is_held_by(batch[i].acquisition)) return;
+    const bool is_over = how == dialect::verb::defer_release && row.is_free();
+    outcomes[i] = is_over ? release_outcome::released : release_outcome::pinned;
+  });
 }
 
 std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
-  const auto rows = db.run_batch(how, requests(batch));
+  const auto rows = run(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows,
             [&](std::size_t i, const record& /*r*/) { outcomes[i] = release_outcome::released; });
   if (rows.size() < batch.size()) find_pinned(how, db, batch, outcomes);

@@ -16,11 +16,8 @@ arguments arguments_of(const ticket_ref& t) {
           {field::life, core::ticket_life.count()}};
 }
 
-std::vector<arguments> arguments_of(std::span<const ticket_ref> some) {
-  std::vector<arguments> out;
-  out.reserve(some.size());
-  for (const auto& t : some) out.push_back(arguments_of(t));
-  return out;
+records run(dialect::verb what, const access& db, std::span<const ticket_ref> some) {
+  return with_each(some, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(what, all); });
 }
 
 }  // namespace
@@ -40,14 +37,14 @@ core::ticket_number enqueue(const access& db, const newcomer& who) {
 
 std::vector<refreshed> refresh_tickets(const access& db, std::span<const ticket_ref> some) {
   std::vector<refreshed> out(some.size());
-  correlate(some, &ticket_ref::attempt, db.run_batch(dialect::verb::refresh_ticket, arguments_of(some)),
+  correlate(some, &ticket_ref::attempt, run(dialect::verb::refresh_ticket, db, some),
             [&](std::size_t i, const record& r) { out[i] = {.has_ticket = true, .may_go = r.is_true(field::may_go)}; });
   return out;
 }
 
 std::vector<bool> leave(const access& db, std::span<const ticket_ref> some) {
   std::vector<bool> out(some.size());
-  correlate(some, &ticket_ref::attempt, db.run_batch(dialect::verb::leave, arguments_of(some)),
+  correlate(some, &ticket_ref::attempt, run(dialect::verb::leave, db, some),
             [&](std::size_t i, const record& /*r*/) { out[i] = true; });
   return out;
 }
@@ -58,14 +55,13 @@ void withdraw(const access& db, const ticket_ref& one) {
 
 std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some) {
   std::vector<turn> out(some.size());
-  correlate(some, &ticket_ref::name, db.run_batch(dialect::verb::turn, arguments_of(some)),
-            [&](std::size_t i, const record& r) {
-              out[i] = {.is_behind = r.is_true(field::is_behind),
-                        .has_ticket = r.is_true(field::has_ticket),
-                        .looks_free = r.is_true(field::looks_free),
-                        .left = r.maybe_duration(field::left),
-                        .version = fencing_token{r.maybe_integer(field::version).value_or(0)}};
-            });
+  correlate(some, &ticket_ref::name, run(dialect::verb::turn, db, some), [&](std::size_t i, const record& r) {
+    out[i] = {.is_behind = r.is_true(field::is_behind),
+              .has_ticket = r.is_true(field::has_ticket),
+              .looks_free = r.is_true(field::looks_free),
+              .left = r.maybe_duration(field::left),
+              .version = fencing_token{r.maybe_integer(field::version).value_or(0)}};
+  });
   return out;
 }
 

@@ -43,12 +43,11 @@ answer answer_of(const store::record& r) {
 }
 
 // Each is a transaction of its own: once one has been answered, a failure of a later one leaves that behind.
-std::vector<store::record> run_each_to_make(const store::access& db, dialect::verb how,
-                                            std::span<const store::arguments> requests) {
-  std::vector<store::record> out;
+store::records run_each_to_make(const store::access& db, dialect::verb how,
+                                std::span<const store::arguments> requests) {
+  store::records out{how, db.session, {}};
   try {
-    for (std::size_t i = 0; i < requests.size(); ++i)
-      for (auto& row : run_to_make(db, how, requests.subspan(i, 1))) out.push_back(std::move(row));
+    for (std::size_t i = 0; i < requests.size(); ++i) out.append(run_to_make(db, how, requests.subspan(i, 1)));
   } catch (const error& e) {
     if (out.empty() || e.outcome_is_unknown()) throw;
     throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
@@ -56,41 +55,34 @@ std::vector<store::record> run_each_to_make(const store::access& db, dialect::ve
   return out;
 }
 
-std::vector<store::arguments> names_of(std::span<const acquire_args> batch) {
-  std::vector<store::arguments> out;
-  out.reserve(batch.size());
-  for (const auto& a : batch) out.push_back({{field::name, a.name}});
-  return out;
-}
+store::arguments name_of(const acquire_args& a) { return {{field::name, a.name}}; }
 
 }  // namespace
 
 // A row that was made meanwhile and is kept in a transaction is skipped like any other that is locked; so that it is no
 // obstacle to others, each of a batch is asked for by itself then. If there is no row, somebody has locked the table,
 // and that is a failure. Nothing was written in either case.
-std::vector<store::record> run_to_make(const store::access& db, dialect::verb how,
-                                       std::span<const store::arguments> requests) try {
+store::records run_to_make(const store::access& db, dialect::verb how, std::span<const store::arguments> requests) try {
   return db.run_batch(how, requests);
 } catch (const error& e) {
   if (!db.sql[how].waits_to_make || e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
   if (requests.size() > 1) return run_each_to_make(db, how, requests);
   if (db.run_batch(dialect::verb::inspect, requests).empty()) throw;
-  return {};
+  return {how, db.session, {}};
 }
 
 std::vector<answer> try_all(const store::access& db, dialect::verb how, std::span<const acquire_args> batch) {
-  std::vector<store::arguments> requests;
-  requests.reserve(batch.size());
-  for (const auto& a : batch) requests.push_back(arguments_of(a));
+  const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, how, all); };
   std::vector<answer> answers(batch.size());
-  store::correlate(batch, &acquire_args::acquisition, run_to_make(db, how, requests),
+  store::correlate(batch, &acquire_args::acquisition, store::with_each(batch, arguments_of, make),
                    [&](std::size_t i, const store::record& r) { answers[i] = answer_of(r); });
   return answers;
 }
 
 std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch) {
+  const auto look = [&](std::span<const store::arguments> all) { return db.run_batch(dialect::verb::inspect, all); };
   std::vector<std::optional<store::row_state>> states(batch.size());
-  store::correlate(batch, &acquire_args::name, db.run_batch(dialect::verb::inspect, names_of(batch)),
+  store::correlate(batch, &acquire_args::name, store::with_each(batch, name_of, look),
                    [&](std::size_t i, const store::record& r) { states[i] = store::row_state_of(r); });
   return states;
 }
@@ -98,7 +90,8 @@ std::vector<std::optional<store::row_state>> look_at_all(const store::access& db
 answer busy(const store::row_state& held) { return {.what = verdict::busy, .token = {}, .left = held.left}; }
 
 void make_rows(const store::access& db, std::span<const acquire_args> batch) {
-  run_to_make(db, dialect::verb::make, names_of(batch));
+  const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, dialect::verb::make, all); };
+  store::with_each(batch, name_of, make);
 }
 
 }  // namespace rowlock::inline v1::strategies

@@ -21,8 +21,7 @@ answer busy(const store::row_state& held);
 
 /// Runs a verb that may make the row of a name. If somebody else makes it meanwhile, and
 /// keeps it in a transaction, there is no row in the answer.
-std::vector<store::record> run_to_make(const store::access& db, dialect::verb how,
-                                       std::span<const store::arguments> requests);
+store::records run_to_make(const store::access& db, dialect::verb how, std::span<const store::arguments> requests);
 
 /// Makes a vacant row for each of these names that has none.
 void make_rows(const store::access& db, std::span<const acquire_args> batch);

@@ -38,9 +38,9 @@ std::string pragma_of(const std::string& path, const std::string& what) {
   sqlite3* db = nullptr;
   sqlite3_open(path.c_str(), &db);
   const driver::sqlite_handle close{db};
-  std::vector<driver::row> rows;
+  driver::answer_rows rows;
   driver::sqlite_statement{db, "PRAGMA " + what}.run({}, rows);
-  return driver::text(rows.at(0).at(0));
+  return driver::text(rows.take().at(0).at(0));
 }
 
 class sqlite_session_test : public testing::Test {

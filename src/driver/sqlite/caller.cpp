@@ -22,10 +22,10 @@ sqlite_caller::sqlite_caller(sqlite3* db) : db_{db} {
 std::vector<row> sqlite_caller::execute(const std::string& sql, std::span<const detail::value_in> arguments) {
   request all{};
   std::copy(arguments.begin(), arguments.end(), all.begin());
-  std::vector<row> out;
+  answer_rows out;
   if (sqlite_statement{db_, sql}.run(all, out) != SQLITE_OK)
     raise_sqlite(db_, sqlite3_extended_errcode(db_), "locking in the caller's transaction", false);
-  return out;
+  return out.take();
 }
 
 void sqlite_caller::require_transaction() const {

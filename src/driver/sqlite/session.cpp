@@ -108,8 +108,9 @@ std::string sqlite_session::pragma(const std::string& text, const limits& until)
   // Changing the journal mode does not always ask the busy handler.
   for (int polls = 0;; ++polls) {
     try {
-      std::vector<row> rows;
-      execute(ready(statement, "PRAGMA " + text), no_arguments, rows, setting_up, false);
+      answer_rows answer;
+      execute(ready(statement, "PRAGMA " + text), no_arguments, answer, setting_up, false);
+      const auto rows = answer.take();
       if (rows.empty() || rows[0].empty()) return {};
       const auto number = maybe_integer(rows[0][0]);
       return number ? std::to_string(*number) : driver::text(rows[0][0]);
@@ -141,7 +142,7 @@ void sqlite_session::tell(sqlite3_context* context, int /*count*/, sqlite3_value
   row& told = static_cast<sqlite_session*>(sqlite3_user_data(context))->told_;
   const auto at = static_cast<std::size_t>(sqlite3_value_int(values[0]));
   if (told.size() <= at) told.resize(at + 1);
-  told[at] = cell_of(values[1]);
+  assign(told[at], values[1]);
   sqlite3_result_value(context, values[1]);
 }
 
@@ -152,10 +153,10 @@ sqlite_statement& sqlite_session::ready(sqlite_statement& slot, const std::strin
   return slot;
 }
 
-void sqlite_session::execute(sqlite_statement& statement, const request& arguments, std::vector<row>& to,
-                             const char* doing, bool writing) {
+void sqlite_session::execute(sqlite_statement& statement, const request& arguments, answer_rows& to, const char* doing,
+                             bool writing) {
   now_.reset();
-  told_.clear();
+  told_.resize(1);
   const int code = statement.run(arguments, to);
   if (code == SQLITE_OK) return;
   if ((code & 0xFF) == SQLITE_BUSY && limits_.stop.stop_requested())
@@ -176,7 +177,7 @@ int sqlite_session::on_busy(void* self, int polls) {
 // --- transactions ----------------------------------------------------------------------------------------------------
 
 void sqlite_session::in_transaction(const std::function<void()>& body) {
-  std::vector<row> none;
+  answer_rows none;
   if (has_file_lock()) return body();  // inside exclusively()
   execute(ready(begin_, "BEGIN IMMEDIATE"), no_arguments, none, beginning, false);
   try {
@@ -200,37 +201,61 @@ void sqlite_session::exclusively(const std::function<void()>& body, const limits
 std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<const request> batch,
                                         const limits& until) {
   const scoped_value scope{limits_, until};
-  std::vector<row> rows;
+  answer_rows rows{std::exchange(spare_, {})};
   if (!what.look) {
     act(what, batch, rows);
-    return rows;
+  } else if (!act_first(what, batch, rows)) {
+    look_first(what, batch, rows);
   }
-  std::optional<std::vector<request>> refused;
-  if (what.look_explains && (!was_refused_ || has_file_lock())) refused = act_at_once(what, batch, rows);
-  const auto granted = rows.size();
-  const auto left = look(what, refused ? *refused : batch, rows);
-  if (what.look_explains) was_refused_ = rows.size() > granted;
-  if (what.act && !refused) act(what, left, rows);
-  return rows;
+  return rows.take();
 }
 
-std::vector<request> sqlite_session::look(const dialect::step& what, std::span<const request> batch,
-                                          std::vector<row>& rows) {
+void sqlite_session::reuse(std::vector<row> read) noexcept {
+  constexpr std::size_t most = 4;  // a list may be long
+  if (read.capacity() <= most) spare_ = std::move(read);
+}
+
+// false: it did not answer.
+bool sqlite_session::look(const dialect::step& what, const request& one, answer_rows& rows) {
+  const auto before = rows.size();
+  execute(ready(steps_[static_cast<std::size_t>(what.verb)].look, what.look.value()), one, rows,
+          dialect::doing(what.verb), false);
+  return rows.size() > before;
+}
+
+void sqlite_session::look_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
+  if (batch.size() == 1) {
+    was_refused_ = look(what, batch[0], rows);
+    if (!was_refused_ && what.act) act(what, batch, rows);
+    return;
+  }
   std::vector<request> left;
-  if (batch.empty()) return left;
-  auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].look, what.look.value());
-  for (const request& r : batch) {
-    const auto before = rows.size();
-    execute(statement, r, rows, dialect::doing(what.verb), false);
-    if (rows.size() == before) left.push_back(r);
-  }
-  return left;
+  for (const request& r : batch)
+    if (!look(what, r, rows)) left.push_back(r);
+  was_refused_ = left.size() < batch.size();
+  if (what.act) act(what, left, rows);
 }
 
-// A writing statement is a transaction of its own and begins by taking the write lock, so a single one needs no BEGIN
-// IMMEDIATE.
-std::vector<request> sqlite_session::act(const dialect::step& what, std::span<const request> batch,
-                                         std::vector<row>& rows) {
+// false: nothing was done, as it is likely to be refused, or another session has the file's lock.
+bool sqlite_session::act_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
+  if (!what.look_explains || (was_refused_ && !has_file_lock())) return false;
+  const scoped_value scope{waits_for_file_, has_file_lock()};
+  std::vector<request> refused;
+  try {
+    refused = act(what, batch, rows);
+  } catch (const error& e) {
+    if (e.code() != errc::call_timed_out || has_file_lock()) throw;
+    rows.clear();  // of a transaction that could not be committed
+    return false;
+  }
+  was_refused_ = !refused.empty();
+  for (const request& r : refused) look(what, r, rows);
+  return true;
+}
+
+// Answers those that it did not carry out. A writing statement is a transaction of its own and begins by taking the
+// write lock, so a single one needs no BEGIN IMMEDIATE.
+std::vector<request> sqlite_session::act(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
   std::vector<request> left;
   if (batch.empty()) return left;
   auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].act, what.act.value());
@@ -239,8 +264,8 @@ std::vector<request> sqlite_session::act(const dialect::step& what, std::span<co
       const auto before = rows.size();
       execute(statement, r, rows, dialect::doing(what.verb), true);
       const bool has_answered = rows.size() > before;
-      if (!has_answered && sqlite3_changes(db_.get()) > 0) rows.push_back(told_row(r[what.key]));
-      if (rows.size() == before) left.push_back(r);
+      if (!has_answered && sqlite3_changes(db_.get()) > 0) add_told_row(r[what.key], rows);
+      if (what.look_explains && rows.size() == before) left.push_back(r);
     }
   };
   if (batch.size() == 1) {
@@ -251,26 +276,14 @@ std::vector<request> sqlite_session::act(const dialect::step& what, std::span<co
   return left;
 }
 
-// nullopt: another session has the file's lock, and nothing was done. Inside exclusively() that cannot be.
-std::optional<std::vector<request>> sqlite_session::act_at_once(const dialect::step& what,
-                                                                std::span<const request> batch,
-                                                                std::vector<row>& rows) {
-  if (has_file_lock()) return act(what, batch, rows);
-  const scoped_value scope{waits_for_file_, false};
-  try {
-    return act(what, batch, rows);
-  } catch (const error& e) {
-    if (e.code() != errc::call_timed_out) throw;
-    rows.clear();  // of a transaction that could not be committed
-    return std::nullopt;
-  }
-}
-
 // What the statement told, after the key.
-row sqlite_session::told_row(const argument& key) {
-  if (told_.empty()) told_.resize(1);
-  if (const auto* words = std::get_if<std::string_view>(&key)) told_[0] = std::string{*words};
-  return std::move(told_);
+void sqlite_session::add_told_row(const argument& key, answer_rows& to) {
+  if (const auto* words = std::get_if<std::string_view>(&key)) {
+    assign(told_[0], *words);
+  } else {
+    told_[0] = {};
+  }
+  std::swap(to.add(), told_);
 }
 
 void sqlite_session::do_script(const std::string& sql) {
@@ -280,9 +293,9 @@ void sqlite_session::do_script(const std::string& sql) {
 
 std::int64_t sqlite_session::do_change_count(const limits& until) {
   const scoped_value scope{limits_, until};
-  std::vector<row> rows;
+  answer_rows rows;
   execute(ready(data_version_, "PRAGMA data_version"), no_arguments, rows, looking_for_changes, false);
-  return integer(rows.at(0).at(0));
+  return integer(rows.take().at(0).at(0));
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "driver/backend.hpp"
 #include "driver/sqlite/liveness_files.hpp"
@@ -29,6 +30,7 @@ class sqlite_session final : public session {
   sqlite_session(const sqlite_options& options, const limits& until);
 
   void exclusively(const std::function<void()>& body, const limits& until) override;
+  void reuse(std::vector<row> read) noexcept override;
 
  private:
   std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
@@ -59,19 +61,17 @@ class sqlite_session final : public session {
   static void tell(sqlite3_context* context, int count, sqlite3_value** values);
 
   sqlite_statement& ready(sqlite_statement& slot, const std::string& sql);
-  void execute(sqlite_statement& statement, const request& arguments, std::vector<row>& to, const char* doing,
-               bool writing);
+  void execute(sqlite_statement& statement, const request& arguments, answer_rows& to, const char* doing, bool writing);
   static int on_busy(void* self, int polls);
 
   void in_transaction(const std::function<void()>& body);
 
   bool has_file_lock() const noexcept { return sqlite3_get_autocommit(db_.get()) == 0; }
-  /// The next two answer those requests that got no answer.
-  std::vector<request> look(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
-  std::vector<request> act(const dialect::step& what, std::span<const request> batch, std::vector<row>& rows);
-  std::optional<std::vector<request>> act_at_once(const dialect::step& what, std::span<const request> batch,
-                                                  std::vector<row>& rows);
-  row told_row(const argument& key);
+  bool look(const dialect::step& what, const request& one, answer_rows& rows);
+  void look_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
+  bool act_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
+  std::vector<request> act(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
+  void add_told_row(const argument& key, answer_rows& to);
 
   counted counted_;
   sqlite_handle db_;
@@ -81,7 +81,8 @@ class sqlite_session final : public session {
   const liveness_files* liveness_;
   wall_clock clock_;
   std::optional<std::int64_t> now_;  // of the statement under way
-  row told_;                         // by the statement under way
+  row told_;                         // by the statement under way; the first cell is for the key
+  std::vector<row> spare_;           // read, and of use for the next answer
   std::array<prepared, dialect::table::size> steps_;
   sqlite_statement begin_;
   sqlite_statement commit_;

@@ -23,22 +23,20 @@ int sqlite_statement::bind(const request& arguments) {
   return SQLITE_OK;
 }
 
-row sqlite_statement::current() const {
+void sqlite_statement::read_current(row& to) const {
   const int columns = sqlite3_column_count(statement_.get());
-  row out;
-  out.reserve(static_cast<std::size_t>(columns));
-  for (int i = 0; i < columns; ++i) out.push_back(cell_of(sqlite3_column_value(statement_.get(), i)));
-  return out;
+  to.resize(static_cast<std::size_t>(columns));
+  for (int i = 0; i < columns; ++i) assign(to[static_cast<std::size_t>(i)], sqlite3_column_value(statement_.get(), i));
 }
 
-int sqlite_statement::run(const request& arguments, std::vector<row>& to) {
+int sqlite_statement::run(const request& arguments, answer_rows& to) {
   struct reset {
     sqlite3_stmt* s;
     ~reset() { sqlite3_reset(s); }
   } const at_the_end{statement_.get()};
   int code = bind(arguments);
   if (code != SQLITE_OK) return code;
-  while ((code = sqlite3_step(statement_.get())) == SQLITE_ROW) to.push_back(current());
+  while ((code = sqlite3_step(statement_.get())) == SQLITE_ROW) read_current(to.add());
   return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 

@@ -2,8 +2,10 @@
 
 #include <sqlite3.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/session.hpp"
@@ -15,6 +17,29 @@ struct close_sqlite {
 };
 using sqlite_handle = std::unique_ptr<sqlite3, close_sqlite>;
 
+/// The rows of an answer, in the memory of one that has been read.
+class answer_rows {
+ public:
+  answer_rows() = default;
+  explicit answer_rows(std::vector<row> read) noexcept : rows_{std::move(read)} {}
+
+  std::size_t size() const noexcept { return size_; }
+  /// One more, whose cells have any values.
+  row& add() {
+    if (size_ == rows_.size()) rows_.emplace_back();
+    return rows_[size_++];
+  }
+  void clear() noexcept { size_ = 0; }
+  std::vector<row> take() {
+    rows_.resize(std::exchange(size_, 0));
+    return std::move(rows_);
+  }
+
+ private:
+  std::vector<row> rows_;
+  std::size_t size_ = 0;
+};
+
 /// A prepared statement; empty until prepared.
 class sqlite_statement {
  public:
@@ -24,14 +49,14 @@ class sqlite_statement {
   explicit operator bool() const noexcept { return statement_ != nullptr; }
 
   /// Runs it to the end and appends its rows. Returns SQLite's result code; no statement stays open.
-  int run(const request& arguments, std::vector<row>& to);
+  int run(const request& arguments, answer_rows& to);
 
  private:
   struct finalize {
     void operator()(sqlite3_stmt* s) const noexcept { sqlite3_finalize(s); }
   };
   int bind(const request& arguments);
-  row current() const;
+  void read_current(row& to) const;
   std::unique_ptr<sqlite3_stmt, finalize> statement_;
 };
 

@@ -1,6 +1,7 @@
 #include "driver/sqlite/values.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,15 +15,25 @@ int bind_value(sqlite3_stmt* statement, int n, const argument& value) {
   return sqlite3_bind_null(statement, n);
 }
 
-cell cell_of(sqlite3_value* value) {
+void assign(cell& to, std::string_view words) {
+  if (auto* const text = std::get_if<std::string>(&to)) {
+    text->assign(words);
+  } else {
+    to.emplace<std::string>(words);
+  }
+}
+
+void assign(cell& to, sqlite3_value* value) {
   switch (sqlite3_value_type(value)) {
     case SQLITE_NULL:
-      return {};
+      to = {};
+      return;
     case SQLITE_INTEGER:
-      return sqlite3_value_int64(value);
+      to = std::int64_t{sqlite3_value_int64(value)};
+      return;
     default: {
       const auto* words = reinterpret_cast<const char*>(sqlite3_value_text(value));
-      return std::string(words, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+      assign(to, std::string_view{words, static_cast<std::size_t>(sqlite3_value_bytes(value))});
     }
   }
 }

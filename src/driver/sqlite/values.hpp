@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <string_view>
+
 #include "driver/session.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -10,6 +12,8 @@ namespace rowlock::inline v1::driver {
 /// SQLite's result code.
 int bind_value(sqlite3_stmt* statement, int n, const argument& value);
 
-cell cell_of(sqlite3_value* value);
+/// In the memory that the cell has.
+void assign(cell& to, std::string_view words);
+void assign(cell& to, sqlite3_value* value);
 
 }  // namespace rowlock::inline v1::driver
