@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "memory/counted_new.hpp"
+#include "support/sqlite_database.hpp"
+#include "testkit/eventually.hpp"
+
+// What the library itself allocates, on SQLite, whose driver adds nothing to it. Names are so short that a std::string
+// needs no memory for them.
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A lease so long that nothing is renewed meanwhile.
+const lock_options for_an_hour{.lease = 1h};
+
+class allocations : public testing::Test {
+ protected:
+  client connect() { return client::connect(database_.url()); }
+  sqlite_database& db() { return database_; }
+
+ private:
+  void SetUp() override { connect().migrate(); }
+
+  sqlite_database database_;
+};
+
+// Of the acquisition, which other threads share, and of the list of answers of each of two statements.
+TEST_F(allocations, of_a_mutex_that_is_free_are_three) {
+  constexpr std::size_t cycles = 100;
+  auto locks = connect();
+  mutex order{locks, "orders/42", for_an_hour};
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < 2 * cycles; ++i) {
+    if (i == cycles) before = allocations_of_this_thread();
+    order.lock();
+    order.unlock();
+  }
+  EXPECT_LE(allocations_of_this_thread() - before, 3 * cycles);
+}
+
+TEST_F(allocations, of_a_mutex_that_is_had_already_are_none) {
+  constexpr std::size_t depth = 5;
+  auto locks = connect();
+  mutex order{locks, "orders/42", for_an_hour};
+  order.lock();
+  const auto before = allocations_of_this_thread();
+  for (std::size_t i = 0; i < depth; ++i) order.lock();
+  for (std::size_t i = 0; i < depth; ++i) order.unlock();
+  EXPECT_EQ(allocations_of_this_thread(), before);
+  order.unlock();
+}
+
+TEST_F(allocations, of_a_held_lock_are_half_a_kibibyte) {
+  constexpr std::size_t count = 1'000;
+  auto locks = connect();
+  locks.acquire("memory/first", for_an_hour).release();
+  std::vector<held_lock> held;
+  held.reserve(count);
+  const auto before = allocated_bytes();
+  for (std::size_t i = 0; i < count; ++i) held.push_back(locks.acquire("memory/" + std::to_string(i), for_an_hour));
+  EXPECT_LE(allocated_bytes() - before, 512 * count);
+}
+
+class waiting_threads : public allocations, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(allocations, waiting_threads, testing::Bool(),
+                         [](const auto& info) { return std::string{info.param ? "of_as_many_names" : "of_one_name"}; });
+
+TEST_P(waiting_threads, have_less_than_two_kibibytes_each) {
+  constexpr std::size_t count = 200;
+  const auto name = [](std::size_t i) { return "memory/" + std::to_string(GetParam() ? i : 0); };
+  auto other = connect();
+  std::vector<held_lock> held;
+  for (std::size_t i = 0; i < (GetParam() ? count : 1); ++i) held.push_back(other.acquire(name(i), for_an_hour));
+  auto locks = connect();
+  ASSERT_FALSE(locks.try_acquire_for(name(0), 10ms, for_an_hour));
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 0; }));
+
+  std::stop_source stop;
+  std::vector<std::jthread> threads;
+  threads.reserve(count);
+  const auto before = allocated_bytes();
+  for (std::size_t i = 0; i < count; ++i)
+    threads.emplace_back([&locks, name = name(i), token = stop.get_token()] {
+      EXPECT_THROW(static_cast<void>(locks.acquire(name, for_an_hour, token)), error);
+    });
+  EXPECT_TRUE(eventually([&] { return db().tickets() == static_cast<int>(count); }));
+  EXPECT_LE(allocated_bytes() - before, 2048 * count);
+  stop.request_stop();
+}
+
+}  // namespace
+}  // namespace rowlock::test
