@@ -37,8 +37,8 @@ std::string owner_id(std::string_view application, std::string_view id) {
   return out.append(":").append(host_name()).append(":").append(std::to_string(getpid())).append(":").append(id);
 }
 
-attempt_ids::id attempt_ids::next() noexcept {
-  id out{};
+attempt_ids::digits attempt_ids::next() noexcept {
+  digits out{};
   client_.copy(out.data(), hex_digits);
   write_hex(out.data() + hex_digits, count_.fetch_add(1, std::memory_order_relaxed));
   return out;

@@ -19,11 +19,11 @@ std::string owner_id(std::string_view application, std::string_view id);
 /// every attempt.
 class attempt_ids {
  public:
-  using id = std::array<char, 32>;
+  using digits = std::array<char, 32>;
 
   /// `client` as random_id() makes it.
   explicit attempt_ids(std::string client) : client_{std::move(client)} {}
-  id next() noexcept;
+  digits next() noexcept;
   bool made(std::string_view id) const noexcept { return id.starts_with(client_); }
 
  private:
