@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <functional>
@@ -161,9 +162,13 @@ usage usage_of_waiting_for_a_lock(const memory_orders& what) {
   auto locks = connect(what);
   (void)locks.try_acquire_for("memory/hot", 100ms);  // connects, and listens
   const auto count = many_threads(what);
-  return usage_of_waiting(
-      count, [&](std::stop_token stop) { wait_in_vain(locks, std::move(stop)); },
-      [&] { return locks.stats().waiting == count; });
+  const auto measure = [&] {
+    return usage_of_waiting(
+        count, [&](std::stop_token stop) { wait_in_vain(locks, std::move(stop)); },
+        [&] { return locks.stats().waiting == count; });
+  };
+  measure();  // opens the other connections, which do not belong to any thread
+  return measure();
 }
 
 figures measure_rowlock(const memory_orders& what) {
@@ -209,7 +214,21 @@ figures measure_as(const memory_orders& what) {
 
 // --- the case
 
+/// For what is started meanwhile: malloc does not keep freed blocks for the thread that has freed them, which it would
+/// count as allocated.
+class without_thread_caches {
+ public:
+  without_thread_caches() { ::setenv(variable, "glibc.malloc.tcache_count=0", 1); }
+  without_thread_caches(const without_thread_caches&) = delete;
+  without_thread_caches& operator=(const without_thread_caches&) = delete;
+  ~without_thread_caches() { ::unsetenv(variable); }
+
+ private:
+  static constexpr const char* variable = "GLIBC_TUNABLES";
+};
+
 measurement in_own_process(const memory_orders& what) {
+  const without_thread_caches scope;
   test::child_process process{memory_role};
   process.send(test::to_line(what));
   auto heard = test::from_line<memory_answer>(process.read_line(5min));
