@@ -54,7 +54,7 @@ class ROWLOCK_EXPORT session {
   /// throws, nothing has happened, unless outcome_is_unknown().
   std::vector<row> run(const dialect::step& what, std::span<const request> batch, const limits& until);
   /// Takes back rows that run() answered and that have been read: their memory may serve the next answer.
-  virtual void reuse(std::vector<row> /*read*/) noexcept {}
+  virtual void reuse(std::vector<row>&& /*read*/) noexcept {}
   /// The same as run() for one request that reads what other transactions have changed and not committed, too.
   std::vector<row> run_dirty(const dialect::step& what, const request& one, const limits& until);
 

@@ -210,7 +210,7 @@ std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<con
   return rows.take();
 }
 
-void sqlite_session::reuse(std::vector<row> read) noexcept {
+void sqlite_session::reuse(std::vector<row>&& read) noexcept {
   constexpr std::size_t most = 4;  // a list may be long
   if (read.capacity() <= most) spare_ = std::move(read);
 }

@@ -30,7 +30,7 @@ class sqlite_session final : public session {
   sqlite_session(const sqlite_options& options, const limits& until);
 
   void exclusively(const std::function<void()>& body, const limits& until) override;
-  void reuse(std::vector<row> read) noexcept override;
+  void reuse(std::vector<row>&& read) noexcept override;
 
  private:
   std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;
