@@ -65,6 +65,7 @@ class counted_transaction final : public detail::caller_transaction, public open
 
   detail::backend kind() const noexcept override { return tx_.kind(); }
   std::int64_t session() const override { return tx_.session(); }
+  bool takes_several() const noexcept override { return tx_.takes_several(); }
   std::vector<row> execute(const std::string& sql, std::span<const detail::value_in> arguments) override {
     ++statements_;
     return tx_.execute(sql, arguments);

@@ -102,7 +102,9 @@ class ROWLOCK_EXPORT caller_transaction {
   virtual backend kind() const noexcept = 0;
   /// Returns the server's number of its session; 0: unknown.
   virtual std::int64_t session() const { return 0; }
-  /// Executes one statement; throws `error`.
+  /// Whether the transaction stays open if one of several statements that are executed together fails.
+  virtual bool takes_several() const noexcept { return false; }
+  /// Executes one statement, or several without arguments; answers with the rows of the last. Throws `error`.
   virtual std::vector<row> execute(const std::string& sql, std::span<const value_in> arguments) = 0;
 };
 

@@ -157,21 +157,24 @@ table mysql(std::string_view prefix);
 /// settings. After each text: arguments -> columns, for each database that has it. `installation` is what the verb of
 /// that name tells the client; "vacant" and "free" are about the row.
 struct enlisted_texts {
+  std::string take_vacant{};  // PostgreSQL: name, installation, note -> version if it was taken
   // PostgreSQL: name, installation, note, released -> is in the installation, version if it was taken, vacant in the
   // snapshot, isolation
-  // MySQL: name, released -> version, vacant or released, next version, autocommit, end of the lease, vacant; locks the
-  // row
-  // SQLite: name, installation -> version, vacant, expires_at, liveness; takes the write lock, makes the row
+  // MySQL: name, released -> version, vacant or released, next version, autocommit, end of the lease, vacant, the same
+  // in the snapshot, installation; locks the row
+  // SQLite: name, installation -> version, vacant, expires_at, liveness; makes the row
   std::string take{};
-  std::string await{};   // servers: as take, but waits for a transaction that has the row locked
+  // Servers: as take, but waits for a transaction that has the row locked
+  // SQLite: -> nothing; takes the write lock
+  std::string await{};
   std::string change{};  // MySQL: name, version, note; SQLite: name, version, note, clock -> nothing
   // PostgreSQL: name, acquisition, installation -> is in the installation, unexpired (NULL: not seen), isolation
   // MySQL: name, acquisition -> ours, unexpired, ours in the snapshot, installation, autocommit, session; locks the row
-  // SQLite: name, acquisition, installation -> expires_at; takes the write lock
+  // SQLite: name, acquisition, installation -> expires_at
   std::string pin{};
   std::string isolation{};     // MySQL: -> isolation, session
   std::string prolong{};       // MySQL: name, lease -> nothing
-  std::string see{};           // MySQL: name -> version, installation, autocommit, end of the lease
+  std::string see{};           // SQLite: name, installation -> version, vacant, expires_at, liveness
   std::string installation{};  // PostgreSQL: installation -> is in the installation; MySQL: -> installation
   // PostgreSQL: name, installation, version -> is in the installation, version if it was changed
   // MySQL: name, version -> next version, installation, autocommit; locks the row

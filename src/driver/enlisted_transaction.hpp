@@ -68,21 +68,30 @@ class ROWLOCK_EXPORT enlisted_transaction {
   /// The server's number of its session. 0: not known, on MySQL before pin() has succeeded or keeps_snapshot() was
   /// asked.
   virtual std::int64_t session() const { return 0; }
+  /// Takes a vacant row at once, where that needs no look at the row over the client's pool before: if it is not
+  /// vacant, nothing has been done that keeps others from releasing the name, or this transaction from taking it later.
+  /// The version; nullopt: take() tells why.
+  virtual std::optional<std::int64_t> take_vacant(const enlisted_target& /*at*/, std::string_view /*note*/) {
+    return std::nullopt;
+  }
   /// Takes a vacant row.
   virtual lock_view take(const enlisted_target& at, const take_options& how) = 0;
   /// Keeps the acquisition's row as it is.
   virtual enlisted_result pin(const enlisted_target& at, std::string_view acquisition, duration lease) = 0;
-  /// Whether it is in the client's installation.
-  virtual bool is_at(std::string_view installation) = 0;
-  /// Begins the compare-and-set. Answers with the version where no other transaction can go on beside it; elsewhere the
-  /// version is read over the client's pool, before the transaction has seen anything.
-  virtual std::optional<lock_view> begin_optimistically(const enlisted_target& at) = 0;
+  /// The row for the compare-and-set, where no other transaction can go on beside this one; nullopt: its version is to
+  /// be read over the client's pool, before the transaction has seen anything.
+  virtual std::optional<lock_view> see(const enlisted_target& /*at*/) { return std::nullopt; }
+  /// Begins the compare-and-set, where see() does not. false: it is not in the client's installation.
+  virtual bool begin_optimistically(std::string_view /*installation*/) { return true; }
   /// Changes the version if the row is vacant and still has this one.
   virtual enlisted_result set(const enlisted_target& at, std::int64_t version) = 0;
 };
 
 /// Numbers come as text from some drivers. nullopt: NULL.
 ROWLOCK_EXPORT std::optional<std::int64_t> number(const cell& c);
+
+/// The text, or NULL for an empty one.
+inline argument or_null(std::string_view words) { return words.empty() ? argument{} : argument{words}; }
 
 /// The bytes in hexadecimal.
 ROWLOCK_EXPORT std::string hex(std::string_view bytes);

@@ -32,6 +32,7 @@ class watched_transaction : public detail::caller_transaction {
 
   detail::backend kind() const noexcept override { return tx_.kind(); }
   std::int64_t session() const override { return tx_.session(); }
+  bool takes_several() const noexcept override { return tx_.takes_several(); }
   std::vector<row> execute(const std::string& sql, std::span<const detail::value_in> arguments) override {
     before_.happen_at(sql);
     auto out = tx_.execute(sql, arguments);

@@ -29,6 +29,9 @@ class caller {
   virtual void commit() = 0;
   virtual void rollback() = 0;
 
+  /// Whether its driver takes several statements at once and leaves the transaction open if one of them fails.
+  virtual bool takes_several() const { return false; }
+
   /// In the transaction where one is open, else alone. All that it answers, in one text.
   virtual std::string text(const std::string& sql) = 0;
   void statement(const std::string& sql) { static_cast<void>(text(sql)); }
@@ -58,6 +61,8 @@ class caller {
 
 /// What begins so is at this level: "read committed" and so on; with SQLite "deferred" or "immediate".
 std::unique_ptr<caller> open_postgresql_caller(const std::string& url, std::string_view isolation);
+/// By libpq, several statements in one message.
+std::unique_ptr<caller> open_libpq_caller(const std::string& url, std::string_view isolation);
 std::unique_ptr<caller> open_mysql_caller(const std::string& url, std::string_view isolation);
 std::unique_ptr<caller> open_sqlite_caller(const std::string& url, std::string_view isolation);
 /// By what the URL, one of client::connect's, begins with.

@@ -62,7 +62,7 @@ class ROWLOCK_EXPORT mysql_attempt {
 ///
 /// Guarantee: the lock does not expire. It ends with the transaction, so nothing is committed after it was lost.
 ///
-/// The transaction: the call adds three statements and leaves the transaction's settings as they were. After rolling
+/// The transaction: the call adds two statements and leaves the transaction's settings as they were. After rolling
 /// back to an earlier savepoint of yours, call it again: the change is undone, and perhaps the lock.
 ///
 /// \warning If the session is ended from outside, as by client::force_release(), the whole transaction is rolled back.

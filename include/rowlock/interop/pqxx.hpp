@@ -60,6 +60,8 @@ class pqxx_transaction final : public caller_transaction {
 
   backend kind() const noexcept override { return backend::postgresql; }
   std::int64_t session() const override { return tx_.conn().backendpid(); }
+  // exec() of version 6 rolls the transaction back if a statement fails.
+  bool takes_several() const noexcept override { return PQXX_VERSION_MAJOR >= 7; }
   std::vector<row> execute(const std::string& sql, std::span<const value_in> arguments) override {
     std::vector<std::string> texts;
     texts.reserve(arguments.size());
@@ -76,7 +78,8 @@ class pqxx_transaction final : public caller_transaction {
       values.push_back(texts.back().c_str());
     }
     try {
-      return rows_of(values.empty() ? tx_.exec(sql) : execute_with(tx_, sql, values));
+      const bool are_several = sql.find(';') != std::string::npos;
+      return rows_of(are_several ? tx_.exec(sql) : execute_with(tx_, sql, values));
     } catch (const std::exception& e) {
       rethrow_libpqxx(e, tx_, false);
     }
@@ -131,8 +134,10 @@ inline bool is_libpqxx_conflict(const std::exception& e) {
 ///
 /// Guarantee: the lock does not expire. It ends with the transaction, so nothing is committed after it was lost.
 ///
-/// The transaction: the call adds two statements and leaves the transaction's settings as they were. It leaves a
-/// savepoint open until the transaction ends. Rolling back to an earlier savepoint of yours releases the lock.
+/// The transaction: the call adds one round trip (two with libpqxx 6) if nobody has the name, and leaves the
+/// transaction's settings as they were. It leaves a savepoint open until the transaction ends. Rolling back to an
+/// earlier savepoint of yours releases the lock. From the second call on a connection on, the statements are prepared
+/// there, by names that begin with "rowlock: ", unless client_options::transaction_pooling is set.
 ///
 /// Throws, and the transaction can still be used:
 /// - errc::would_deadlock: this holder has the lock through the client
@@ -187,7 +192,8 @@ template <class Rep, class Period>
 /// Guarantee: a holder that was paused for too long cannot commit; once confirmed, the lock is kept until the
 /// transaction ends, even if its lease ends before.
 ///
-/// The transaction: the call adds two statements. The lock is still renewed.
+/// The transaction: the call adds one round trip (two with libpqxx 6), and prepares its statement as lock_in() does.
+/// The lock is still renewed.
 ///
 /// Throws:
 /// - errc::lock_lost: roll back

@@ -60,7 +60,7 @@ class ROWLOCK_EXPORT sqlite_attempt {
 /// For the same reason the call waits for a holder of the name only while this transaction has not written: call it
 /// first.
 ///
-/// The transaction: the call adds two statements.
+/// The transaction: the call adds two statements; three if it has not written yet.
 ///
 /// Throws, and the transaction can still be used:
 /// - errc::would_deadlock: this holder has the lock through the client
@@ -103,7 +103,7 @@ template <class Rep, class Period>
 /// Guarantee: a holder that was paused for too long cannot commit; once confirmed, the lock is kept until the
 /// transaction ends, even if its lease ends before.
 ///
-/// The transaction: the call adds one statement.
+/// The transaction: the call adds one statement; two if it has not written yet.
 ///
 /// Throws:
 /// - errc::lock_lost: roll back

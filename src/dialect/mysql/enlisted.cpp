@@ -8,12 +8,17 @@ namespace rowlock::inline v1::dialect {
 
 namespace {
 
-// This takes no snapshot, so a snapshot that is taken later is younger than the lock. ?2: what the client has released,
-// and cannot vacate over its pool because this very transaction has it locked. Up to READ COMMITTED, a row that does
-// not match is unlocked at once.
+// The sub-selects read by the snapshot, and take it if there is none: after the row was locked, and not if it was not.
+// They look for a first row, not for a certain one, which the server could read before. ?2: what the client has
+// released, and cannot vacate over its pool because this very transaction has it locked. Up to READ COMMITTED, a row
+// that does not match is unlocked at once.
 constexpr std::string_view take_here = R"(
-SELECT version, owner IS NULL OR acquisition = ?2, GREATEST(version + 1, {token}), @@autocommit, us(expires_at),
-  owner IS NULL FROM rowlock_lock WHERE name = ?1 AND (owner IS NULL OR acquisition = ?2
+SELECT l.version, l.owner IS NULL OR l.acquisition = ?2, GREATEST(l.version + 1, {token}), @@autocommit,
+  us(l.expires_at), l.owner IS NULL,
+  (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM rowlock_lock s
+    WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
+  ({installation of l})
+FROM rowlock_lock l WHERE l.name = ?1 AND (l.owner IS NULL OR l.acquisition = ?2
   OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
 FOR UPDATE)";
 
@@ -35,9 +40,6 @@ constexpr std::string_view prolong_here = R"(
 UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND, {clock} + INTERVAL ?2 MICROSECOND)
 WHERE name = ?1)";
 
-constexpr std::string_view see_here = R"(
-SELECT l.version, ({installation}), @@autocommit, us(l.expires_at) FROM (SELECT 1) one LEFT JOIN rowlock_lock l ON l.name = ?1)";
-
 constexpr std::string_view set_here = R"(
 SELECT GREATEST(version + 1, {token}), ({installation}), @@autocommit FROM rowlock_lock
 WHERE name = ?1 AND version = ?2 AND owner IS NULL FOR UPDATE SKIP LOCKED)";
@@ -45,12 +47,15 @@ WHERE name = ?1 AND version = ?2 AND owner IS NULL FOR UPDATE SKIP LOCKED)";
 }  // namespace
 
 enlisted_texts mysql_enlisted(std::string_view prefix) {
+  const auto installation_of_l =
+      replaced(mysql_parts::this_installation, "= 1", ">= 1 + 0 * l.version ORDER BY m.version LIMIT 1");
   const auto text = [&](std::string_view of) {
     auto out = replaced(of, "{token}", " us({clock})");
     out = replaced(out, " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
     out = replaced(out, "{clock}",
                    "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
-    return with_prefix(replaced(out, "{installation}", mysql_parts::this_installation), prefix);
+    out = replaced(out, "{installation}", mysql_parts::this_installation);
+    return with_prefix(replaced(out, "{installation of l}", installation_of_l), prefix);
   };
   return {.take = text(std::string{take_here}.append(" SKIP LOCKED")),
           .await = text(take_here),
@@ -58,7 +63,6 @@ enlisted_texts mysql_enlisted(std::string_view prefix) {
           .pin = text(pin_here),
           .isolation = std::string{isolation_here},
           .prolong = text(prolong_here),
-          .see = text(see_here),
           .installation = text(mysql_parts::this_installation),
           .set = text(set_here)};
 }

@@ -8,9 +8,14 @@ namespace rowlock::inline v1::dialect {
 
 namespace {
 
+// Takes the file's write lock and changes nothing.
+constexpr std::string_view await_here = "UPDATE rowlock_lock SET version = version WHERE 0";
+
+constexpr std::string_view see_here =
+    "SELECT version, owner IS NULL, expires_at, liveness FROM rowlock_lock WHERE name = ?1 AND {is_installation} ?2";
+
 constexpr std::string_view take_here =
     "INSERT INTO rowlock_lock (name, version, expires_at) SELECT ?1, 0, 0 WHERE {is_installation} ?2 "
-    "ON CONFLICT (name) DO UPDATE SET version = version "
     "RETURNING version, owner IS NULL, expires_at, liveness";
 
 constexpr std::string_view change_here =
@@ -18,9 +23,8 @@ constexpr std::string_view change_here =
     "note = ?3, expires_at = ?4 WHERE name = ?1";
 
 constexpr std::string_view pin_here =
-    "UPDATE rowlock_lock SET version = version "
-    "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND {is_installation} ?3 "
-    "RETURNING expires_at";
+    "SELECT expires_at FROM rowlock_lock "
+    "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND {is_installation} ?3";
 
 }  // namespace
 
@@ -31,7 +35,11 @@ enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file) {
   const auto text = [&](std::string_view of) {
     return with_prefix(replaced(of, "{is_installation}", is_installation), in_full);
   };
-  return {.take = text(take_here), .change = text(change_here), .pin = text(pin_here)};
+  return {.take = text(take_here),
+          .await = text(await_here),
+          .change = text(change_here),
+          .pin = text(pin_here),
+          .see = text(see_here)};
 }
 
 }  // namespace rowlock::inline v1::dialect

@@ -21,7 +21,10 @@ namespace {
 class mysql_database final : public database {
  public:
   mysql_database(const core::url& url, const open_options& with)
-      : address_{read_mysql_url(url)}, with_{with}, warning_{with.warning} {}
+      : address_{read_mysql_url(url)},
+        with_{with},
+        warning_{with.warning},
+        enlisted_texts_{dialect::mysql_enlisted(with.table_prefix)} {}
 
   std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
@@ -29,7 +32,7 @@ class mysql_database final : public database {
   }
   std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
     require_kind(tx, detail::backend::mysql);
-    return std::make_unique<mysql_enlisted>(tx, dialect::mysql_enlisted(with_.table_prefix));
+    return std::make_unique<mysql_enlisted>(tx, enlisted_texts_);
   }
   bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
@@ -57,6 +60,7 @@ class mysql_database final : public database {
   warn_once warning_;
   call_watchdog watchdog_;
   lost_sessions<std::string> lost_;
+  const dialect::enlisted_texts enlisted_texts_;
 };
 
 std::string list_of(const std::vector<std::int64_t>& sessions) {

@@ -97,8 +97,10 @@ lock_view mysql_enlisted::take(const enlisted_target& at, const take_options& ho
                                                  "\" was acquired by another client at the same moment, and this "
                                                  "transaction has its row locked until it ends; "
                                                  "roll it back, and begin again"};
-  const auto seen = look(at, r);
-  if (seen.what != enlisted_result::locked) return seen;
+  if (text(r.at(7)) != at.installation) return {.what = enlisted_result::elsewhere};
+  // If another transaction has confirmed the lock and committed since the snapshot, the version does not show it, but
+  // the end of the lease does.
+  if (number(r.at(6)) != 1) throw_stale();
   // Under the released lock others may have made changes that the snapshot does not show, and the row does not tell.
   if (how.pins && number(r.at(5)) != 1 && !how.pins(number(r.at(4)).value_or(0))) throw_stale();
   const auto version = number(r.at(2)).value_or(0);
@@ -110,7 +112,7 @@ lock_view mysql_enlisted::take(const enlisted_target& at, const take_options& ho
 }
 
 std::vector<row> mysql_enlisted::lock(const enlisted_target& at, const take_options& how) {
-  const std::array<argument, 2> arguments{at.name, how.released.empty() ? argument{} : argument{how.released}};
+  const std::array<argument, 2> arguments{at.name, or_null(how.released)};
   if (how.wait <= duration::zero() || !can_wait() || how.wait < least_wait) return tx_.execute(texts_.take, arguments);
   const brief_waits limited{tx_, how.wait};
   try {
@@ -139,19 +141,8 @@ bool mysql_enlisted::can_wait() {
   return !rolls_back;
 }
 
-// Looks at the row in the transaction's snapshot, which is taken here at the latest. If another transaction has
-// confirmed the lock and committed since, the version does not show it, but the end of the lease does.
-lock_view mysql_enlisted::look(const enlisted_target& at, const row& locked) {
-  const std::array<argument, 1> asked{at.name};
-  const auto found = tx_.execute(texts_.see, asked).at(0);
-  refuse_autocommit(found.at(2));
-  if (text(found.at(1)) != at.installation) return {.what = enlisted_result::elsewhere};
-  if (number(found.at(0)) != number(locked.at(0)) || number(found.at(3)) != number(locked.at(4))) throw_stale();
-  return {.what = enlisted_result::locked};
-}
-
 void mysql_enlisted::change(const enlisted_target& at, std::int64_t version, std::string_view note) {
-  const std::array<argument, 3> arguments{at.name, version, note.empty() ? argument{} : argument{note}};
+  const std::array<argument, 3> arguments{at.name, version, or_null(note)};
   tx_.execute(texts_.change, arguments);
 }
 
@@ -177,16 +168,12 @@ enlisted_result mysql_enlisted::pin(const enlisted_target& at, std::string_view 
   return enlisted_result::locked;
 }
 
-bool mysql_enlisted::is_at(std::string_view installation) {
-  const auto found = tx_.execute(texts_.installation, {});
-  return !found.empty() && text(found[0].at(0)) == installation;
-}
-
 // The savepoint shows at the end whether it is still the same transaction: the server rolls back all of it to end a
 // deadlock, and the body may not have reported that.
-std::optional<lock_view> mysql_enlisted::begin_optimistically(const enlisted_target& /*at*/) {
+bool mysql_enlisted::begin_optimistically(std::string_view installation) {
   tx_.execute(optimism_begin, {});
-  return std::nullopt;
+  const auto found = tx_.execute(texts_.installation, {});
+  return !found.empty() && text(found[0].at(0)) == installation;
 }
 
 enlisted_result mysql_enlisted::set(const enlisted_target& at, std::int64_t version) {

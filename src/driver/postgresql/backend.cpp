@@ -27,7 +27,10 @@ const dialect::step end_lost_session{.verb = dialect::verb::count_of_verbs,
 class postgresql_database final : public database {
  public:
   postgresql_database(const core::url& url, const open_options& with)
-      : address_{url, with.application_name}, with_{with}, warning_{with.warning} {}
+      : address_{url, with.application_name},
+        with_{with},
+        warning_{with.warning},
+        enlisted_texts_{dialect::postgresql_enlisted(with.table_prefix)} {}
 
   std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
@@ -35,7 +38,7 @@ class postgresql_database final : public database {
   }
   std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
     require_kind(tx, detail::backend::postgresql);
-    return std::make_unique<postgresql_enlisted>(tx, dialect::postgresql_enlisted(with_.table_prefix));
+    return std::make_unique<postgresql_enlisted>(tx, enlisted_texts_, caller_sessions_, !with_.transaction_pooling);
   }
   bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
@@ -75,6 +78,8 @@ class postgresql_database final : public database {
   warn_once warning_;
   call_watchdog watchdog_;
   lost_sessions<postgresql_backend_id> lost_;
+  const dialect::enlisted_texts enlisted_texts_;
+  caller_sessions caller_sessions_;
 };
 
 void postgresql_database::end_lost_sessions(session& on, const limits& until) {

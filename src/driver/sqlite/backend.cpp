@@ -23,7 +23,10 @@ constexpr const char* in_memory = ":memory:";
 class sqlite_database final : public database {
  public:
   sqlite_database(std::string path, const open_options& with)
-      : path_{std::move(path)}, table_prefix_{with.table_prefix}, warning_{with.warning} {
+      : path_{std::move(path)},
+        table_prefix_{with.table_prefix},
+        warning_{with.warning},
+        enlisted_texts_{dialect::sqlite_enlisted(with.table_prefix, "main")} {
     if (path_ == in_memory) return;
     // Independent of the working directory when a session is opened. An empty path would be a private, temporary
     // database.
@@ -40,7 +43,7 @@ class sqlite_database final : public database {
   }
   std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
     require_kind(tx, detail::backend::sqlite);
-    return std::make_unique<sqlite_enlisted>(static_cast<sqlite_caller&>(tx), table_prefix_, path_,
+    return std::make_unique<sqlite_enlisted>(static_cast<sqlite_caller&>(tx), enlisted_texts_, table_prefix_, path_,
                                              files_ ? &*files_ : nullptr);
   }
   bool has_row_locks() const noexcept override { return false; }
@@ -68,6 +71,7 @@ class sqlite_database final : public database {
   std::string path_;
   const std::string table_prefix_;
   warn_once warning_;
+  const dialect::enlisted_texts enlisted_texts_;
   std::optional<liveness_files> files_;  // not of a database in memory
   std::atomic<bool> has_own_file_{false};
 };

@@ -41,12 +41,13 @@ std::optional<std::string> schema_of(const std::string& path, sqlite_caller& tx)
 
 }  // namespace
 
-sqlite_enlisted::sqlite_enlisted(sqlite_caller& tx, std::string_view prefix, const std::string& path,
-                                 const liveness_files* files)
-    : tx_{tx},
-      schema_{schema_of(path, tx)},
-      texts_{dialect::sqlite_enlisted(prefix, schema_.value_or("main"))},
-      files_{files} {}
+sqlite_enlisted::sqlite_enlisted(sqlite_caller& tx, const dialect::enlisted_texts& in_main, std::string_view prefix,
+                                 const std::string& path, const liveness_files* files)
+    : tx_{tx}, schema_{schema_of(path, tx)}, files_{files} {
+  const bool is_attached = schema_ && *schema_ != "main";
+  if (is_attached) in_attached_ = dialect::sqlite_enlisted(prefix, *schema_);
+  texts_ = is_attached ? &in_attached_ : &in_main;
+}
 
 // The connection that has the write lock is the only one that can release anything.
 bool sqlite_enlisted::lets_others_go_on() { return state() != SQLITE_TXN_WRITE; }
@@ -67,17 +68,27 @@ void sqlite_enlisted::refuse_older_data() {
   }
 }
 
-// Takes the file's write lock, if the transaction does not have it already. A transaction that has read cannot wait
-// for another writer: when that commits, its own snapshot is too old to write.
-std::vector<row> sqlite_enlisted::write(const std::string& sql, std::span<const argument> arguments) {
+// Takes the file's write lock, if the transaction does not have it already; from then on no other connection changes
+// anything. A transaction that has read cannot wait for another writer: when that commits, its own snapshot is too old
+// to write.
+void sqlite_enlisted::take_write_lock() {
+  if (state() == SQLITE_TXN_WRITE) return;
   const bool has_snapshot = state() == SQLITE_TXN_READ;
   try {
-    return tx_.execute(sql, arguments);
+    tx_.execute(texts_->await, {});
   } catch (const error& e) {
     const bool is_busy = (e.native_code() & 0xFF) == SQLITE_BUSY;
     if (e.native_code() == SQLITE_BUSY_SNAPSHOT || (is_busy && has_snapshot)) throw_stale(e);
     throw;
   }
+}
+
+// Under the write lock. Makes the row where there is none. Nothing: the installation is another.
+std::vector<row> sqlite_enlisted::find(const enlisted_target& at) {
+  take_write_lock();
+  const std::array<argument, 2> asked{at.name, at.installation};
+  auto found = tx_.execute(texts_->see, asked);
+  return found.empty() ? tx_.execute(texts_->take, asked) : found;
 }
 
 // version, vacant, expires_at, liveness
@@ -93,8 +104,7 @@ bool sqlite_enlisted::is_free(const row& found, std::int64_t clock) const {
 lock_view sqlite_enlisted::take(const enlisted_target& at, const take_options& how) try {
   if (!schema_) return {.what = enlisted_result::elsewhere};
   refuse_older_data();
-  const std::array<argument, 2> asked{at.name, at.installation};
-  const auto found = write(texts_.take, asked);
+  const auto found = find(at);
   if (found.empty()) return {.what = enlisted_result::elsewhere};
   const auto clock = clock_now();
   if (!is_free(found[0], clock)) return {};
@@ -108,29 +118,24 @@ lock_view sqlite_enlisted::take(const enlisted_target& at, const take_options& h
 
 void sqlite_enlisted::change(const enlisted_target& at, std::int64_t version, std::string_view note,
                              std::int64_t clock) {
-  const std::array<argument, 4> arguments{at.name, version, note.empty() ? argument{} : argument{note}, clock};
-  tx_.execute(texts_.change, arguments);
+  const std::array<argument, 4> arguments{at.name, version, or_null(note), clock};
+  tx_.execute(texts_->change, arguments);
 }
 
-// It writes, though it changes nothing: a transaction that only reads may see an old state of the file.
+// Under the write lock, because a transaction that only reads may see an old state of the file.
 enlisted_result sqlite_enlisted::pin(const enlisted_target& at, std::string_view acquisition, duration /*lease*/) {
   if (!schema_) return enlisted_result::elsewhere;
-  const std::array<argument, 3> arguments{at.name, acquisition, at.installation};
-  const auto found = write(texts_.pin, arguments);
+  take_write_lock();
+  const std::array<argument, 3> asked{at.name, acquisition, at.installation};
+  const auto found = tx_.execute(texts_->pin, asked);
   if (found.empty()) return enlisted_result::not_ours;
   const auto expires_at = number(found[0].at(0));
   return expires_at && *expires_at <= clock_now() ? enlisted_result::expired : enlisted_result::locked;
 }
 
-// The constructor has compared the files; the statements themselves compare the installation in the tables.
-bool sqlite_enlisted::is_at(std::string_view /*installation*/) { return schema_.has_value(); }
-
-std::optional<lock_view> sqlite_enlisted::begin_optimistically(const enlisted_target& at) { return see(at); }
-
-lock_view sqlite_enlisted::see(const enlisted_target& at) {
+lock_view sqlite_enlisted::look(const enlisted_target& at) {
   if (!schema_) return {.what = enlisted_result::elsewhere};
-  const std::array<argument, 2> asked{at.name, at.installation};
-  const auto found = write(texts_.take, asked);
+  const auto found = find(at);
   if (found.empty()) return {.what = enlisted_result::elsewhere};
   if (!is_free(found[0], clock_now())) return {};
   return {.what = enlisted_result::locked, .version = number(found[0].at(0)).value_or(0)};
@@ -139,7 +144,7 @@ lock_view sqlite_enlisted::see(const enlisted_target& at) {
 // The transaction has kept the write lock all the time, so only the body itself can have changed the version.
 enlisted_result sqlite_enlisted::set(const enlisted_target& at, std::int64_t version) {
   tx_.require_transaction();
-  const auto seen = see(at);
+  const auto seen = look(at);
   if (seen.what != enlisted_result::locked) return seen.what;
   if (seen.version != version) return enlisted_result::busy;
   const auto clock = clock_now();

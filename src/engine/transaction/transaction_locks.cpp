@@ -114,6 +114,8 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
   const auto in = db_.database().join(tx);
   refuse_own(name, options.as ? *options.as : holder::this_thread());
   const auto deadline = base::later(base::now(), std::max(wait.value_or(duration::max()), duration::zero()));
+  if (!stop.stop_requested())
+    if (auto locked = take_vacant(*in, name, options)) return locked;
   progress so_far{.backoff = {base::now(), deadline}, .stop = stop};
   for (;;) {
     if (stop.stop_requested()) return std::nullopt;
@@ -129,6 +131,18 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
     so_far.in_database = deadline - base::now();
     if (stop.stop_possible()) so_far.in_database = std::min(so_far.in_database, longest_deaf_wait);
   }
+}
+
+// Of a name that was vacant when it was seen last, the pool would only say that it still is.
+std::optional<transaction_lock> transaction_locks::take_vacant(driver::enlisted_transaction& in, const lock_name& name,
+                                                               const lock_in_options& options) {
+  const auto installation = *installation_.lock();
+  if (installation.empty() || !vacant_.may_have(name)) return std::nullopt;
+  const auto version =
+      in_transaction([&] { return in.take_vacant({.name = name.view(), .installation = installation}, options.note); });
+  if (version) return transaction_lock{name, fencing_token{*version}};
+  vacant_.forget(name);
+  return std::nullopt;
 }
 
 // Only the pool's failures are ridden out; the transaction's are its owner's.
@@ -153,7 +167,10 @@ std::optional<transaction_lock> transaction_locks::try_lock_in(driver::enlisted_
   }
   so_far.has_asked = true;
   const auto found = in_transaction([&] { return in.take({.name = name.view(), .installation = installation}, how); });
-  if (found.what == driver::enlisted_result::locked) return transaction_lock{name, fencing_token{found.version}};
+  if (found.what == driver::enlisted_result::locked) {
+    vacant_.remember(name);
+    return transaction_lock{name, fencing_token{found.version}};
+  }
   if (found.what == driver::enlisted_result::elsewhere) settle_installation(installation);
   so_far.refused();
   return std::nullopt;
@@ -311,12 +328,11 @@ std::optional<std::int64_t> transaction_locks::see(driver::caller_transaction& t
   const gateway::call under_way{db_};
   const auto in = db_.database().join(tx);
   const auto installation = this->installation();
-  const auto found =
-      in_transaction([&] { return in->begin_optimistically({.name = name.view(), .installation = installation}); });
+  const auto found = in_transaction([&] { return in->see({.name = name.view(), .installation = installation}); });
   if (found && found->what == driver::enlisted_result::elsewhere) settle_installation(installation);
   if (found) return found->what == driver::enlisted_result::locked ? std::optional{found->version} : std::nullopt;
   const auto way = make_way(name);
-  if (!in_transaction([&] { return in->is_at(installation); })) settle_installation(installation);
+  if (!in_transaction([&] { return in->begin_optimistically(installation); })) settle_installation(installation);
   return way.is_free && !way.is_locked ? std::optional{way.version} : std::nullopt;
 }
 

@@ -14,6 +14,7 @@
 #include "engine/identity.hpp"
 #include "engine/lease/held_locks.hpp"
 #include "engine/queue/release_notices.hpp"
+#include "engine/transaction/vacant_names.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -47,6 +48,8 @@ class transaction_locks {
   bool is_pinned_by(const lock_name& name, std::int64_t sign);
   bool may_ask_for_released(driver::enlisted_transaction& in, const lock_name& name, const cleared& way,
                             driver::take_options& how, progress& so_far);
+  std::optional<transaction_lock> take_vacant(driver::enlisted_transaction& in, const lock_name& name,
+                                              const lock_in_options& options);
   std::optional<transaction_lock> try_lock_in(driver::enlisted_transaction& in, const lock_name& name,
                                               const lock_in_options& options, progress& so_far);
   bool try_confirm(driver::enlisted_transaction& in, const lease_ptr& a);
@@ -59,6 +62,7 @@ class transaction_locks {
   held_locks& locks_;
   release_notices& notices_;
   base::guarded<std::string> installation_;  // empty: not asked for yet
+  vacant_names vacant_;
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <rowlock/lock_name.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace rowlock::inline v1::engine {
+
+/// Names whose row was vacant when this client saw it last: the last few of them, by a hash. A hint: a wrong one costs
+/// a round trip.
+class vacant_names {
+ public:
+  bool may_have(const lock_name& name) const noexcept {
+    const auto hash = hash_of(name);
+    return places_[hash % places].load(std::memory_order_relaxed) == hash;
+  }
+  void remember(const lock_name& name) noexcept {
+    const auto hash = hash_of(name);
+    places_[hash % places].store(hash, std::memory_order_relaxed);
+  }
+  void forget(const lock_name& name) noexcept {
+    auto hash = hash_of(name);
+    places_[hash % places].compare_exchange_strong(hash, 0, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t places = 1024;
+  static std::uint64_t hash_of(const lock_name& name) noexcept {
+    return std::hash<std::string_view>{}(name.view()) | (std::uint64_t{1} << 63U);  // never 0, which is no name
+  }
+
+  std::array<std::atomic<std::uint64_t>, places> places_{};
+};
+
+}  // namespace rowlock::inline v1::engine
