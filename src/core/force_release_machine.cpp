@@ -26,6 +26,10 @@ bool is_spared(const lock_owner& what, std::optional<fencing_token> only) {
 force_release_machine::action force_release_machine::saw(std::optional<lock_owner> found, base::instant now) {
   const bool is_still = found && meant_ && found->is_still(*meant_);  // whatever became of its lease
   if (is_told_to_end_ && !is_still) return action::freed;
+  // A row that is changed between the two reads of a look shows nobody who pins it.
+  const bool was_pinned = meant_ && meant_->is_committed && meant_->session;
+  if (found) was_missed_ = false;
+  if (!found && was_pinned && !std::exchange(was_missed_, true)) return action::look_again;
   if (!found || (!is_still && is_spared(*found, only_))) {
     // A transaction that was seen for so short a time was somebody's statement.
     const bool was_statement = meant_ && !meant_->is_committed && now - since_ < usual_statement;

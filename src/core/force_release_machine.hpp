@@ -47,6 +47,7 @@ class force_release_machine {
   std::optional<lock_owner> meant_{};
   base::instant since_{};
   bool is_told_to_end_ = false;
+  bool was_missed_ = false;  // by the last look
 };
 
 }  // namespace rowlock::inline v1::core

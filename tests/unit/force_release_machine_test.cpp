@@ -91,6 +91,17 @@ TEST(force_release_machine, ends_the_transaction_that_pins_a_lease) {
   EXPECT_EQ(machine.was_not_freed(begin + 100ms), action::end_session_now);
 }
 
+TEST(force_release_machine, looks_twice_before_it_believes_that_a_pin_is_gone) {
+  auto machine = machine_for(fencing_token{3});
+  EXPECT_EQ(machine.saw(lease(3, session_number{7}), begin), action::free_lease_now);
+  EXPECT_EQ(machine.saw(std::nullopt, begin + 1ms), action::look_again) << "the row was changed just then";
+  EXPECT_EQ(machine.saw(transaction(3), begin + 101ms), action::end_session_now);
+  auto other = machine_for(fencing_token{3});
+  EXPECT_EQ(other.saw(lease(3, session_number{7}), begin), action::free_lease_now);
+  EXPECT_EQ(other.saw(std::nullopt, begin + 1ms), action::look_again);
+  EXPECT_EQ(other.saw(std::nullopt, begin + 2ms), action::freed);
+}
+
 TEST(force_release_machine, gives_up_on_a_session_that_does_not_end) {
   auto machine = machine_for();
   EXPECT_EQ(machine.saw(transaction(3), begin), action::look_again);
