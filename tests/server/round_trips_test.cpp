@@ -96,7 +96,7 @@ TEST_P(round_trips, of_one_who_waits_behind_a_lease_are_few) {
   const auto theirs = other.acquire("orders/42", {.lease = long_lease});
   background one{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, std::move(stop)); }};
   ASSERT_TRUE(is_waited_for("orders/42"));
-  let_pass(2s);
+  let_pass(4s);
   const stopwatch watch;
   const auto found = of([&] { let_pass(6s); });
   EXPECT_LE(found, a_second * std::chrono::ceil<std::chrono::seconds>(watch.elapsed() + 500ms).count());
