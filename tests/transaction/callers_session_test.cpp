@@ -2,6 +2,7 @@
 #include <rowlock/rowlock.hpp>
 
 #include <cstdlib>
+#include <ostream>
 #include <string>
 
 #include "support/errors.hpp"
@@ -18,9 +19,17 @@ namespace {
 
 /// Whether it was used before, and by which driver.
 struct session_kind {
+  const char* name = "";
   bool is_known = false;
   decltype(&open_postgresql_caller) open = nullptr;
 };
+
+std::ostream& operator<<(std::ostream& out, const session_kind& what) { return out << what.name; }
+
+constexpr session_kind kinds_of_sessions[] = {{"postgresql_new", false, open_postgresql_caller},
+                                              {"postgresql_known", true, open_postgresql_caller},
+                                              {"postgresql_new_in_one_message", false, open_libpq_caller},
+                                              {"postgresql_known_in_one_message", true, open_libpq_caller}};
 
 class callers_session : public testing::TestWithParam<session_kind> {
  protected:
@@ -62,14 +71,8 @@ class callers_session : public testing::TestWithParam<session_kind> {
   client others_ = client::connect(database_.url(), {.observer = silent()});
   std::unique_ptr<caller> tx_ = GetParam().open(database_.url(), "read committed");
 };
-INSTANTIATE_TEST_SUITE_P(that_is, callers_session,
-                         testing::Values(session_kind{false, open_postgresql_caller},
-                                         session_kind{true, open_postgresql_caller},
-                                         session_kind{false, open_libpq_caller}, session_kind{true, open_libpq_caller}),
-                         [](const auto& info) {
-                           return std::string{info.param.is_known ? "known" : "new"} +
-                                  (info.param.open == open_libpq_caller ? "_in_one_message" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(that_is, callers_session, testing::ValuesIn(kinds_of_sessions),
+                         [](const auto& info) { return std::string{info.param.name}; });
 
 // An earlier call leaves a savepoint. To roll back to it would release what that call has locked, and let the program
 // commit all the same.
