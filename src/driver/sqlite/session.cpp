@@ -205,7 +205,8 @@ std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<con
   if (!what.look) {
     act(what, batch, rows);
   } else if (!act_first(what, batch, rows)) {
-    look_first(what, batch, rows);
+    const bool was_refused = look_first(what, batch, rows);
+    if (what.look_explains) was_refused_ = was_refused;
   }
   return rows.take();
 }
@@ -223,29 +224,31 @@ bool sqlite_session::look(const dialect::step& what, const request& one, answer_
   return rows.size() > before;
 }
 
-void sqlite_session::look_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
+// Whether it answered any of them.
+bool sqlite_session::look_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
   if (batch.size() == 1) {
-    was_refused_ = look(what, batch[0], rows);
-    if (!was_refused_ && what.act) act(what, batch, rows);
-    return;
+    const bool has_answered = look(what, batch[0], rows);
+    if (!has_answered && what.act) act(what, batch, rows);
+    return has_answered;
   }
   std::vector<request> left;
   for (const request& r : batch)
     if (!look(what, r, rows)) left.push_back(r);
-  was_refused_ = left.size() < batch.size();
   if (what.act) act(what, left, rows);
+  return left.size() < batch.size();
 }
 
-// false: nothing was done, as it is likely to be refused, or another session has the file's lock.
+// false: nothing was done, as it is likely to be refused, or another session has the file's lock. Not for a batch that
+// would be committed before the look: if that failed, it would not be true that nothing has happened.
 bool sqlite_session::act_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
-  if (!what.look_explains || (was_refused_ && !has_file_lock())) return false;
+  const bool may_act = has_file_lock() || (batch.size() == 1 && !was_refused_);
+  if (!what.look_explains || !may_act) return false;
   const scoped_value scope{waits_for_file_, has_file_lock()};
   std::vector<request> refused;
   try {
     refused = act(what, batch, rows);
   } catch (const error& e) {
     if (e.code() != errc::call_timed_out || has_file_lock()) throw;
-    rows.clear();  // of a transaction that could not be committed
     return false;
   }
   was_refused_ = !refused.empty();

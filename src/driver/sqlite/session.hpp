@@ -68,7 +68,7 @@ class sqlite_session final : public session {
 
   bool has_file_lock() const noexcept { return sqlite3_get_autocommit(db_.get()) == 0; }
   bool look(const dialect::step& what, const request& one, answer_rows& rows);
-  void look_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
+  bool look_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
   bool act_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
   std::vector<request> act(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
   void add_told_row(const argument& key, answer_rows& to);

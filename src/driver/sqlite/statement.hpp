@@ -29,7 +29,6 @@ class answer_rows {
     if (size_ == rows_.size()) rows_.emplace_back();
     return rows_[size_++];
   }
-  void clear() noexcept { size_ = 0; }
   std::vector<row> take() {
     rows_.resize(std::exchange(size_, 0));
     return std::move(rows_);
