@@ -16,10 +16,9 @@ namespace rowlock::inline v1::core {
 ///   queued: take a ticket --> sleep --> look where it is --> first of all, with a ticket: try --> sleep ...
 ///   anywhere --the deadline, a stop--> give up
 ///
-/// The order is: listen, have a ticket committed, try, sleep. A release after the ticket was committed is told to it,
-/// and a release before the attempt is seen by it. One that began before the ticket and ends after the attempt is
-/// neither: for that the first pauses are short. A waiter whose ticket is gone, because it was stopped for long, takes
-/// another.
+/// The order is: listen, have a ticket committed, have the row say that somebody waits, try, sleep. A release that
+/// locks the row after that tells the waiter, and one before it is seen by the try. A waiter whose ticket is gone,
+/// because it was stopped for long, takes another.
 class acquire_machine {
  public:
   enum class action : std::uint8_t { try_once, enter_queue, take_ticket, sleep, look, give_up };

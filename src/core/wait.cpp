@@ -30,7 +30,7 @@ duration ending_pause(int looks_so_far) noexcept {
 }
 
 duration told_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept {
-  const duration again = scaled(std::clamp<duration>(waited, 10ms, 30s), 1.0 - jitter / 4);
+  const duration again = scaled(std::clamp<duration>(waited, 1s, 30s), 1.0 - jitter / 4);
   return lease_left ? std::min(again, to_the_end(*lease_left, is_behind, jitter)) : again;
 }
 

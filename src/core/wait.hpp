@@ -23,9 +23,8 @@ duration inconclusive_pause(int tries_so_far) noexcept;
 duration ending_pause(int looks_so_far) noexcept;
 
 /// How long the first of a queue sleeps after a refusal where others tell of the release: to the end of the holder's
-/// lease, and at most as long again as it has waited, since a release that was under way when it began to wait may not
-/// have known of it. `is_behind`: somebody else is to be faster. `jitter` in [0, 1) spreads those who wait for the
-/// same.
+/// lease, and at most as long again as it has waited, but a second at least: what tells may have been lost.
+/// `is_behind`: somebody else is to be faster. `jitter` in [0, 1) spreads those who wait for the same.
 duration told_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept;
 
 /// The same where nobody tells: the longer it has waited, the more rarely it tries.

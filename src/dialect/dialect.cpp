@@ -29,9 +29,12 @@ constexpr activity activities[] = {
     {verb::refresh_ticket, "waiting in turn"},
     {verb::leave, "waiting in turn"},
     {verb::withdraw, "waiting in turn"},
+    {verb::mark_waiting, "waiting in turn"},
     {verb::turn, "waiting in turn"},
     {verb::ring, "waiting in turn"},
     {verb::tell_next, "telling who is next"},
+    {verb::first_waiter, "telling who is next"},
+    {verb::clear_waiting, "telling who is next"},
     {verb::notify_waiters, "telling who is next"},
     {verb::find_unused, "sweeping"},
     {verb::sweep, "sweeping"},
@@ -44,6 +47,7 @@ constexpr activity activities[] = {
     {verb::renew, "renewing"},
     {verb::extend, "extending"},
     {verb::release, "releasing"},
+    {verb::release_alone, "releasing"},
     {verb::defer_release, "releasing"},
     {verb::free, "freeing"},
     {verb::end_session, "ending another session"},
@@ -80,6 +84,7 @@ table::table(std::span<const step> steps, std::string_view prefix, const capabil
   const auto has = [&](auto... verbs) { return (is_there((*this)[verbs]) && ...); };
   can_.acquires_in_turn = has(verb::acquire_in_turn);
   can_.notifies_waiters = has(verb::tell_next, verb::ring, verb::notify_waiters);
+  can_.marks_waiting = has(verb::mark_waiting, verb::clear_waiting, verb::first_waiter);
   can_.finds_blockers = has(verb::find_pinning);
   can_.lists_transactions = has(verb::find_held, verb::list_held);
   can_.shows_locked_rows = has(verb::touch);

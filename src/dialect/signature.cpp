@@ -34,7 +34,8 @@ signature of_leases(verb v) noexcept {
     case verb::extend:
       return of_renewal;
     case verb::release:
-      return {{name, acquisition}, {acquisition, told}};
+    case verb::release_alone:
+      return {{name, acquisition}, {acquisition, told, waiting}};
     case verb::defer_release:
       return {{name, acquisition, lease}, {acquisition, told}};
     case verb::free:
@@ -52,6 +53,11 @@ signature of_tickets(verb v) noexcept {
       return {{name, attempt, ticket, life}, {attempt, may_go}};
     case verb::leave:
       return {{name, attempt, ticket}, {attempt, told}};
+    case verb::mark_waiting:
+    case verb::clear_waiting:
+      return {{name}, {name}};
+    case verb::first_waiter:
+      return {{name, attempt}, {owner, told}};
     case verb::turn:
       return {{name, turn}, {name, is_behind, has_ticket, looks_free, left, version}};
     case verb::waiters:
@@ -79,6 +85,9 @@ signature signature_of(verb v) noexcept {
     case verb::refresh_ticket:
     case verb::leave:
     case verb::withdraw:
+    case verb::mark_waiting:
+    case verb::clear_waiting:
+    case verb::first_waiter:
     case verb::turn:
     case verb::waiters:
     case verb::list_waiters:

@@ -40,6 +40,7 @@ enum class field : std::uint8_t {
   retention,  ///< for how long something is kept that nobody uses
   is_over,    ///< it may be deleted; else it only ends the page
   told,       ///< NULL: nobody
+  waiting,    ///< the row says that somebody waits
   installation,
   serves_from,
   applied_at,

@@ -51,9 +51,31 @@ void find_pinned(dialect::verb how, const access& db, std::span<const lease_ref>
 std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
   const auto rows = run(how, db, batch);
+  correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
+    const bool is_untold = r.is_true(field::waiting) && r.is_null(field::told);
+    outcomes[i] = is_untold ? release_outcome::released_untold : release_outcome::released;
+  });
+  if (rows.size() < batch.size()) find_pinned(how, db, batch, outcomes);
+  return outcomes;
+}
+
+// Where the statement cannot answer what the row says: those for whose names nobody waits first, as nearly always.
+std::vector<release_outcome> end_alone(const access& db, std::span<const lease_ref> batch) {
+  std::vector<release_outcome> outcomes(batch.size(), release_outcome::released_untold);
+  const auto rows = run(dialect::verb::release_alone, db, batch);
   correlate(batch, &lease_ref::acquisition, rows,
             [&](std::size_t i, const record& /*r*/) { outcomes[i] = release_outcome::released; });
-  if (rows.size() < batch.size()) find_pinned(how, db, batch, outcomes);
+  if (rows.size() == batch.size()) return outcomes;
+  std::vector<lease_ref> rest;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (outcomes[i] != release_outcome::released) rest.push_back(batch[i]);
+  const auto ended = end(dialect::verb::release, db, rest);
+  auto next = ended.begin();
+  for (auto& each : outcomes) {
+    if (each == release_outcome::released) continue;
+    if (*next != release_outcome::released) each = *next;
+    ++next;
+  }
   return outcomes;
 }
 
@@ -68,7 +90,7 @@ std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) 
 }
 
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch) {
-  return end(dialect::verb::release, db, batch);
+  return db.sql[dialect::verb::release_alone].act ? end_alone(db, batch) : end(dialect::verb::release, db, batch);
 }
 
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch) {

@@ -34,8 +34,9 @@ struct renewal {
 
 enum class release_outcome : std::uint8_t {
   released,
-  pinned,  ///< still ours: somebody's transaction keeps the row locked
-  gone     ///< it was not ours any more
+  released_untold,  ///< released, and its row says that somebody waits, who was not told
+  pinned,           ///< still ours: somebody's transaction keeps the row locked
+  gone              ///< it was not ours any more
 };
 
 /// Prolongs leases, and shortens none.
@@ -45,6 +46,10 @@ std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch);
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch);
 /// Releases leases at a later time. One that has expired is not taken any more, and counts as released.
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch);
+
+constexpr bool is_released(release_outcome o) noexcept {
+  return o == release_outcome::released || o == release_outcome::released_untold;
+}
 
 /// What the row of a name says about an acquisition of it; nullopt: there is no row.
 renewal standing_of(const std::optional<row_state>& row, std::string_view acquisition);

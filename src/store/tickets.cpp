@@ -53,6 +53,19 @@ void withdraw(const access& db, const ticket_ref& one) {
   db.run(dialect::verb::withdraw, {{field::name, one.name}, {field::attempt, one.attempt}});
 }
 
+bool mark_waiting(const access& db, std::string_view name) {
+  return !db.run(dialect::verb::mark_waiting, {{field::name, name}}).empty();
+}
+
+bool clear_waiting(const access& db, std::string_view name) {
+  return !db.run(dialect::verb::clear_waiting, {{field::name, name}}).empty();
+}
+
+std::string first_waiter(const access& db, std::string_view name, std::string_view mine) {
+  const auto rows = db.run(dialect::verb::first_waiter, {{field::name, name}, {field::attempt, mine}});
+  return rows.empty() ? std::string{} : rows[0].text(field::owner);
+}
+
 std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some) {
   std::vector<turn> out(some.size());
   correlate(some, &ticket_ref::name, run(dialect::verb::turn, db, some), [&](std::size_t i, const record& r) {

@@ -51,6 +51,13 @@ std::vector<refreshed> refresh_tickets(const access& db, std::span<const ticket_
 std::vector<bool> leave(const access& db, std::span<const ticket_ref> some);
 /// The same where the number is not known, nor whether the ticket exists.
 void withdraw(const access& db, const ticket_ref& one);
+/// From now on a release of this name looks for tickets, until nobody has one. false: its row could not be changed.
+bool mark_waiting(const access& db, std::string_view name);
+/// true: nobody has a ticket for this name, as it seems, and its row does not say so any more.
+bool clear_waiting(const access& db, std::string_view name);
+/// Who has the first ticket of all but the client whose ids begin like this one, if the name looks free; also notifies
+/// that client, where the database can. Empty: nobody.
+std::string first_waiter(const access& db, std::string_view name, std::string_view mine);
 /// One answer for each; a name may be among them once.
 std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some);
 /// Notifies the client with this owner.

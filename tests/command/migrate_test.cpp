@@ -97,17 +97,20 @@ TEST_F(command_migrate, status_is_a_line_for_each_file) {
   const auto result = finish(rowlock({"migrate", "--status"}));
   EXPECT_EQ(result.end, exited(0)) << result;
   const std::string time = "[0-9]+-[0-9]+-[0-9]+T[0-9:]+Z";
-  EXPECT_THAT(result.out, MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +applied +" + time +
-                                       " +0001_lock.sql\n2 +applied +" + time + " +0002_waiter.sql\n3 +applied +" +
-                                       time + " +0003_waiter_note.sql\n1000 +unknown +" + time + " +-\n"));
+  EXPECT_THAT(result.out,
+              MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +applied +" + time + " +0001_lock.sql\n2 +applied +" +
+                           time + " +0002_waiter.sql\n3 +applied +" + time + " +0003_waiter_note.sql\n4 +applied +" +
+                           time + " +0004_waiting.sql\n1000 +unknown +" + time + " +-\n"));
   EXPECT_THAT(result.err, IsEmpty());
 }
 
 TEST_F(command_migrate, status_is_78_without_tables) {
   const auto result = migrate({"--status"});
   EXPECT_EQ(result.end, exited(78));
-  EXPECT_THAT(result.out,
-              MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +pending +- .*\n2 +pending +- .*\n3 +pending +- .*\n"));
+  EXPECT_THAT(
+      result.out,
+      MatchesRegex(
+          "VERSION +STATE +APPLIED +FILE\n1 +pending +- .*\n2 +pending +- .*\n3 +pending +- .*\n4 +pending +- .*\n"));
   EXPECT_THAT(result.err, IsEmpty());
 }
 
@@ -124,7 +127,7 @@ TEST_F(command_migrate, status_says_why_migrating_would_be_refused) {
 TEST_F(command_migrate, status_for_programs_is_an_object) {
   const auto empty = json::parse(migrate({"--status", "--json"}).out, nullptr, false);
   EXPECT_EQ(empty.at("applied"), 0);
-  EXPECT_EQ(empty.at("expected"), 3);
+  EXPECT_EQ(empty.at("expected"), 4);
   EXPECT_EQ(empty.at("fits"), false);
   EXPECT_EQ(empty.at("refusal"), nullptr);
   EXPECT_EQ(empty.at("migrations").at(0).at("applied_at"), nullptr);
@@ -137,7 +140,7 @@ TEST_F(command_migrate, status_for_programs_is_an_object) {
   EXPECT_EQ(found.at("applied"), 1000);
   EXPECT_EQ(found.at("serves_from"), 900);
   EXPECT_TRUE(found.at("refusal").is_string());
-  EXPECT_EQ(found.at("migrations").size(), 4U);
+  EXPECT_EQ(found.at("migrations").size(), 5U);
   EXPECT_EQ(found.at("migrations").at(0).at("version"), 1);
   EXPECT_EQ(found.at("migrations").at(0).at("file"), "0001_lock.sql");
   EXPECT_EQ(found.at("migrations").at(0).at("state"), "by_hand");

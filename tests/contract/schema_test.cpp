@@ -63,7 +63,7 @@ TEST_P(schema, migrating_twice_changes_nothing) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", with());
   const auto newest = db().newest_migration();
-  EXPECT_EQ(newest, 3);
+  EXPECT_EQ(newest, 4);
   locks.migrate();
   connect_bare().migrate();
   EXPECT_EQ(db().newest_migration(), newest);
@@ -120,8 +120,9 @@ TEST_P(schema, older_is_refused_with_the_command) {
   EXPECT_TRUE(can_have(locks, "orders/42")) << "an interrupted run is finished by another";
 }
 
-// The locks of whoever has not been upgraded yet stay what they were.
-TEST_P(schema, older_is_brought_up_to_date_while_locks_are_held) {
+// The locks of whoever has not been upgraded yet stay what they were. Those by transactions:
+// tests/server/upgrade_test.cpp.
+TEST_P(schema_of_rows, older_is_brought_up_to_date_while_locks_are_held) {
   auto first = connect();
   const auto newest = db().newest_migration();
   auto held = first.acquire("orders/42", with());

@@ -40,11 +40,12 @@ class schema_by_hand : public on_each_database {
     EXPECT_EQ(e.code(), errc::schema_missing);
     return e.what();
   }
-  int run_schema() const { return run("cat " + first_ + " " + second_ + " " + third_); }
+  int run_schema() const { return run("cat " + first_ + " " + second_ + " " + third_ + " " + fourth_); }
 
   const std::string first_ = file("0001_lock.sql");
   const std::string second_ = file("0002_waiter.sql");
   const std::string third_ = file("0003_waiter_note.sql");
+  const std::string fourth_ = file("0004_waiting.sql");
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(schema_by_hand);
 
@@ -122,6 +123,8 @@ TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_wi
   ASSERT_EQ(run("cat " + second_), 0);
   EXPECT_TRUE(throws(errc::schema_older, [&] { locks.check(); }));
   ASSERT_EQ(run("cat " + third_), 0);
+  EXPECT_TRUE(throws(errc::schema_older, [&] { locks.check(); }));
+  ASSERT_EQ(run("cat " + fourth_), 0);
   EXPECT_NO_THROW(locks.check());
   locks.migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
@@ -135,7 +138,7 @@ TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_wi
 
 TEST_P(schema_by_hand, is_adopted_by_migrate) {
   ASSERT_EQ(run_schema(), 0);
-  EXPECT_EQ(db().missing_checksums(), 3);
+  EXPECT_EQ(db().missing_checksums(), 4);
   connect().migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
   EXPECT_NO_THROW(connect().migrate());

@@ -1,6 +1,7 @@
+#include "dialect/migration.hpp"
 #include "server/server_test.hpp"
 
-// The third file of the schema changes a table that is in use.
+// The third and the fourth file of the schema change tables that are in use.
 
 namespace rowlock::test {
 namespace {
@@ -39,10 +40,24 @@ TEST_P(upgrade_beside_a_reader, gives_up_in_time_and_is_repeated_later) {
 
   reader.reset();
   migrate_in_time();
-  EXPECT_EQ(db().newest_migration(), 3);
+  EXPECT_EQ(db().newest_migration(), dialect::expected_schema);
   EXPECT_FALSE(held.lost().stop_requested());
   held.release();
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
+}
+
+// The transaction keeps the table of the locks from being changed.
+TEST_P(upgrade_beside_a_reader, waits_for_a_lock_that_a_transaction_holds) {
+  auto locks = connect();
+  locks.acquire("orders/42", {.strategy = strategy::for_update}).release();
+  db().return_to_third_schema();
+  auto held = locks.acquire("orders/42", {.strategy = strategy::for_update});
+  EXPECT_TRUE(throws(errc::call_timed_out, [&] { connect_to(db().url(), {.call_timeout = 500ms}).migrate(); }));
+  EXPECT_FALSE(held.lost().stop_requested());
+  held.release();
+  migrate_in_time();
+  EXPECT_EQ(db().newest_migration(), dialect::expected_schema);
+  EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
 }
 
 class upgrade_on_mysql : public on_each_server {};
@@ -60,7 +75,7 @@ TEST_P(upgrade_on_mysql, waits_while_the_server_writes_its_statistics) {
   static_cast<void>(migrator.is_done_within(a_moment * 5));  // MySQL does not wait
   in_the_way.reset();
   EXPECT_TRUE(migrator.get());
-  EXPECT_EQ(db().newest_migration(), 3);
+  EXPECT_EQ(db().newest_migration(), dialect::expected_schema);
 }
 
 }  // namespace

@@ -95,11 +95,19 @@ void server_database::drop_tables() {
 }
 
 void server_database::return_to_first_schema() {
-  execute("DROP TABLE rowlock_waiter; DELETE FROM rowlock_migration WHERE version > 1");
+  execute(
+      "DROP TABLE rowlock_waiter; ALTER TABLE rowlock_lock DROP COLUMN waiting; DELETE FROM rowlock_migration WHERE "
+      "version > 1");
 }
 
 void server_database::return_to_second_schema() {
-  execute("ALTER TABLE rowlock_waiter DROP COLUMN note; DELETE FROM rowlock_migration WHERE version > 2");
+  execute("ALTER TABLE rowlock_waiter DROP COLUMN note");
+  return_to_third_schema();
+  execute("DELETE FROM rowlock_migration WHERE version > 2");
+}
+
+void server_database::return_to_third_schema() {
+  execute("ALTER TABLE rowlock_lock DROP COLUMN waiting; DELETE FROM rowlock_migration WHERE version > 3");
 }
 
 int server_database::newest_migration() {

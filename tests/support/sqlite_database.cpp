@@ -235,6 +235,10 @@ void sqlite_database::return_to_second_schema() {
   c.run("COMMIT");
 }
 
+void sqlite_database::return_to_third_schema() {
+  connection{file_}.run("DELETE FROM rowlock_migration WHERE version > 3");
+}
+
 int sqlite_database::newest_migration() {
   return static_cast<int>(connection{file_}.number("SELECT max(version) FROM rowlock_migration"));
 }

@@ -107,18 +107,19 @@ SELECT acquisition, remaining FROM (
   WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
 WHERE {changed})";
 
+// {and_alone}: whether the row must not say that somebody waits.
 constexpr std::string_view release_one = R"(
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
-    WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
-  rowlock_lock l /*!80000 ON l.name = own.name */
+    WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL{and_alone} LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN */ rowlock_lock l /*!80000 ON l.name = own.name */
 SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
   l.expires_at = SYSDATE(6)
-/*M!100600 WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL */)";
+/*M!100600 WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL{and_alone} */)";
 
 constexpr std::string_view release_many = R"(
 UPDATE (SELECT l.name FROM {wanted(name, acquisition)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL{and_alone}
     LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, {token}),
@@ -181,6 +182,15 @@ step prolonging(verb what, std::string_view end, std::string_view changed) {
           .always_changes = what == verb::extend};
 }
 
+step releasing(verb what, std::string_view and_alone, std::string_view and_each_alone) {
+  return {.verb = what,
+          .key = 1,
+          .act = replaced(release_one, "{and_alone}", and_alone),
+          .many = replaced(release_many, "{and_alone}", and_each_alone),
+          .many_told = std::string{released_many},
+          .counts = true};
+}
+
 std::string deferred(std::string_view wanted, std::string_view name, std::string_view acquisition,
                      std::string_view lease) {
   auto out = replaced(replaced(release_deferred, "{wanted}", wanted), "{name}", name);
@@ -189,7 +199,7 @@ std::string deferred(std::string_view wanted, std::string_view name, std::string
 
 }  // namespace
 
-std::array<step, 10> leases() {
+std::array<step, 11> leases() {
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
@@ -210,12 +220,8 @@ std::array<step, 10> leases() {
                  "remaining * 2 > lease"),
       prolonging(verb::extend, "SYSDATE(6) + INTERVAL own.lease MICROSECOND",
                  "remaining BETWEEN lease - 10000000 AND lease AND remaining > 0"),
-      {.verb = verb::release,
-       .key = 1,
-       .act = std::string{release_one},
-       .many = std::string{release_many},
-       .many_told = std::string{released_many},
-       .counts = true},
+      releasing(verb::release, "", ""),
+      releasing(verb::release_alone, " AND NOT waiting", " AND NOT l.waiting"),
       {.verb = verb::defer_release,
        .key = 1,
        .act = std::string{defer_release_one},

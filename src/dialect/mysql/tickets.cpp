@@ -49,6 +49,32 @@ SELECT {name}, EXISTS (SELECT 1 FROM rowlock_waiter b
   l.owner IS NULL OR COALESCE(l.expires_at <= SYSDATE(6), FALSE), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version
 FROM {wanted} LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {binary})";
 
+// Nothing is written, and no row is locked, where the row says so already. The ticket was committed before: whoever
+// clears the mark looks for tickets once more when that is committed. A row that others have locked is left as it is.
+constexpr std::string_view mark_waiting_one = R"(
+UPDATE (SELECT name FROM rowlock_lock WHERE name = ?1 AND NOT waiting LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.waiting = TRUE)";
+
+constexpr std::string_view is_marked = "SELECT name FROM rowlock_lock WHERE name = ?1 AND waiting";
+
+constexpr std::string_view clear_waiting_one = R"(
+UPDATE (SELECT name FROM rowlock_lock WHERE name = ?1 AND waiting
+    AND NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE name = ?1 AND expires_at > SYSDATE(6))
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.waiting = FALSE)";
+
+constexpr std::string_view is_clear = "SELECT name FROM rowlock_lock WHERE name = ?1 AND NOT waiting";
+
+// The attempt begins with the id that ends the owner.
+constexpr std::string_view first_waiter_one = R"(
+SELECT q.owner, NULL FROM rowlock_waiter q
+WHERE q.name = ?1 AND q.expires_at > SYSDATE(6) AND RIGHT(q.owner, 16) <> LEFT(?2, 16) AND NOT EXISTS (
+  SELECT 1 FROM rowlock_lock l
+  WHERE l.name = ?1 AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))
+ORDER BY q.ticket LIMIT 1)";
+
 constexpr std::string_view waiters_of_one = R"(
 SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM rowlock_waiter
 WHERE name = ?1 AND expires_at > SYSDATE(6) ORDER BY ticket)";
@@ -65,7 +91,7 @@ std::string turn_of(std::string_view name, std::string_view binary, std::string_
 
 }  // namespace
 
-std::array<step, 7> tickets() {
+std::array<step, 10> tickets() {
   return std::to_array<step>({
       {.verb = verb::enqueue,
        .key = 3,
@@ -85,6 +111,12 @@ std::array<step, 7> tickets() {
        .many_told = std::string{left_many},
        .counts = true},
       {.verb = verb::withdraw, .key = 1, .act = std::string{withdraw_one}},
+      {.verb = verb::mark_waiting, .act = std::string{mark_waiting_one}, .told = std::string{is_marked}},
+      {.verb = verb::clear_waiting,
+       .act = std::string{clear_waiting_one},
+       .told = std::string{is_clear},
+       .always_changes = true},
+      {.verb = verb::first_waiter, .look = std::string{first_waiter_one}},
       {.verb = verb::turn,
        .look = turn_of("?1", "?1", "?2", "(SELECT 1) one"),
        .many = turn_of("w.name", "CAST(w.name AS BINARY)", "w.turn", "{wanted(name, turn)} w")},

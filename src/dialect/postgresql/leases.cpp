@@ -176,6 +176,12 @@ std::string granting(std::string_view queue, std::string_view in_turn, std::stri
   return replaced(replaced(granting_one, "{queue}", queue), "{in_turn}", in_turn) + std::string{answer};
 }
 
+// The column is that of the row version which the statement has locked; the tickets are those of its snapshot.
+std::string if_waited_for(std::string_view column, std::string_view telling) {
+  std::string out{"CASE WHEN "};
+  return out.append(column).append(" THEN ").append(telling).append(" END, ").append(column);
+}
+
 std::string ending(std::string_view text, std::string_view end) { return replaced(text, "{end}", end); }
 
 }  // namespace
@@ -205,8 +211,8 @@ std::array<step, 11> leases() {
        .many = ending(prolong_many, "w.at + w.lease * interval '1 microsecond'")},
       {.verb = verb::release,
        .key = 1,
-       .act = std::string{release_one} + tell_first("$1::text", "$2::text"),
-       .many = std::string{release_many} + tell_first("l.name", "l.acquisition")},
+       .act = std::string{release_one} + if_waited_for("waiting", tell_first("$1::text", "$2::text")),
+       .many = std::string{release_many} + if_waited_for("l.waiting", tell_first("l.name", "l.acquisition"))},
       {.verb = verb::defer_release,
        .key = 1,
        .act = std::string{defer_release_one} + tell_first("$1::text", "$2::text"),

@@ -43,6 +43,32 @@ SELECT w.attempt, CASE WHEN {free} THEN {telling} END FROM wanted w)";
 constexpr std::string_view withdraw_one =
     "DELETE FROM rowlock_waiter WHERE name = $1::text AND attempt = $2::text{relaxed}{briefly}";
 
+// Nothing is written, and no row is locked, where the row says so already. The ticket was committed before: whoever
+// clears the mark looks for tickets once more when that is committed.
+constexpr std::string_view mark_waiting_one = R"(
+WITH marked AS (
+  INSERT INTO rowlock_lock (name, version, expires_at, waiting)
+  SELECT $1::text, {token}, clock_timestamp(), true
+  WHERE NOT EXISTS (SELECT FROM rowlock_lock WHERE name = $1::text AND waiting){relaxed}{briefly}
+  ON CONFLICT (name) DO UPDATE SET waiting = true
+  RETURNING name)
+SELECT name FROM marked UNION ALL SELECT name FROM rowlock_lock WHERE name = $1::text AND waiting)";
+
+constexpr std::string_view clear_waiting_one = R"(
+UPDATE rowlock_lock SET waiting = false
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = $1::text AND waiting{relaxed}
+    AND NOT EXISTS (SELECT FROM rowlock_waiter WHERE name = $1::text AND expires_at > clock_timestamp())
+  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING name)";
+
+constexpr std::string_view first_waiter_one = R"(
+SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
+  ORDER BY q.ticket LIMIT 1) q, (SELECT $1::text AS name) w
+WHERE {free} AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255)";
+
 constexpr std::string_view turns = R"(
 SELECT {name}, EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = {name} AND b.ticket < {turn} AND b.expires_at > clock_timestamp()),
@@ -97,19 +123,23 @@ std::string tell_first(std::string_view name, std::string_view mine, std::string
   return replaced(replaced(out, "{mine}", mine), "{others}", others);
 }
 
-std::array<step, 10> tickets() {
+std::array<step, 13> tickets() {
   return std::to_array<step>({
       {.verb = verb::enqueue, .key = 3, .act = std::string{enqueue_one}},
       {.verb = verb::refresh_ticket, .key = 1, .many = replaced(refresh_ticket_many, "{free}", looks_free)},
       {.verb = verb::leave, .key = 1, .act = leaving(leave_one), .many = leaving(leave_many)},
       {.verb = verb::withdraw, .key = 1, .act = std::string{withdraw_one}},
+      {.verb = verb::mark_waiting, .act = std::string{mark_waiting_one}, .waits_to_make = true},
+      {.verb = verb::clear_waiting, .act = std::string{clear_waiting_one}},
+      {.verb = verb::first_waiter, .look = replaced(first_waiter_one, "{free}", looks_free)},
       {.verb = verb::turn,
        .look = turn_of("$1::text", "$2::bigint", "(SELECT) one"),
        .many = turn_of("w.name", "w.turn", R"((SELECT name COLLATE "C" AS name, turn
          FROM unnest($1::text[], $2::bigint[]) AS u (name, turn)) w)")},
       {.verb = verb::waiters, .look = std::string{waiters_of_one}},
       {.verb = verb::list_waiters, .look = std::string{waiters_of_prefix}},
-      {.verb = verb::tell_next, .look = "SELECT " + tell_first("$1::text", "$2::text")},
+      {.verb = verb::tell_next,
+       .look = "SELECT " + tell_first("$1::text", "$2::text", " AND right(q.owner, 16) <> left($2::text, 16)")},
       {.verb = verb::ring, .look = std::string{ring_one}},
       {.verb = verb::notify_waiters,
        .look = replaced(replaced(notify_page, "{free}", looks_free), "{telling}", tell_first("w.name", "''"))},

@@ -150,7 +150,9 @@ driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machi
 
 lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
                                       const std::stop_token& stop) try {
-  auto result = try_once(what, limits_while_waiting(machine, stop));
+  const auto until = limits_while_waiting(machine, stop);
+  if (what.waiter != nullptr) tickets_.mark(*what.waiter, what.name, until);
+  auto result = try_once(what, until);
   if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());
   return std::move(result.lease);
 } catch (const error& e) {
@@ -182,7 +184,7 @@ acquirer::attempt_result acquirer::try_once(const acquire_request& what, const d
         out.why = {.left = result.answer.left,
                    .is_free = result.answer.what == strategies::verdict::behind,
                    .is_behind = result.answer.is_behind,
-                   .is_told = wakeups_.is_told()};
+                   .is_told = wakeups_.is_told(what.waiter != nullptr && what.waiter->is_marked())};
         return true;
       default:
         return false;

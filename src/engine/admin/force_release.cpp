@@ -48,7 +48,6 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
   const auto until = db_.call_limits();
   // In a file a transaction keeps everybody from writing, whatever it has locked; nothing of it can be seen.
   if (!db_.database().has_row_locks()) free_lease(name, {}, until);
-  const auto departures_before = notices_.departures();
   core::force_release_machine machine{only, db_.options().call_timeout, until.deadline};
   for (int looks = 1;; ++looks) {
     auto next = machine.saw(look(name, until), base::now());
@@ -58,7 +57,7 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
       case nobody:
         return false;
       case freed:
-        notices_.released(name, departures_before);
+        notices_.released(name, false);
         // Nobody else is told of what a transaction has had that was undone.
         if (!machine.owner().is_committed) notices_.pass_on(name);
         return true;

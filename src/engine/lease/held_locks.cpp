@@ -84,7 +84,6 @@ void held_locks::end(lease_state& a) { a.transaction ? end_transaction(a) : end_
 void held_locks::end_lease(const lease_state& a) {
   const auto until = db_.call_limits();
   const bool may_be_prolonged = a.may_be_prolonged();
-  const auto departures_before = notices_.departures();
   store::release_outcome outcome{};
   try {
     outcome = try_release(a, until);
@@ -98,7 +97,7 @@ void held_locks::end_lease(const lease_state& a) {
                     "was freed or taken over by another client before this release; the work may not have been "
                     "protected to its end");
   if (may_be_prolonged) reconciler_.add(once_more(reconciler_.entry_for(a)));
-  notices_.released(a.name, departures_before);
+  notices_.released(a.name, outcome == store::release_outcome::released_untold);
 }
 
 // What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
@@ -124,14 +123,13 @@ void held_locks::end_transaction(lease_state& a) {
   const claimed_lease scope{a};
   heartbeat_.forget(a);
   const auto until = db_.call_limits();
-  const auto departures_before = notices_.departures();
-  if (a.transaction->was_cut_short()) return notices_.released(a.name, departures_before);
+  if (a.transaction->was_cut_short()) return notices_.released(a.name, false);
   if (a.transaction->is_over() || !a.transaction->session().looks_alive()) {
     a.transaction->end();
     throw lock_lost(a, loss_reason::session_ended);
   }
   commit_transaction(a, until);
-  notices_.released(a.name, departures_before);
+  notices_.released(a.name, false);
 }
 
 void held_locks::end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept {
@@ -139,12 +137,11 @@ void held_locks::end_given_up_transaction(lease_state& a, const driver::limits& 
   const claimed_lease scope{a};
   heartbeat_.forget(a);
   if (a.transaction->is_over()) return;
-  const auto departures_before = notices_.departures();
   try {
     commit_transaction(a, until);
   } catch (const std::exception&) {  // its end releases the lock as well
   }
-  notices_.released(a.name, departures_before);
+  notices_.released(a.name, false);
 }
 
 void held_locks::commit_transaction(lease_state& a, const driver::limits& until) try {

@@ -69,9 +69,9 @@ void reconciler::release_by(verb how, std::vector<unresolved> entries, const dri
 
 // What never arrived may still arrive; what was not ours any more by then has been settled by somebody else.
 void reconciler::settle(unresolved e, store::release_outcome outcome) {
-  if (outcome == store::release_outcome::released) {
+  if (store::is_released(outcome)) {
     if (e.may_be_prolonged) list_.put_back({once_more(e)}, base::now());
-    return notices_.released(e.name, notices_.departures());
+    return notices_.released(e.name, outcome == store::release_outcome::released_untold);
   }
   if (outcome == store::release_outcome::pinned || e.may_appear) list_.put_back({std::move(e)}, base::now());
 }

@@ -72,6 +72,7 @@ void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::t
   const auto state = in_.state_.lock();
   slot_.ticket.attempt = attempt;
   slot_.ticket.number = number;
+  slot_.is_marked = false;
   queue& q = state->queues.at(slot_.ticket.name);
   const slot* const first_before = q.front();
   // A waiter without one may be anywhere: it is new, or was just granted the lock.
@@ -84,6 +85,16 @@ void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::t
   q.splice(to, q, at_);
   if (q.front() != first_before || q.front() == &slot_) promote(q);
   if (state->refresh_due == base::instant::max()) state->refresh_due = base::later(base::now(), core::ticket_refresh);
+}
+
+void local_wait_queue::waiter::mark() {
+  const auto state = in_.state_.lock();
+  slot_.is_marked = true;
+}
+
+bool local_wait_queue::waiter::is_marked() const {
+  const auto state = in_.state_.lock();
+  return slot_.is_marked;
 }
 
 void local_wait_queue::waiter::give_up_ticket() {

@@ -41,6 +41,7 @@ class local_wait_queue {
     bool is_hinted = false;
     base::instant sleeps_until{};
     queue_ticket ticket{};
+    bool is_marked = false;  // the row says that somebody waits, since this ticket was committed
     // For the first, if the database has to be asked and does not notify:
     base::instant quiet_since{};
     base::instant next_look{};
@@ -67,6 +68,9 @@ class local_wait_queue {
 
     /// The ticket is committed: from now on its number decides the order.
     void take(const core::acquisition_id& attempt, core::ticket_number number);
+    void mark();
+    /// Whether releases look for the ticket.
+    bool is_marked() const;
     /// Somebody else deletes the ticket.
     void give_up_ticket();
     queue_ticket ticket() const;

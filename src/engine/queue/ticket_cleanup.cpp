@@ -47,16 +47,10 @@ void ticket_cleanup::run(const driver::limits& until) noexcept try {
 void ticket_cleanup::leave_all(const driver::limits& until) { leave(leaving_.take_due(base::instant::max()), until); }
 
 void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits& until) {
+  tell(extract_if(tickets, [](const departing& t) { return t.number == no_such_ticket; }), until);
   auto again = extract_if(tickets, [](const departing& t) { return t.number == core::ticket_number::none; });
   withdraw(again, until);
-  const auto releases_before = releases_.load();
   const auto left = leave_at_once(tickets, until);
-  ++departures_;
-  // A release by this client that was under way at the same time may have taken one of its own tickets for the next,
-  // and notified nobody; or this may have been under way with a release, which looks for it in the same way.
-  if (releases_ != releases_before)
-    for (const auto& t : tickets)
-      if (is_known(t.number)) pass_on(t.name);
   for (std::size_t i = 0; i < tickets.size(); ++i) {
     if (left[i]) {
       late_.remove(tickets[i].attempt);
@@ -102,14 +96,30 @@ std::vector<bool> ticket_cleanup::leave_at_once(const std::vector<departing>& so
   return std::vector<bool>(some.size());
 }
 
-void ticket_cleanup::released(const lock_name& name, std::uint64_t departures_before) {
-  ++releases_;
-  queue_.hint(name.view());
-  if (departures_ != departures_before) pass_on(name);
+// A waiter of this client goes on by itself: it tries, and releases, or leaves, which tells the next.
+void ticket_cleanup::released(const lock_name& name, bool is_untold) {
+  if (!queue_.hint(name.view()) && is_untold) pass_on(name);
 }
 
 void ticket_cleanup::pass_on(const lock_name& name) {
   if (db_.can().notifies_waiters) leave_later(name, who_.next_id(), no_such_ticket);
+}
+
+void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& until) try {
+  for (; !names.empty(); names.pop_back())
+    db_.run(
+        until, [&](const store::access& db) { tell_or_clear(names.back().name, db); }, purpose::releasing);
+} catch (const error&) {
+  leaving_.put_back(std::move(names), base::now());
+}
+
+// A ticket may be committed, and its waiter read that its name is marked, before it is not marked any more: who clears
+// the mark looks once more when that is committed.
+void ticket_cleanup::tell_or_clear(const lock_name& name, const store::access& db) {
+  const auto mine = who_.next_id();
+  const auto tells = [&] { return !store::first_waiter(db, name.view(), mine.text()).empty(); };
+  if (queue_.hint(name.view()) || tells()) return;
+  if (store::clear_waiting(db, name.view()) && tells()) store::mark_waiting(db, name.view());
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <stop_token>
 #include <vector>
 
@@ -34,8 +32,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   /// All that are to go: the client closes.
   void leave_all(const driver::limits& until);
 
-  std::uint64_t departures() const noexcept override { return departures_; }
-  void released(const lock_name& name, std::uint64_t departures_before) override;
+  void released(const lock_name& name, bool is_untold) override;
   void pass_on(const lock_name& name) override;
 
   base::instant next_due() override { return leaving_.next_due(); }
@@ -51,6 +48,8 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
     int attempts = 0;
   };
   void leave(std::vector<departing> tickets, const driver::limits& until);
+  void tell(std::vector<departing> names, const driver::limits& until);
+  void tell_or_clear(const lock_name& name, const store::access& db);
   void withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept;
   std::vector<bool> leave_at_once(const std::vector<departing>& some, const driver::limits& until);
 
@@ -60,8 +59,6 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   maintenance& maintenance_;
   retry_list<departing> leaving_;
   late_tickets late_;
-  std::atomic<std::uint64_t> releases_{0};  // whose statements have ended
-  std::atomic<std::uint64_t> departures_{0};
 };
 
 }  // namespace rowlock::inline v1::engine

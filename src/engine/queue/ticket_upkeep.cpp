@@ -43,6 +43,13 @@ void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, con
   }
 }
 
+void ticket_upkeep::mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept try {
+  if (db_.database().news() != driver::foreign_news::told) return;
+  if (w.ticket_number() == core::ticket_number::none || w.is_marked()) return;
+  if (db_.run(until, [&](const store::access& db) { return store::mark_waiting(db, name.view()); })) w.mark();
+} catch (const std::exception&) {  // somebody keeps the row locked: the waiter asks again by itself
+}
+
 void ticket_upkeep::leave(local_wait_queue::waiter& w, const store::access& db) noexcept try {
   const auto own = w.ticket();
   if (own.number == core::ticket_number::none) return;

@@ -22,6 +22,8 @@ class ticket_upkeep final : public maintenance::task {
   /// again until it cannot come any more. Should it be in somebody's way, then for ticket_life at most.
   void take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
             const driver::limits& until);
+  /// Before each try, so that a release that comes after it tells the waiter; as far as the row can be changed.
+  void mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept;
   /// A waiter that has the lock leaves the queue at once: a release that comes soon must not find it to be the next.
   static void leave(local_wait_queue::waiter& w, const store::access& db) noexcept;
   void leave(local_wait_queue::waiter& w, const driver::limits& until) noexcept;

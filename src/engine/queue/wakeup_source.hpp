@@ -33,6 +33,8 @@ class wakeup_source {
   void leave() noexcept;
   void stop() noexcept;
   bool is_live() const noexcept { return is_live_; }
+  /// Whether a waiter is told when the name is free. `is_marked`: its row says that somebody waits.
+  virtual bool tells(bool /*is_marked*/) const noexcept { return is_live_; }
   /// The next look may be due sooner than before.
   virtual void look_sooner() noexcept {}
 

@@ -47,6 +47,7 @@ class poll_wakeups final : public queue_poller {
     is_paused_ = another_is_live;
     if (!another_is_live) look_sooner();
   }
+  bool tells(bool /*is_marked*/) const noexcept override { return is_live() && !is_paused_; }
 
  private:
   void look(const std::stop_token& stop) override {
@@ -75,6 +76,9 @@ class notify_wakeups final : public notify_listener {
   ~notify_wakeups() override { stop(); }
   notify_wakeups(const notify_wakeups&) = delete;
   notify_wakeups& operator=(const notify_wakeups&) = delete;
+
+  // A release looks for tickets only where the row says that somebody waits.
+  bool tells(bool is_marked) const noexcept override { return is_marked && is_live(); }
 
  private:
   std::unique_ptr<driver::listener> open(const driver::limits& until) override {
@@ -117,9 +121,9 @@ wakeups::wakeups(gateway& db, const identity& who, local_wait_queue& queue, tick
     sources_.push_back(std::make_unique<notify_wakeups>(db, who, queue, cleanup, meanwhile));
 }
 
-bool wakeups::is_told() const noexcept {
+bool wakeups::is_told(bool is_marked) const noexcept {
   if (sources_.empty()) return true;  // there are no other processes
-  return std::any_of(sources_.begin(), sources_.end(), [](const auto& each) { return each->is_live(); });
+  return std::any_of(sources_.begin(), sources_.end(), [&](const auto& each) { return each->tells(is_marked); });
 }
 
 void wakeups::look_sooner() const noexcept {

@@ -21,8 +21,8 @@ class wakeups {
 
   /// Sources work while somebody is subscribed.
   subscription subscribe() const { return subscription{sources_}; }
-  /// Whether somebody tells of a release, or nobody else can release.
-  bool is_told() const noexcept;
+  /// Whether a waiter is told of a release, or nobody else can release. `is_marked`: its row says that somebody waits.
+  bool is_told(bool is_marked) const noexcept;
   void look_sooner() const noexcept;
   void stop() noexcept;
 

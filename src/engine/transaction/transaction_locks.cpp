@@ -216,7 +216,6 @@ bool transaction_locks::is_pinned_by(const lock_name& name, std::int64_t sign) {
 // A row that has expired is vacated here and not by the caller: its version is then greater than in any snapshot that
 // is older than what its late holder may have committed. In a file one writer is enough, and that is the caller.
 transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
-  const auto departures_before = notices_.departures();
   bool is_released = false;
   auto way = db_.run(db_.call_limits(), [&](const store::access& db) {
     auto found = look_for_way(name, db);
@@ -229,7 +228,7 @@ transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
     is_released = !strategies::run_to_make(db, how, {&asked, 1}).empty();
     return look_for_way(name, db).value_or(cleared{.is_missing = true});
   });
-  if (is_released) notices_.released(name, departures_before);
+  if (is_released) notices_.released(name, true);
   return way;
 }
 

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <array>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/server_test.hpp"
+#include "support/slowness.hpp"
+
+// The row of a name says that somebody waits, so that a release has to look for tickets only then.
+
+namespace rowlock::test {
+namespace {
+
+class waiting_mark : public on_each_server {
+ protected:
+  bool is_marked() {
+    return db().number("SELECT count(*) FROM rowlock_lock WHERE name = 'orders/42' AND waiting") == 1;
+  }
+};
+ROWLOCK_SUITE_ON_SERVERS(waiting_mark, not_on("mysql", servers()));
+
+TEST_P(waiting_mark, is_there_while_somebody_waits_and_goes_with_the_last) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire("orders/42", {.lease = long_lease});
+  EXPECT_FALSE(is_marked());
+  background one{[&](std::stop_token stop) { return second.acquire("orders/42", {}, std::move(stop)); }};
+  EXPECT_TRUE(eventually([&] { return is_marked(); }));
+  held.release();
+  auto next = one.get();
+  EXPECT_TRUE(is_marked()) << "who acquires leaves it as it is: others may wait";
+  next.release();
+  EXPECT_TRUE(eventually([&] { return !is_marked(); }));
+}
+
+TEST_P(waiting_mark, stays_while_somebody_else_waits) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire("orders/42", {.lease = long_lease});
+  std::array<client, 2> others{connect(), connect()};
+  background one{[&](std::stop_token stop) { return others[0].acquire("orders/42", {}, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42", 1));
+  background two{[&](std::stop_token stop) { return others[1].acquire("orders/42", {}, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  ASSERT_TRUE(eventually([&] { return is_marked(); }));
+  one.stop();
+  ASSERT_TRUE(is_waited_for("orders/42", 1));
+  EXPECT_TRUE(is_marked());
+  held.release();
+  EXPECT_TRUE(is_held_by("orders/42", two.get()));
+}
+
+// Its waiter has died, or a client that was to take it off.
+TEST_P(waiting_mark, that_nobody_needs_is_taken_off_by_a_release) {
+  auto locks = connect();
+  locks.acquire("orders/42").release();
+  db().execute("UPDATE rowlock_lock SET waiting = true");
+  locks.acquire("orders/42").release();
+  EXPECT_TRUE(eventually([&] { return !is_marked(); }));
+}
+
+TEST_P(waiting_mark, is_made_with_the_row_where_there_is_none) {
+  auto locks = connect();
+  auto other = connect();
+  locks.migrate();
+  const auto ticket = db().enqueue("orders/42");
+  background one{
+      [&](std::stop_token stop) { return other.acquire("orders/42", {.fairness = fairness::fifo}, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  EXPECT_TRUE(eventually([&] { return is_marked(); }));
+  db().erase_ticket(ticket);
+  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+}
+
+// A lost one costs a waiter a second: clients that take turns would show it.
+TEST_P(waiting_mark, loses_no_release_between_clients_that_take_turns) {
+  constexpr int turns = 200;
+  constexpr auto lost = 700ms;
+  std::array<client, 3> locks{connect(), connect(), connect()};
+  locks[0].migrate();
+  std::array<int, 3> late{};
+  {
+    std::vector<std::jthread> all;
+    for (std::size_t i = 0; i < locks.size(); ++i)
+      all.emplace_back([&, i] {
+        for (int turn = 0; turn < turns; ++turn) {
+          const stopwatch watch;
+          auto held = locks.at(i).acquire("orders/42");
+          if (watch.elapsed() > slowness * lost) ++late.at(i);
+          held.release();
+        }
+      });
+  }
+  EXPECT_LE(*std::max_element(late.begin(), late.end()), 1);
+  EXPECT_TRUE(eventually([&] { return !is_marked(); }));
+}
+
+}  // namespace
+}  // namespace rowlock::test
