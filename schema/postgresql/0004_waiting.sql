@@ -5,7 +5,10 @@
 -- Somebody may have a ticket for this name: a release has to look.
 ALTER TABLE rowlock_lock ADD COLUMN IF NOT EXISTS waiting boolean NOT NULL DEFAULT false;
 
--- Libraries that know schema 3 only leave the column as it is, and look for tickets at every release.
+-- For how long a release may grant its waiter the lock, in microseconds; NULL: it may not.
+ALTER TABLE rowlock_waiter ADD COLUMN IF NOT EXISTS lease bigint;
+
+-- Libraries that know schema 3 only leave the columns as they are, and look for tickets at every release.
 INSERT INTO rowlock_migration (version, checksum, serves_from, applied_at)
 VALUES (4, NULL, 1, clock_timestamp())
 ON CONFLICT (version) DO NOTHING;

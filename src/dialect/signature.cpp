@@ -26,7 +26,8 @@ signature of_leases(verb v) noexcept {
     case verb::acquire_in_turn:
       out.arguments[6] = ticket;
       out.arguments[7] = turn;
-      out.columns = {acquisition, version, left, is_behind, has_ticket, has_left, looks_free};
+      out.columns = {acquisition, version,    left,    is_behind, has_ticket,
+                     has_left,    looks_free, holding, held_as,   waiting};
       return out;
     case verb::hold:
       return {{name}, {name, version}};
@@ -48,7 +49,7 @@ signature of_leases(verb v) noexcept {
 signature of_tickets(verb v) noexcept {
   switch (v) {
     case verb::enqueue:
-      return {{name, owner, thread, attempt, life, note}, {attempt, ticket}};
+      return {{name, owner, thread, attempt, life, note, lease}, {attempt, ticket}};
     case verb::refresh_ticket:
       return {{name, attempt, ticket, life}, {attempt, may_go}};
     case verb::leave:

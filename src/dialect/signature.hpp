@@ -41,6 +41,8 @@ enum class field : std::uint8_t {
   is_over,    ///< it may be deleted; else it only ends the page
   told,       ///< NULL: nobody
   waiting,    ///< the row says that somebody waits
+  holding,    ///< the acquisition that has the name
+  held_as,    ///< the version of its row
   installation,
   serves_from,
   applied_at,

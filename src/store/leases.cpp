@@ -1,5 +1,7 @@
 #include "store/leases.hpp"
 
+#include <algorithm>
+
 #include "store/correlate.hpp"
 
 namespace rowlock::inline v1::store {
@@ -48,35 +50,34 @@ void find_pinned(dialect::verb how, const access& db, std::span<const lease_ref>
   });
 }
 
-std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+/// What else concerns a release.
+struct queue_news {
+  bool is_left_over = false;                 ///< release_alone has left these, so somebody waits
+  base::recent_names* waited_for = nullptr;  ///< where the answer says whether somebody waits
+};
+
+std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch,
+                                 const queue_news& news = {}) {
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
   const auto rows = run(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
-    const bool is_untold = r.is_true(field::waiting) && r.is_null(field::told);
+    const bool is_told_here = r.has(field::waiting);
+    const bool is_waited_for = is_told_here ? r.is_true(field::waiting) : news.is_left_over;
+    const bool is_untold = is_waited_for && (!is_told_here || r.is_null(field::told));
     outcomes[i] = is_untold ? release_outcome::released_untold : release_outcome::released;
+    if (news.waited_for == nullptr || !is_told_here) return;
+    is_waited_for ? news.waited_for->add(batch[i].name) : news.waited_for->remove(batch[i].name);
   });
   if (rows.size() < batch.size()) find_pinned(how, db, batch, outcomes);
   return outcomes;
 }
 
-// Where the statement cannot answer what the row says: those for whose names nobody waits first, as nearly always.
-std::vector<release_outcome> end_alone(const access& db, std::span<const lease_ref> batch) {
-  std::vector<release_outcome> outcomes(batch.size(), release_outcome::released_untold);
-  const auto rows = run(dialect::verb::release_alone, db, batch);
-  correlate(batch, &lease_ref::acquisition, rows,
-            [&](std::size_t i, const record& /*r*/) { outcomes[i] = release_outcome::released; });
-  if (rows.size() == batch.size()) return outcomes;
-  std::vector<lease_ref> rest;
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    if (outcomes[i] != release_outcome::released) rest.push_back(batch[i]);
-  const auto ended = end(dialect::verb::release, db, rest);
-  auto next = ended.begin();
-  for (auto& each : outcomes) {
-    if (each == release_outcome::released) continue;
-    if (*next != release_outcome::released) each = *next;
-    ++next;
-  }
-  return outcomes;
+// Those of the batch that nobody is seen to wait for; true where it was released.
+std::vector<bool> end_alone(const access& db, std::span<const lease_ref> batch) {
+  std::vector<bool> out(batch.size());
+  correlate(batch, &lease_ref::acquisition, run(dialect::verb::release_alone, db, batch),
+            [&](std::size_t i, const record& /*r*/) { out[i] = true; });
+  return out;
 }
 
 }  // namespace
@@ -89,8 +90,26 @@ std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) 
   return prolong(dialect::verb::extend, db, batch);
 }
 
-std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch) {
-  return db.sql[dialect::verb::release_alone].act ? end_alone(db, batch) : end(dialect::verb::release, db, batch);
+// First as if nobody waited, which is nearly always so and costs least; unless somebody did lately.
+std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch,
+                                     base::recent_names* waited_for) {
+  constexpr auto how = dialect::verb::release;
+  const bool has_two_ways = db.sql[dialect::verb::release_alone].act.has_value();
+  const bool was_waited_for = waited_for != nullptr && std::any_of(batch.begin(), batch.end(), [&](const lease_ref& r) {
+                                return waited_for->may_contain(r.name);
+                              });
+  if (!has_two_ways || was_waited_for) return end(how, db, batch, {.waited_for = waited_for});
+  std::vector<release_outcome> out(batch.size(), release_outcome::released);
+  const auto is_over = end_alone(db, batch);
+  std::vector<lease_ref> rest;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (!is_over[i]) rest.push_back(batch[i]);
+  if (rest.empty()) return out;
+  const auto ended = end(how, db, rest, {.is_left_over = true, .waited_for = waited_for});
+  auto next = ended.begin();
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (!is_over[i]) out[i] = *next++;
+  return out;
 }
 
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch) {

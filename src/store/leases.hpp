@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/recent_names.hpp"
 #include "store/access.hpp"
 #include "store/inspection.hpp"
 
@@ -43,7 +44,9 @@ enum class release_outcome : std::uint8_t {
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch);
 /// Makes leases end at that length from now.
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch);
-std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch);
+/// `waited_for`: names that somebody was seen to wait for.
+std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch,
+                                     base::recent_names* waited_for = nullptr);
 /// Releases leases at a later time. One that has expired is not taken any more, and counts as released.
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch);
 

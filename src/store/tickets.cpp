@@ -23,12 +23,14 @@ records run(dialect::verb what, const access& db, std::span<const ticket_ref> so
 }  // namespace
 
 core::ticket_number enqueue(const access& db, const newcomer& who) {
+  const auto lease = who.lease ? driver::argument{who.lease->count()} : driver::argument{};
   const auto rows = db.run(dialect::verb::enqueue, {{field::name, who.name},
                                                     {field::owner, who.owner},
                                                     {field::thread, who.thread},
                                                     {field::attempt, who.attempt},
                                                     {field::life, core::ticket_life.count()},
-                                                    {field::note, who.note}});
+                                                    {field::note, who.note},
+                                                    {field::lease, lease}});
   if (rows.empty())
     throw detail::error_access::make(errc::database_error, "the database returned no ticket for the queue; try again",
                                      {.retryable = true});

@@ -27,6 +27,7 @@ struct newcomer {
   std::string_view thread;
   std::string_view attempt;
   std::string_view note{};
+  std::optional<duration> lease{};  ///< a release may grant it the lock, for as long; where the database can
 };
 
 /// What the queue and the row of a name tell about a ticket.

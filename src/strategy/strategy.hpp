@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +52,10 @@ struct answer {
   bool is_behind = false;
   bool has_ticket = true;  ///< the own ticket is still there
   bool has_left = false;   ///< granted, and the own ticket is deleted already
+  // Of who has it, where the statement tells:
+  bool is_marked = false;  ///< the row says that somebody waits
+  std::string holding{};   ///< the acquisition
+  fencing_token held_as{};
 };
 
 /// How a name is won. Renewing and releasing are alike for all leases: store/leases.hpp.

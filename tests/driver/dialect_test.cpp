@@ -40,8 +40,8 @@ TEST(dialect_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
 #ifdef ROWLOCK_WITH_POSTGRESQL
 TEST(dialect_test, postgresql_lacks_only_what_is_for_databases_without_row_locks) {
   const auto sql = table_of("postgresql");
-  EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::connection,
-                                    verb::release_alone}));
+  EXPECT_EQ(lacking(sql),
+            (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::connection}));
   EXPECT_TRUE(sql.can().acquires_in_turn);
   EXPECT_TRUE(sql.can().notifies_waiters);
   EXPECT_TRUE(sql.can().marks_waiting);

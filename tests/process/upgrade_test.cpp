@@ -38,18 +38,22 @@ constexpr int visits_before = 10;  // of each old program
 constexpr auto breath = 5ms;       // between two visits, so that others have a chance: the old ones do not go by turns
 constexpr std::size_t visits_after = 5;  // of them all, when the new ones have done theirs
 
-/// The texts of the first schema are ours, but for a release that tells the first waiter in the same statement.
-dialect::table without_waiters(const dialect::table& ours) {
+/// The texts of older schemas are ours, but for a release that asks for no mark. `telling`: a further column of it.
+dialect::table with_old_release(const dialect::table& ours, std::string_view telling) {
   std::vector<dialect::step> all;
   for (std::size_t v = 0; v < dialect::table::size; ++v) {
     auto& each = all.emplace_back(ours[static_cast<dialect::verb>(v)]);
-    if (static_cast<dialect::verb>(v) == dialect::verb::release_alone) each = {};
     each.verb = static_cast<dialect::verb>(v);  // also of one that this database does not need
-    if (each.verb == dialect::verb::release && each.act && each.act->find("rowlock_waiter") != std::string::npos)
-      each.act->erase(each.act->find(',', each.act->find("RETURNING")));
+    const auto& alone = ours[dialect::verb::release_alone];
+    if (each.verb == dialect::verb::release_alone) each = {.verb = each.verb};
+    if (each.verb != dialect::verb::release || !alone.act) continue;
+    each.act = dialect::replaced(*alone.act, " AND NOT waiting", "");
+    if (each.act->find("RETURNING") != std::string::npos) each.act->append(telling);
   }
   return {all, "rowlock_", ours.can()};
 }
+
+dialect::table without_waiters(const dialect::table& ours) { return with_old_release(ours, {}); }
 
 /// Sends what a program of the first schema does, and neither asks for the schema nor knows of waiters. One lock at a
 /// time.
@@ -298,18 +302,10 @@ TEST_P(upgrade_from_second, serves_programs_of_that_schema) {
 
 /// What programs of the third schema send: a release that looks for tickets whatever the row says.
 dialect::table table_of_third_schema(const dialect::table& ours) {
-  std::vector<dialect::step> all;
-  for (std::size_t v = 0; v < dialect::table::size; ++v) {
-    auto& each = all.emplace_back(ours[static_cast<dialect::verb>(v)]);
-    if (static_cast<dialect::verb>(v) == dialect::verb::release_alone) each = {};
-    each.verb = static_cast<dialect::verb>(v);
-    constexpr std::string_view begin = "CASE WHEN waiting THEN ";
-    constexpr std::string_view end = " END, waiting";
-    if (each.verb != dialect::verb::release || !each.act || each.act->find(begin) == std::string::npos) continue;
-    each.act->erase(each.act->find(end), end.size());
-    each.act->erase(each.act->find(begin), begin.size());
-  }
-  return {all, "rowlock_", ours.can()};
+  return with_old_release(ours, R"(, (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16)))");
 }
 
 class upgrade_from_third : public on_each_database {

@@ -8,7 +8,8 @@ namespace {
 
 // {in_turn}: what must be true of the queue, too.
 constexpr std::string_view granting_one = R"(
-WITH seen AS MATERIALIZED (SELECT owner, expires_at FROM rowlock_lock WHERE name = $1::text),{queue}
+WITH seen AS MATERIALIZED (
+  SELECT owner, expires_at{of_holder} FROM rowlock_lock WHERE name = $1::text),{queue}
 taken AS (
   UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = $2::text, thread = $3::text,
     acquisition = $4::text, acquired_at = clock_timestamp(),
@@ -73,11 +74,13 @@ WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
 RETURNING name, version)";
 
-// $7: the own ticket, $8: the turn. The queue is as it was when the statement began.
+// $7: the own ticket, $8: the turn. The queue is as it was when the statement began. A ticket by which a release has
+// granted the name does not count: if its waiter does not come, others pass.
 constexpr std::string_view queue_seen = R"(
 queue AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM rowlock_waiter
-      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()) AS is_behind,
+      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
+        AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     $7::bigint <> $8::bigint
       OR EXISTS (SELECT FROM rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),)";
 
@@ -86,11 +89,17 @@ granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM
 gone AS (
   DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
     WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
-  RETURNING ticket)
-SELECT $4::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behind, has_place, false, seen.owner IS NULL
+  RETURNING ticket),
+passed AS (
+  DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
+    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
+      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+SELECT $4::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behind, has_place, false,
+  seen.owner IS NULL, seen.acquisition, seen.version, seen.waiting
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true FROM granted)";
+UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text, NULL::bigint, NULL::boolean
+FROM granted)";
 
 constexpr std::string_view make_one = R"(
 INSERT INTO rowlock_lock (name, version, expires_at)
@@ -125,23 +134,56 @@ FROM (SELECT w.*, clock_timestamp() AS at FROM (
 WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
 RETURNING l.acquisition, us(l.expires_at - w.at))";
 
-constexpr std::string_view release_one = R"(
+constexpr std::string_view release_alone_one = R"(
 UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, {token}),
   expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM rowlock_lock
-  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL{releasing} FOR UPDATE SKIP LOCKED)
-RETURNING acquisition, )";
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND NOT waiting{releasing}
+  FOR UPDATE SKIP LOCKED)
+RETURNING acquisition)";
 
-constexpr std::string_view release_many = R"(
+constexpr std::string_view release_alone_many = R"(
 UPDATE rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, us(w.at)),
   expires_at = w.at
 FROM (SELECT w.*, clock_timestamp() AS at FROM (
     SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w, LATERAL (
   SELECT FROM rowlock_lock r
-  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND NOT r.waiting{releasing}
   FOR UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
-RETURNING l.acquisition, )";
+RETURNING l.acquisition)";
+
+// Grants the name to the first waiter, if that waits for it, or tells it. The lease does not end later than before: to
+// raise it would have to wait for the disk. The ticket by which the name was granted before, if it is still there,
+// goes: the next release must not take it for the first. {wanted}: the requests.
+constexpr std::string_view release_to_the_first = R"(
+WITH spent AS (
+  DELETE FROM rowlock_waiter WHERE ticket IN (
+    SELECT t.ticket FROM {wanted} w JOIN rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    FOR UPDATE OF t SKIP LOCKED))
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
+  note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
+  acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
+  expires_at = CASE WHEN g.attempt IS NULL THEN g.at ELSE least(l.expires_at, g.at + g.time) END
+FROM (
+  SELECT w.name, w.acquisition, first.owner AS first, clock_timestamp() AS at,
+    CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
+    CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
+    least(interval '1 second', first.lease * interval '1 microsecond') AS time
+  FROM {wanted} w CROSS JOIN LATERAL (
+    SELECT r.waiting, r.expires_at FROM rowlock_lock r
+    WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
+    FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition
+    ORDER BY q.ticket LIMIT 1) first ON true) g
+WHERE l.name = g.name COLLATE "C"
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+    AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting)";
 
 // The owner stays in the row, so this does not wait for a pin, like a renewal. It may make the lease longer, which a
 // crash of the server must not undo.
@@ -173,20 +215,16 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING name, )";
 
 std::string granting(std::string_view queue, std::string_view in_turn, std::string_view answer) {
-  return replaced(replaced(granting_one, "{queue}", queue), "{in_turn}", in_turn) + std::string{answer};
-}
-
-// The column is that of the row version which the statement has locked; the tickets are those of its snapshot.
-std::string if_waited_for(std::string_view column, std::string_view telling) {
-  std::string out{"CASE WHEN "};
-  return out.append(column).append(" THEN ").append(telling).append(" END, ").append(column);
+  const std::string_view of_holder = queue.empty() ? "" : ", acquisition, version, waiting";
+  const auto seeing = replaced(granting_one, "{of_holder}", of_holder);
+  return replaced(replaced(seeing, "{queue}", queue), "{in_turn}", in_turn) + std::string{answer};
 }
 
 std::string ending(std::string_view text, std::string_view end) { return replaced(text, "{end}", end); }
 
 }  // namespace
 
-std::array<step, 11> leases() {
+std::array<step, 12> leases() {
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
@@ -211,8 +249,14 @@ std::array<step, 11> leases() {
        .many = ending(prolong_many, "w.at + w.lease * interval '1 microsecond'")},
       {.verb = verb::release,
        .key = 1,
-       .act = std::string{release_one} + if_waited_for("waiting", tell_first("$1::text", "$2::text")),
-       .many = std::string{release_many} + if_waited_for("l.waiting", tell_first("l.name", "l.acquisition"))},
+       .act = replaced(release_to_the_first, "{wanted}", "(SELECT $1::text AS name, $2::text AS acquisition)"),
+       .many = replaced(release_to_the_first, "{wanted}",
+                        "(SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) "
+                        "ORDER BY name COLLATE \"C\")")},
+      {.verb = verb::release_alone,
+       .key = 1,
+       .act = std::string{release_alone_one},
+       .many = std::string{release_alone_many}},
       {.verb = verb::defer_release,
        .key = 1,
        .act = std::string{defer_release_one} + tell_first("$1::text", "$2::text"),

@@ -8,9 +8,9 @@ namespace {
 
 // Tickets need not survive a crash of the server.
 constexpr std::string_view enqueue_one = R"(
-INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease)
 SELECT $1::text, $2::text, $3::text, $4::text, clock_timestamp(),
-  clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text WHERE true{relaxed}
+  clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text, $7::bigint WHERE true{relaxed}
 RETURNING attempt, ticket)";
 
 // {free}: of the name of w.
@@ -24,7 +24,8 @@ kept AS (
     FOR NO KEY UPDATE SKIP LOCKED) r) own
   WHERE w.ticket = own.ticket)
 SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
-    WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()) AND {free}
+    WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
+      AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)) AND {free}
 FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.attempt)";
 
 // The next waiter is looked for only where the name looks free: the database then reads no more of a long queue.
@@ -71,7 +72,8 @@ WHERE {free} AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) 
 
 constexpr std::string_view turns = R"(
 SELECT {name}, EXISTS (SELECT FROM rowlock_waiter b
-    WHERE b.name = {name} AND b.ticket < {turn} AND b.expires_at > clock_timestamp()),
+    WHERE b.name = {name} AND b.ticket < {turn} AND b.expires_at > clock_timestamp()
+      AND b.attempt IS DISTINCT FROM l.acquisition),
   EXISTS (SELECT FROM rowlock_waiter o WHERE o.ticket = {turn}),
   l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp(), false), us(l.expires_at - clock_timestamp()), l.version
 FROM {wanted} LEFT JOIN rowlock_lock l ON l.name = {name})";

@@ -24,6 +24,7 @@ struct acquirer::reply {
   base::instant sent{};
   strategies::answer answer{};
   std::unique_ptr<held_transaction> transaction{};
+  core::acquisition_id ticket{};  // by which a release has granted it; none: it was the attempt
 };
 
 namespace {
@@ -94,7 +95,8 @@ lease_ptr acquirer::wait_for(acquire_request what, base::instant deadline, const
   using enum core::acquire_machine::action;
   core::acquire_machine machine{base::now(), deadline};
   lease_ptr lease;
-  auto step = machine.begin(!queue_.is_empty(what.name));
+  // Where somebody else was seen to wait, a fair attempt without a ticket would be in vain.
+  auto step = machine.begin(!queue_.is_empty(what.name) || (what.is_fair() && locks_.was_waited_for(what.name)));
   if (step.what == try_once) {
     lease = try_while_waiting(what, machine, stop);
     step = machine.after_first_try(base::now());
@@ -131,11 +133,15 @@ lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& m
         step = machine.after_look(base::now(), position_of(waiter));
         break;
       case try_once:
-        if (auto lease = try_while_waiting(what, machine, stop)) return lease;
+        if (auto lease = try_while_waiting(what, machine, stop)) {
+          if (lease->id == waiter.ticket().attempt) queued.how = ticket_cleanup::departure::spent;
+          return lease;
+        }
         wakeups_.look_sooner();
         step = machine.in_queue(base::now(), position_of(waiter));
         break;
       default:
+        queued.how = ticket_cleanup::departure::unwanted;
         return nullptr;
     }
   }
@@ -151,7 +157,7 @@ driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machi
 lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
                                       const std::stop_token& stop) try {
   const auto until = limits_while_waiting(machine, stop);
-  if (what.waiter != nullptr) tickets_.mark(*what.waiter, what.name, until);
+  if (what.waiter != nullptr && !tells_of_marks(what)) tickets_.mark(*what.waiter, what.name, until);
   auto result = try_once(what, until);
   if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());
   return std::move(result.lease);
@@ -162,7 +168,10 @@ lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire
 
 void acquirer::obtain_ticket(const acquire_request& what, core::acquire_machine& machine,
                              const std::stop_token& stop) try {
-  tickets_.take(*what.waiter, what.name, what.by, what.options.note, limits_while_waiting(machine, stop));
+  const bool may_be_granted =
+      what.is_fair() && what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn;
+  tickets_.take(*what.waiter, what.name, what.by, what.options.note,
+                may_be_granted ? std::optional{what.options.lease} : std::nullopt, limits_while_waiting(machine, stop));
 } catch (const error& e) {
   machine.failed(e, stop.stop_requested(), false, base::now(), base::jitter());
 }
@@ -177,10 +186,11 @@ acquirer::attempt_result acquirer::try_once(const acquire_request& what, const d
     if (!result.answer.has_ticket) queue_.displace(what.waiter->ticket());
     switch (result.answer.what) {
       case strategies::verdict::granted:
-        out.lease = admit(what, id, std::move(result));
+        out.lease = admit(what, result.ticket.is_none() ? id : core::acquisition_id{result.ticket}, std::move(result));
         return out.lease != nullptr;
       case strategies::verdict::busy:
       case strategies::verdict::behind:
+        if (!is_marked(what, result.answer, until)) return false;
         out.why = {.left = result.answer.left,
                    .is_free = result.answer.what == strategies::verdict::behind,
                    .is_behind = result.answer.is_behind,
@@ -200,6 +210,20 @@ strategies::acquire_args acquirer::args_of(const acquire_request& what, const co
           .acquisition = id.text(),
           .note = what.options.note,
           .lease = what.options.lease};
+}
+
+// Whether a refusal says if the row is marked: then it need not be asked for before.
+bool acquirer::tells_of_marks(const acquire_request& what) const noexcept {
+  return what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn;
+}
+
+// false: it was not, and is now. What was released meanwhile has told nobody, so the attempt is repeated.
+bool acquirer::is_marked(const acquire_request& what, const strategies::answer& refused, const driver::limits& until) {
+  if (what.waiter == nullptr || !tells_of_marks(what) || what.waiter->is_marked()) return true;
+  if (refused.is_marked && what.ticket() != core::ticket_number::none) what.waiter->mark();
+  if (what.waiter->is_marked()) return true;
+  tickets_.mark(*what.waiter, what.name, until);
+  return !what.waiter->is_marked();
 }
 
 bool acquirer::holds_by_transaction(strategy s) noexcept {
@@ -285,11 +309,40 @@ acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisiti
   return db_.run(first, [&](const store::access& db) -> reply {
     if (!database_asks)
       if (const auto refused = refused_by_queue(what, db)) return {.answer = *refused};
-    const auto [sent, answer] = by.ask(db, one);
+    auto [sent, answer] = by.ask(db, one);
+    if (auto granted = granted_by_release(what, sent, answer, db)) {
+      locks_.is_waited_for(what.name);
+      return std::move(*granted);
+    }
     if (answer.has_left) what.waiter->give_up_ticket();
     if (answer.what == strategies::verdict::granted && what.waiter != nullptr) ticket_upkeep::leave(*what.waiter, db);
     return {.sent = sent, .answer = answer};
   });
+}
+
+// A release has made the ticket of this waiter the owner, for a short time, and no longer than the lease which the one
+// before had. That is on disk, and the grant need not be: if a crash of the server undoes it, nobody can have the name
+// before then. So the waiter believes in what is left of that, counted from this request of its own, and what is
+// longer, it renews.
+std::optional<acquirer::reply> acquirer::granted_by_release(const acquire_request& what, base::instant sent,
+                                                            const strategies::answer& refused,
+                                                            const store::access& db) {
+  if (refused.holding.empty() || !refused.left || what.waiter == nullptr) return std::nullopt;
+  const auto ticket = what.waiter->ticket();
+  if (ticket.attempt.text() != refused.holding) return std::nullopt;
+  reply out{.sent = sent,
+            .answer = {.what = strategies::verdict::granted, .token = refused.held_as, .left = refused.left},
+            .ticket = ticket.attempt};
+  const bool needs_all = !what.options.renew || what.options.at_least > duration::zero();
+  if (needs_all || *refused.left < core::least_of_a_grant) {
+    const store::lease_ref own{
+        .name = what.name.view(), .acquisition = ticket.attempt.text(), .lease = what.options.lease};
+    out.sent = base::now();
+    const auto renewed = store::renew(db, {&own, 1}).at(0);
+    if (renewed.what != store::standing::kept) return std::nullopt;
+    out.answer.left = renewed.left;
+  }
+  return out;
 }
 
 void acquirer::leave_unresolved(const acquire_request& what, const core::acquisition_id& id) {
@@ -347,7 +400,7 @@ lease_ptr acquirer::admit(const acquire_request& what, const core::acquisition_i
   if (what.options.hold_limit) lease->hold_limit = base::later(granted.sent, *what.options.hold_limit);
   const auto left = granted.answer.left.value_or(lease->time_to_live());
   lease->set_first_left(granted.sent, left, base::now());
-  lease->set_renewal_due(core::renewal_due(granted.sent, lease->time_to_live()));
+  lease->set_renewal_due(core::renewal_due(granted.sent, std::min(left, lease->time_to_live())));
   if (lease->deadline() <= base::now()) {
     if (!lease->transaction) locks_.unresolved_ones().add(locks_.unresolved_ones().entry_for(*lease));
     return nullptr;

@@ -53,6 +53,8 @@ class acquirer {
   reply send(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   reply hold(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   reply ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
+  static std::optional<reply> granted_by_release(const acquire_request& what, base::instant sent,
+                                                 const strategies::answer& refused, const store::access& db);
   std::optional<strategies::answer> refused_by_queue(const acquire_request& what, const store::access& db) const;
   std::optional<strategies::answer> adopt(const acquire_request& what, const core::acquisition_id& id,
                                           const driver::limits& until) noexcept;
@@ -62,6 +64,8 @@ class acquirer {
   combined_try try_by(const strategies::algorithm& how);
   strategies::acquire_args args_of(const acquire_request& what, const core::acquisition_id& id) const;
   combined_try& try_of(strategy s) noexcept;
+  bool tells_of_marks(const acquire_request& what) const noexcept;
+  bool is_marked(const acquire_request& what, const strategies::answer& refused, const driver::limits& until);
   bool holds_by_transaction(strategy s) noexcept;
 
   gateway& db_;

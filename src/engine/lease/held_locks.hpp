@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/recent_names.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/lease/lease_state.hpp"
 #include "engine/lease/lock_registry.hpp"
@@ -34,6 +35,10 @@ class held_locks final : private lease_listener, private watchdog::listener {
 
   /// From now on it is kept. `first` as in lock_registry::add. Throws client_closed: it is released again.
   void admit(const lease_ptr& a, const std::function<void()>& first);
+  /// Its release looks for tickets at once, and deletes the one by which it was granted.
+  void is_waited_for(const lock_name& name) noexcept { waited_for_.add(name.view()); }
+  /// Whether its last release found a waiter; a guess.
+  bool was_waited_for(const lock_name& name) const noexcept { return waited_for_.may_contain(name.view()); }
   /// One handle of it is released. Throws as held_lock::release() does.
   void release(const lease_ptr& a);
   /// Without waiting for the database.
@@ -71,7 +76,11 @@ class held_locks final : private lease_listener, private watchdog::listener {
   std::vector<unresolved> give_up(const std::vector<lease_ptr>& all, loss_reason why, const driver::limits& until);
 
   gateway& db_;
-  combined_verb<store::lease_ref, store::release_outcome> release_{purpose::releasing, store::release};
+  base::recent_names waited_for_;
+  combined_verb<store::lease_ref, store::release_outcome> release_{
+      purpose::releasing, [this](const store::access& db, std::span<const store::lease_ref> batch) {
+        return store::release(db, batch, &waited_for_);
+      }};
   combined_verb<store::lease_ref, store::renewal> extend_{purpose::renewing, store::extend};
   release_notices& notices_;
   maintenance& maintenance_;

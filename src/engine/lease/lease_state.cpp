@@ -79,7 +79,7 @@ void lease_state::shorten_deadline(base::instant t) noexcept {
 void lease_state::set_first_left(base::instant sent, duration left, base::instant now) noexcept {
   if (lasts()) return;
   set(over_, base::later(now, left));
-  set_deadline(core::local_deadline(sent, left, time_to_live()));
+  set_deadline(core::local_deadline(sent, left, std::min(left, time_to_live())));
 }
 
 bool lease_state::set_left(base::instant sent, duration left, base::instant now) noexcept {

@@ -42,7 +42,10 @@ void reconciler::release_all(std::vector<unresolved> entries, const driver::limi
   if (entries.empty()) return;
   list_.put_back(take_repeated_names(entries), base::now());
   auto staying = take_staying(entries, base::now());
-  release_by(store::release, std::move(entries), until);
+  const auto release = [](const store::access& db, std::span<const store::lease_ref> batch) {
+    return store::release(db, batch);
+  };
+  release_by(release, std::move(entries), until);
   release_by(store::defer_release, std::move(staying), until);
   maintenance_.wake_at(list_.next_due());
 }

@@ -7,6 +7,7 @@
 #include "base/boot_clock.hpp"
 #include "core/wait.hpp"
 #include "engine/gateway/batches.hpp"
+#include "store/leases.hpp"
 #include "store/tickets.hpp"
 
 namespace rowlock::inline v1::engine {
@@ -17,21 +18,24 @@ using namespace std::chrono_literals;
 
 constexpr core::ticket_number no_such_ticket{-1};
 constexpr duration longest_leaving = 200ms;  // an attempt waits for it
+constexpr duration most_of_a_hold = 200ms;   // most are shorter, and end with a release that deletes the ticket
 
 bool is_known(core::ticket_number n) { return core::to_integer(n) > 0; }
 
 }  // namespace
 
-void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_id& attempt,
-                                 core::ticket_number number) {
+void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
+                                 departure how) {
   const auto now = base::now();
-  if (is_known(number)) late_.add(name, attempt, base::later(now, core::ticket_life));
+  const auto next = how == departure::spent ? base::later(now, most_of_a_hold) : now;
+  if (is_known(number) && how != departure::spent) late_.add(name, attempt, base::later(now, core::ticket_life));
   leaving_.add({.name = name,
                 .attempt = attempt,
                 .number = number,
                 .until = base::later(now, db_.options().call_timeout + core::ticket_life),
-                .next = now});
-  maintenance_.wake_at(now);
+                .next = next,
+                .how = how});
+  maintenance_.wake_at(next);
 }
 
 // One batch at a time: whatever keeps a lock comes first.
@@ -51,6 +55,7 @@ void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits&
   auto again = extract_if(tickets, [](const departing& t) { return t.number == core::ticket_number::none; });
   withdraw(again, until);
   const auto left = leave_at_once(tickets, until);
+  release_grants(tickets, until);
   for (std::size_t i = 0; i < tickets.size(); ++i) {
     if (left[i]) {
       late_.remove(tickets[i].attempt);
@@ -71,6 +76,23 @@ void ticket_cleanup::clear(const lock_name& name, duration wait, const std::stop
   leave(leaving_.take_if([&](const departing& t) { return is_known(t.number) && t.name == name; }), until);
   late_.wait(name, base::later(now, longest), stop);  // the maintenance thread may have taken it before
 } catch (const std::exception&) {                     // out of memory
+}
+
+// A release that saw the ticket before it was deleted may have granted it the lock. If it is committed later, or this
+// fails, the grant ends by itself, after a second.
+void ticket_cleanup::release_grants(const std::vector<departing>& left, const driver::limits& until) noexcept try {
+  for (const auto& t : left) {
+    if (t.how != departure::unwanted || !db_.can().acquires_in_turn) continue;
+    const store::lease_ref one{.name = t.name.view(), .acquisition = t.attempt.text()};
+    const auto outcome = db_.run(
+        until,
+        [&](const store::access& db) {
+          return store::release(db, {&one, 1}).at(0);
+        },
+        purpose::releasing);
+    if (store::is_released(outcome)) released(t.name, outcome == store::release_outcome::released_untold);
+  }
+} catch (const std::exception&) {
 }
 
 // Whether they are there, or still come, is not known.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <stop_token>
 #include <vector>
 
@@ -24,8 +25,14 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   ticket_cleanup(gateway& db, identity& who, local_wait_queue& queue, maintenance& on)
       : db_{db}, who_{who}, queue_{queue}, maintenance_{on} {}
 
+  enum class departure : std::uint8_t {
+    by_another_grant,
+    spent,     ///< its waiter has the lock by a release that granted it to this ticket; its own release deletes it, too
+    unwanted,  ///< without the lock, which a release may grant it all the same: that is released
+  };
   /// Number none: not known, and perhaps there is no ticket yet.
-  void leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number);
+  void leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
+                   departure how = departure::by_another_grant);
   /// Before a fair attempt: returns when no ticket of an earlier wait by this client is in its way, after a short time
   /// at the latest.
   void clear(const lock_name& name, duration wait, const std::stop_token& stop);
@@ -46,10 +53,12 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
     base::instant until{};
     base::instant next{};
     int attempts = 0;
+    departure how = departure::by_another_grant;
   };
   void leave(std::vector<departing> tickets, const driver::limits& until);
   void tell(std::vector<departing> names, const driver::limits& until);
   void tell_or_clear(const lock_name& name, const store::access& db);
+  void release_grants(const std::vector<departing>& left, const driver::limits& until) noexcept;
   void withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept;
   std::vector<bool> leave_at_once(const std::vector<departing>& some, const driver::limits& until);
 

@@ -23,17 +23,20 @@ std::vector<store::ticket_ref> refs(std::span<const queue_ticket> some) {
 
 queued_waiter::~queued_waiter() {
   const auto ticket = waiter.ticket();
-  if (ticket.number != core::ticket_number::none) cleanup_.leave_later(name_, ticket.attempt, ticket.number);
+  if (ticket.number != core::ticket_number::none) cleanup_.leave_later(name_, ticket.attempt, ticket.number, how);
 }
 
 void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
-                         const driver::limits& until) {
+                         std::optional<duration> lease, const driver::limits& until) {
   const auto attempt = who_.next_id();
   try {
     const auto number = db_.run(until, [&](const store::access& db) {
-      return store::enqueue(
-          db,
-          {.name = name.view(), .owner = who_.owner(), .thread = by.text(), .attempt = attempt.text(), .note = note});
+      return store::enqueue(db, {.name = name.view(),
+                                 .owner = who_.owner(),
+                                 .thread = by.text(),
+                                 .attempt = attempt.text(),
+                                 .note = note,
+                                 .lease = lease});
     });
     w.take(attempt, number);
     maintenance_.wake_at(queue_.refresh_due());

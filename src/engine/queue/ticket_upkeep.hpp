@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,8 +21,9 @@ class ticket_upkeep final : public maintenance::task {
 
   /// Takes a ticket. If the reply is lost the ticket may be there all the same, or come late: it is deleted again and
   /// again until it cannot come any more. Should it be in somebody's way, then for ticket_life at most.
+  /// `lease`: a release may grant it the lock, for as long.
   void take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
-            const driver::limits& until);
+            std::optional<duration> lease, const driver::limits& until);
   /// Before each try, so that a release that comes after it tells the waiter; as far as the row can be changed.
   void mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept;
   /// A waiter that has the lock leaves the queue at once: a release that comes soon must not find it to be the next.
@@ -51,6 +53,7 @@ class queued_waiter {
   ~queued_waiter();
 
   local_wait_queue::waiter waiter;
+  ticket_cleanup::departure how = ticket_cleanup::departure::by_another_grant;
 
  private:
   ticket_cleanup& cleanup_;

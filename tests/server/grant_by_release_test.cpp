@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/server_test.hpp"
+#include "support/slowness.hpp"
+
+// A release grants the name to the first waiter by fifo, where the database can. The waiter has then a second to come.
+
+namespace rowlock::test {
+namespace {
+
+constexpr lock_options in_turn{.lease = long_lease, .fairness = fairness::fifo};
+constexpr auto time_to_come = 1s;
+
+class grant_by_release : public on_each_server {
+ protected:
+  /// Waits in turn for the name, in the background.
+  static auto waiting(client& locks, lock_options options = in_turn) {
+    return [&locks, options](std::stop_token stop) { return locks.acquire("orders/42", options, std::move(stop)); };
+  }
+  bool has_a_ticket_marked(int times) {
+    return is_waited_for("orders/42", times) &&
+           eventually([&] { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; });
+  }
+  /// As a client that dies just then: nobody comes for the ticket.
+  void leave_a_ticket_that_nobody_comes_for() {
+    const auto ticket = db().enqueue("orders/42");
+    db().execute("UPDATE rowlock_waiter SET lease = 60000000, attempt = 'gone' WHERE ticket = " +
+                 std::to_string(ticket));
+    db().execute("UPDATE rowlock_lock SET waiting = true");
+  }
+};
+ROWLOCK_SUITE_ON_SERVERS(grant_by_release, not_on("mysql", servers()));
+
+TEST_P(grant_by_release, gives_the_first_what_it_has_asked_for) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire("orders/42", in_turn);
+  const auto token = held.token();
+  background one{waiting(second, {.lease = 30s, .fairness = fairness::fifo, .note = "mine"})};
+  ASSERT_TRUE(has_a_ticket_marked(1));
+  held.release();
+  auto mine = one.get();
+  EXPECT_TRUE(is_held_by("orders/42", mine));
+  EXPECT_GT(mine.token(), token);
+  const auto row = second.find("orders/42").value();
+  EXPECT_EQ(row.token, mine.token());
+  EXPECT_EQ(row.note, "mine");
+  EXPECT_TRUE(eventually([&] { return second.find("orders/42").value().expires_in > 20s; })) << "it is renewed";
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
+  EXPECT_NO_THROW(mine.release());
+  EXPECT_TRUE(is_vacant("orders/42"));
+}
+
+TEST_P(grant_by_release, is_prolonged_before_it_is_given_to_one_who_does_not_renew) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire("orders/42", in_turn);
+  background one{waiting(second, {.lease = 30s, .fairness = fairness::fifo, .renew = false})};
+  ASSERT_TRUE(has_a_ticket_marked(1));
+  held.release();
+  const auto mine = one.get();
+  EXPECT_GT(second.find("orders/42").value().expires_in, 20s);
+}
+
+// What a crash of the server may undo is over before the lease that is on disk.
+TEST_P(grant_by_release, does_not_last_longer_than_the_lease_before) {
+  auto locks = connect();
+  auto held = locks.acquire("orders/42", {.lease = 800ms, .fairness = fairness::fifo, .renew = false});
+  const auto end = expiry("orders/42");
+  leave_a_ticket_that_nobody_comes_for();
+  held.release();
+  const auto row = db().row("orders/42").value();
+  EXPECT_EQ(row.acquisition, "gone");
+  EXPECT_LE(row.expires_at, end);
+}
+
+TEST_P(grant_by_release, to_one_who_does_not_come_costs_the_others_its_time) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire("orders/42", in_turn);
+  leave_a_ticket_that_nobody_comes_for();
+  background one{waiting(second)};
+  ASSERT_TRUE(is_waited_for("orders/42", 2));
+  const auto token = held.token();
+  const stopwatch watch;
+  held.release();
+  EXPECT_EQ(db().row("orders/42").value().acquisition, "gone");
+  EXPECT_FALSE(one.is_done_within(time_to_come / 2));
+  auto mine = one.get();
+  EXPECT_GT(mine.token(), token);
+  EXPECT_LT(watch.elapsed(), time_to_come + 2s + slack) << "when tickets are refreshed, it sees that its turn has come";
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 0; })) << "who passes takes the ticket away";
+  mine.release();
+  EXPECT_TRUE(is_vacant("orders/42"));
+}
+
+TEST_P(grant_by_release, that_came_too_late_is_released) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  for (int round = 0; round < 20; ++round) {
+    auto held = first.acquire("orders/42", in_turn);
+    background one{waiting(second)};
+    ASSERT_TRUE(is_waited_for("orders/42", 1));
+    background two{waiting(third)};
+    ASSERT_TRUE(is_waited_for("orders/42", 2));
+    std::jthread leaving{[&] { one.stop(); }};
+    held.release();
+    if (const auto e = error_of([&] { return one.get().release(), true; })) {
+      EXPECT_EQ(e->code(), errc::cancelled) << e->what();
+    }
+    EXPECT_TRUE(is_held_by("orders/42", two.get()));
+    ASSERT_TRUE(eventually([&] { return db().tickets() == 0; }));
+  }
+}
+
+TEST_P(grant_by_release, is_not_for_those_who_do_not_wait_in_turn) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire("orders/42", in_turn);
+  background one{waiting(second, {.lease = long_lease})};
+  ASSERT_TRUE(has_a_ticket_marked(1));
+  EXPECT_EQ(db().number("SELECT count(*) FROM rowlock_waiter WHERE lease IS NOT NULL"), 0);
+  held.release();
+  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+}
+
+// By turns without a pause: a ticket that was used must not be taken for the first again.
+TEST_P(grant_by_release, is_never_for_a_ticket_that_was_used) {
+  constexpr int turns = 100;
+  constexpr auto lost = 700ms;
+  std::array<client, 3> locks{connect(), connect(), connect()};
+  locks[0].migrate();
+  std::array<int, 3> late{};
+  std::mutex writing;
+  std::vector<fencing_token> tokens;
+  {
+    std::vector<std::jthread> all;
+    for (std::size_t i = 0; i < locks.size(); ++i)
+      all.emplace_back([&, i] {
+        for (int turn = 0; turn < turns; ++turn) {
+          const stopwatch watch;
+          auto held = locks.at(i).acquire("orders/42", in_turn);
+          if (watch.elapsed() > slowness * lost) ++late.at(i);
+          {
+            const std::lock_guard alone{writing};
+            tokens.push_back(held.token());
+          }
+          held.release();
+        }
+      });
+  }
+  EXPECT_EQ(tokens.size(), locks.size() * turns);
+  EXPECT_EQ(std::adjacent_find(tokens.begin(), tokens.end(), std::greater_equal<>{}), tokens.end()) << "they grow";
+  EXPECT_LE(*std::max_element(late.begin(), late.end()), 1);
+}
+
+TEST_P(grant_by_release, is_taken_until_its_time_is_over) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire("orders/42", in_turn);
+  leave_a_ticket_that_nobody_comes_for();
+  held.release();
+  EXPECT_FALSE(second.try_acquire("orders/42").has_value());
+  EXPECT_TRUE(eventually([&] { return second.try_acquire("orders/42").has_value(); }));
+}
+
+}  // namespace
+}  // namespace rowlock::test
