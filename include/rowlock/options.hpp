@@ -94,6 +94,26 @@ struct client_options {
   /// Two threads of the client send what has gathered; they start when requests first gather. Locks by for_update on
   /// servers, and acquisitions by fairness::fifo, are always sent alone.
   bool combine = true;
+  /// Whether a lease is handed over to a thread of this client that waits for it, without a call to the database.
+  ///
+  /// Each holder has its own fencing token, greater than that of the holder before. It is done for leases that are
+  /// renewed, between holders with the same `lease` and `note`, to a waiter without `fifo`, `at_least` and
+  /// `hold_limit`, and never past a thread that has waited longer. A lock that was confirmed in a transaction, or
+  /// extended, is released in the database. So are all if this is false.
+  ///
+  /// Other clients see the holder to whom the database granted the lock, and a token that is at least the present
+  /// holder's.
+  ///
+  /// \warning Set it to false if you call confirm in transactions above READ COMMITTED (the default of MySQL and
+  /// MariaDB is). Of a lock that was handed over it cannot tell whether such a transaction sees the work of the holder
+  /// before: it throws errc::stale_snapshot, and the client hands over nothing from then on.
+  bool handover = true;
+  /// The longest time after a grant by the database for which a lock is handed over: 1 ms to 1 h.
+  ///
+  /// Then the lock is released in the database, so that other clients can have it. If one of them waits, that happens
+  /// after 64 holders at the latest, and its turn comes first. For as long a thread that waits for a lock of its own
+  /// client takes no ticket, and is not listed as a waiter.
+  duration handover_limit = std::chrono::milliseconds{100};
   /// The greatest number of additional connections for locks by for_update, at least 1.
   ///
   /// Each such lock keeps one connection. A call that finds none free within call_timeout throws errc::pool_exhausted.

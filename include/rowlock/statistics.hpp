@@ -77,6 +77,7 @@ struct client_statistics {
   std::vector<loss_statistics> losses{};           ///< One entry for each reason.
   std::vector<error_statistics> errors{};          ///< Failed calls to the database; only codes that occurred.
   std::vector<statement_statistics> statements{};  ///< Calls to the database; only kinds that occurred.
+  std::uint64_t handovers = 0;                     ///< Locks that its threads got from each other, of those acquired.
   std::uint64_t renewals = 0;                      ///< Renewals that were answered; see events::renewed.
   std::uint64_t renewal_failures = 0;              ///< Renewals without an answer; see events::renewal_failed.
   std::uint64_t release_failures = 0;              ///< Failed releases that no exception could report.

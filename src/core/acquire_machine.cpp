@@ -1,11 +1,13 @@
 #include "core/acquire_machine.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rowlock::inline v1::core {
 
-acquire_machine::step acquire_machine::begin(bool others_wait_here) const noexcept {
-  return {others_wait_here ? action::enter_queue : action::try_once};
+acquire_machine::step acquire_machine::begin(bool others_wait_here, bool is_held_here) noexcept {
+  is_told_ = others_wait_here || is_held_here;  // it has not tried
+  return {is_told_ ? action::enter_queue : action::try_once};
 }
 
 acquire_machine::step acquire_machine::after_first_try(base::instant now) const noexcept {
@@ -14,7 +16,15 @@ acquire_machine::step acquire_machine::after_first_try(base::instant now) const 
 
 acquire_machine::step acquire_machine::in_queue(base::instant now, const position& at) const noexcept {
   if (backoff_.is_over(now)) return {action::give_up};  // what was begun now could come back late
-  return at.has_ticket ? after_ticket(at) : step{action::take_ticket};
+  if (at.has_ticket) return after_ticket(at);
+  if (const auto until = sleeps_here_until(at); until > now) return {action::sleep, until};
+  const bool tries_first = takes_handovers() && is_told_ && at.is_first && !at.gives_way;
+  return {tries_first ? action::try_once : action::take_ticket};
+}
+
+base::instant acquire_machine::sleeps_here_until(const position& at) const noexcept {
+  if (!takes_handovers()) return base::instant::min();
+  return std::min(at.is_first ? at.held_here_until : patient_until_, backoff_.deadline());
 }
 
 acquire_machine::step acquire_machine::after_ticket(const position& at) const noexcept {
@@ -22,7 +32,8 @@ acquire_machine::step acquire_machine::after_ticket(const position& at) const no
   return {action::sleep, has_to_do ? backoff_.next_try() : backoff_.deadline()};
 }
 
-acquire_machine::step acquire_machine::after_sleep(base::instant now, wakeup by) const noexcept {
+acquire_machine::step acquire_machine::after_sleep(base::instant now, wakeup by) noexcept {
+  is_told_ = by == wakeup::hinted;
   const bool is_over = by == wakeup::stopped || (by == wakeup::out_of_time && backoff_.is_over(now));
   return {is_over ? action::give_up : action::look};
 }
@@ -31,6 +42,7 @@ acquire_machine::step acquire_machine::after_look(base::instant now, const posit
   const bool was_behind = !std::exchange(is_first_, at.is_first);
   if (!at.is_first || !at.has_ticket) return in_queue(now, at);
   if (was_behind) backoff_.begin_again(now);
+  if (const auto until = sleeps_here_until(at); until > now) return {action::sleep, until};
   return {action::try_once};
 }
 
@@ -40,6 +52,7 @@ void acquire_machine::failed(const error& e, bool is_stopped, bool holds_by_tran
   // The holder of all transactions may be waiting for this very call to give up.
   const bool is_pool_full = e.code() == errc::pool_exhausted && holds_by_transaction;
   if (!was_stopped && (is_pool_full || (!e.is_retryable() && !e.outcome_is_unknown()))) throw error{e};
+  is_told_ = false;
   backoff_.failed(e, now, jitter);
 }
 

@@ -3,6 +3,7 @@
 #include <rowlock/error.hpp>
 
 #include <cstdint>
+#include <optional>
 
 #include "base/time.hpp"
 #include "core/retry_backoff.hpp"
@@ -12,13 +13,17 @@ namespace rowlock::inline v1::core {
 /// Decides what a call does that waits for a name: it is told what happened, and answers what to do next. It knows no
 /// clock, no thread and no database.
 ///
-///   outside --others wait here, or the first attempt was refused--> queued
+///   outside --others wait here, it is held here, or the first attempt was refused--> queued
 ///   queued: take a ticket --> sleep --> look where it is --> first of all, with a ticket: try --> sleep ...
 ///   anywhere --the deadline, a stop--> give up
 ///
 /// The order is: listen, have a ticket committed, have the row say that somebody waits, try, sleep. A release that
 /// locks the row after that tells the waiter, and one before it is seen by the try. A waiter whose ticket is gone,
 /// because it was stopped for long, takes another.
+///
+/// A waiter that takes what is handed over inside this client has patience: until that is over it needs no ticket,
+/// unless it is the first and nobody here has the lock. Then it tries when it is told of a release, and takes a ticket
+/// if that is refused.
 class acquire_machine {
  public:
   enum class action : std::uint8_t { try_once, enter_queue, take_ticket, sleep, look, give_up };
@@ -30,23 +35,30 @@ class acquire_machine {
   struct position {
     bool is_first = false;
     bool has_ticket = false;
+    bool gives_way = false;  ///< to other clients: it does not try without a ticket
+    /// Until then a holder of this client may hand the lock over to it; min(): none will.
+    base::instant held_here_until = base::instant::min();
   };
   enum class wakeup : std::uint8_t { hinted, out_of_time, stopped };
 
-  acquire_machine(base::instant now, base::instant deadline) : backoff_{now, deadline} {}
+  /// With patience: for how long it may wait for a hand-over alone. Without: it takes none.
+  acquire_machine(base::instant now, base::instant deadline, std::optional<duration> patience = {})
+      : backoff_{now, deadline}, patient_until_{patience ? base::later(now, *patience) : base::instant::min()} {}
 
   base::instant deadline() const noexcept { return backoff_.deadline(); }
-  /// Only an attempt that finds nobody waiting here may go before the queue.
-  step begin(bool others_wait_here) const noexcept;
+  /// Only an attempt that finds nobody waiting here, and no lock that may be handed over to it, may go before the
+  /// queue.
+  step begin(bool others_wait_here, bool is_held_here = false) noexcept;
   step after_first_try(base::instant now) const noexcept;
 
   step in_queue(base::instant now, const position& at) const noexcept;
   /// A ticket was taken, or could not be.
   step after_ticket(const position& at) const noexcept;
-  step after_sleep(base::instant now, wakeup by) const noexcept;
+  step after_sleep(base::instant now, wakeup by) noexcept;
   step after_look(base::instant now, const position& at) noexcept;
 
   void was_refused(const retry_backoff::refusal& why, base::instant now, double jitter) {
+    is_told_ = false;
     backoff_.was_refused(why, now, jitter);
   }
   /// Rethrows what waiting does not mend.
@@ -57,8 +69,14 @@ class acquire_machine {
   void throw_if_never_answered(duration call_timeout, bool cuts_calls) const;
 
  private:
+  bool takes_handovers() const noexcept { return patient_until_ != base::instant::min(); }
+  /// To when it may sleep and leave the database alone; min(): not at all.
+  base::instant sleeps_here_until(const position& at) const noexcept;
+
   retry_backoff backoff_;
+  const base::instant patient_until_;
   bool is_first_ = false;
+  bool is_told_ = false;  // that it may be worth while, and has not tried since
 };
 
 }  // namespace rowlock::inline v1::core

@@ -74,6 +74,7 @@ void check(const client_options& options) {
   require(is_application(options.application), "application must be 1 to 60 bytes of printable ASCII without ':'");
   require(options.connections >= 1, "connections is 0; it must be at least 1");
   require(options.held_transactions >= 1, "held_transactions is 0; it must be at least 1");
+  check_limit("handover_limit", options.handover_limit, 1ms);
   check_limit("connect_timeout", options.connect_timeout, 1ms);
   check_limit("call_timeout", options.call_timeout, 1ms);
   check_limit("transaction_limit", options.transaction_limit, 1s);

@@ -46,6 +46,7 @@ constexpr activity activities[] = {
     {verb::vacate_dead, "tidying up after clients that are gone"},
     {verb::renew, "renewing"},
     {verb::extend, "extending"},
+    {verb::reserve, "handing over"},
     {verb::release, "releasing"},
     {verb::release_alone, "releasing"},
     {verb::defer_release, "releasing"},

@@ -34,60 +34,61 @@ enum class verb : std::uint8_t {
                      // with row locks
   renew,             // name, acquisition, lease -> acquisition, left
   extend,            // as renew
-  release,           // name, acquisition -> acquisition, who was told that it is free (NULL: nobody), whether the row
-                     // says that somebody waits
-  release_alone,     // as release, but only where the row does not say that somebody waits. Where release cannot
-                     // answer that
-  defer_release,     // name, acquisition, time since the grant -> acquisition; the lease ends then, or has ended
-  free,              // name, version -> name; vacates the row with that version if it has an owner, whoever the owner
-                     // is. Also used after a crash, so it does not say who releases
-  find_pinning,      // name -> as inspect, of the transaction that keeps the row locked, whether or not the name looks
-                     // free. Where the server can tell
-  end_session,       // name, number -> anything if that session of the server kept the row locked and was told to end.
-                     // As find_pinning
-  inspect,           // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
-  list,              // prefix, end of prefix -> as inspect
-  acquire_in_turn,   // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
-                     // comes after others, has its ticket, has left it, looks free. Tickets after the turn are not
-                     // waited for; a granted ticket leaves the queue. Where it saves a statement
-  enqueue,           // name, owner, thread, attempt, life, note -> attempt, ticket
-  refresh_ticket,    // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
-                     // not asked); nothing if the ticket is gone
-  leave,             // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
-                     // client, where the database can and the name looks free
-  withdraw,          // name, attempt -> anything; as leave, if the ticket's number is not known
-  mark_waiting,    // name -> name, if its row says now that somebody waits; made if there is none. Where releases look
-                   // for tickets only then, as is the next one:
-  clear_waiting,   // name -> name, if its row does not say so any more, since nobody has a ticket
-  first_waiter,    // name, attempt -> owner of the first ticket of another client, if the name looks free. The
-                   // attempt begins with the own client's id; also notifies the owner, where the database can
-  turn,            // name, turn -> name, comes after others, has its ticket, looks free, left, version
-  waiters,         // name -> name, ticket, owner, thread, age, note
-  list_waiters,    // prefix, end of prefix -> as waiters
-  tell_next,       // name, attempt -> anything; in a transaction that is about to release. Where the database can
-                   // notify waiters, as are the next two:
-  ring,            // owner -> anything; an empty notification to the owner's client, which shows that it arrives
-  notify_waiters,  // name, number -> name, something if it looks free and the first in its queue was notified; of
-                   // that number of tickets, the next ones in the order of names
-  find_unused,     // name, number, retention -> name, whether nobody has had it for so long; of that number of names,
-                   // the next ones: all that may be deleted, and the last one
-  sweep,           // name, retention -> name if its row was deleted because nobody has had it for so long
-  find_dead,       // ticket, number, retention -> ticket, name, attempt, whether its waiter has been dead for so
-                   // long; of that number of tickets, the next ones: all that may be deleted, and the last one
-  purge_tickets,   // name, attempt, ticket, retention -> attempt if the ticket was deleted because it was dead so long
-  touch,           // name -> as inspect, and whether it is vacant and nobody has it locked. Where a transaction's
-                   // snapshot may begin with a statement that locks
-  pinned_by,       // name, sign -> something if the transaction that gives this sign, and no other, keeps the row as
-                   // it is. PostgreSQL: the number of its session; MySQL: when the lease ends, as that transaction
-                   // sees it in the row that it has locked. For databases with row locks
-  installation,    // -> a text that identifies the database and the place of the tables in it
-  schema,          // -> version, serves_from, installation, applied_at, clock
-  probe,           // -> nothing; fails if locks could not be taken
-  settings,        // -> name, value: of the server's settings and of this session's
-  connection,      // -> name, value: as settings, what they leave out about this session. MySQL
-  count,           // -> rows of the lock table, waiters that are alive, for how long the first of them has waited
-  applied,         // -> version, checksum, serves_from, applied_at
-  applying,        // version, checksum -> nothing
+  reserve,           // name, acquisition, lease, number -> acquisition, left, version, whether a live ticket of another
+                     // owner waits for the name; renews, and raises the version by that number at least
+  release,          // name, acquisition -> acquisition, who was told (NULL: nobody), whether the row says that somebody
+                    // waits; also grants the name to the first who waits in turn, where the database can
+  release_alone,    // as release, but only where the row does not say that somebody waits. For databases with row locks
+  defer_release,    // name, acquisition, time since the grant -> acquisition; the lease ends then, or has ended
+  free,             // name, version -> name; vacates the row with that version if it has an owner, whoever the owner
+                    // is. Also used after a crash, so it does not say who releases
+  find_pinning,     // name -> as inspect, of the transaction that keeps the row locked, whether or not the name looks
+                    // free. Where the server can tell
+  end_session,      // name, number -> anything if that session of the server kept the row locked and was told to end.
+                    // As find_pinning
+  inspect,          // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
+  list,             // prefix, end of prefix -> as inspect
+  acquire_in_turn,  // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
+                    // comes after others, has its ticket, has left it, looks free. Tickets after the turn are not
+                    // waited for; a granted ticket leaves the queue. Where it saves a statement
+  enqueue,          // name, owner, thread, attempt, life, note -> attempt, ticket
+  refresh_ticket,   // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
+                    // not asked); nothing if the ticket is gone
+  leave,            // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
+                    // client, where the database can and the name looks free
+  withdraw,         // name, attempt -> anything; as leave, if the ticket's number is not known
+  mark_waiting,     // name -> name, if its row says now that somebody waits; made if there is none. Where releases look
+                    // for tickets only then, as is the next one:
+  clear_waiting,    // name -> name, if its row does not say so any more, since nobody has a ticket
+  first_waiter,     // name, attempt -> owner of the first ticket of another client, if the name looks free. The
+                    // attempt begins with the own client's id; also notifies the owner, where the database can
+  turn,             // name, turn -> name, comes after others, has its ticket, looks free, left, version
+  waiters,          // name -> name, ticket, owner, thread, age, note
+  list_waiters,     // prefix, end of prefix -> as waiters
+  tell_next,        // name, attempt -> anything; in a transaction that is about to release. Where the database can
+                    // notify waiters, as are the next two:
+  ring,             // owner -> anything; an empty notification to the owner's client, which shows that it arrives
+  notify_waiters,   // name, number -> name, something if it looks free and the first in its queue was notified; of
+                    // that number of tickets, the next ones in the order of names
+  find_unused,      // name, number, retention -> name, whether nobody has had it for so long; of that number of names,
+                    // the next ones: all that may be deleted, and the last one
+  sweep,            // name, retention -> name if its row was deleted because nobody has had it for so long
+  find_dead,        // ticket, number, retention -> ticket, name, attempt, whether its waiter has been dead for so
+                    // long; of that number of tickets, the next ones: all that may be deleted, and the last one
+  purge_tickets,    // name, attempt, ticket, retention -> attempt if the ticket was deleted because it was dead so long
+  touch,            // name -> as inspect, and whether it is vacant and nobody has it locked. Where a transaction's
+                    // snapshot may begin with a statement that locks
+  pinned_by,        // name, sign -> something if the transaction that gives this sign, and no other, keeps the row as
+                    // it is. PostgreSQL: the number of its session; MySQL: when the lease ends, as that transaction
+                    // sees it in the row that it has locked. For databases with row locks
+  installation,     // -> a text that identifies the database and the place of the tables in it
+  schema,           // -> version, serves_from, installation, applied_at, clock
+  probe,            // -> nothing; fails if locks could not be taken
+  settings,         // -> name, value: of the server's settings and of this session's
+  connection,       // -> name, value: as settings, what they leave out about this session. MySQL
+  count,            // -> rows of the lock table, waiters that are alive, for how long the first of them has waited
+  applied,          // -> version, checksum, serves_from, applied_at
+  applying,         // version, checksum -> nothing
   count_of_verbs
 };
 

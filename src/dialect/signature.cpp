@@ -34,6 +34,8 @@ signature of_leases(verb v) noexcept {
     case verb::renew:
     case verb::extend:
       return of_renewal;
+    case verb::reserve:
+      return {{name, acquisition, lease, number}, {acquisition, left, version, others_wait}};
     case verb::release:
     case verb::release_alone:
       return {{name, acquisition}, {acquisition, told, waiting}};

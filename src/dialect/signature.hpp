@@ -43,6 +43,7 @@ enum class field : std::uint8_t {
   waiting,    ///< the row says that somebody waits
   holding,    ///< the acquisition that has the name
   held_as,    ///< the version of its row
+  others_wait,
   installation,
   serves_from,
   applied_at,

@@ -23,6 +23,12 @@ lock_info info_of(const record& r) {
           .note = r.text(field::note)};
 }
 
+lock_info amended(const record& r, const row_reader& amend) {
+  auto out = info_of(r);
+  if (amend) amend(out, r.text(field::acquisition));
+  return out;
+}
+
 // A row may have been written by hand, under something that is not a valid name.
 bool is_valid(const record& r, std::vector<std::string>& odd) {
   auto name = r.text(field::name);
@@ -105,10 +111,10 @@ std::optional<row_state> look_at(const access& db, std::string_view name) {
   return rows.empty() ? std::nullopt : std::optional{row_state_of(rows[0])};
 }
 
-std::optional<lock_info> find(const access& db, std::string_view name) {
+std::optional<lock_info> find(const access& db, std::string_view name, const row_reader& amend) {
   const auto rows = db.run(dialect::verb::inspect, {{field::name, name}});
   if (rows.empty()) return std::nullopt;
-  if (!row_state_of(rows[0]).is_free()) return info_of(rows[0]);
+  if (!row_state_of(rows[0]).is_free()) return amended(rows[0], amend);
   auto by = find_blocker(db, name, false);
   return by ? std::optional{std::move(by->info)} : std::nullopt;
 }
@@ -122,12 +128,13 @@ std::optional<blocker> find_blocker(const access& db, std::string_view name, boo
   return found.empty() ? std::nullopt : std::optional{std::move(found[0])};
 }
 
-std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd) {
+std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd,
+                            const row_reader& amend) {
   const auto end = base::prefix_end(prefix);
   const auto end_or_null = argument_of(end);
   std::vector<lock_info> out;
   for (const auto& r : db.run(dialect::verb::list, {{field::prefix, prefix}, {field::prefix_end, end_or_null}}))
-    if (is_valid(r, odd)) out.push_back(info_of(r));
+    if (is_valid(r, odd)) out.push_back(amended(r, amend));
   if (db.sql.can().lists_transactions)
     for (auto& each : held_by_transactions(db, dialect::verb::list_held,
                                            {{field::prefix, prefix}, {field::prefix_end, end_or_null}}, odd))

@@ -4,6 +4,7 @@
 #include <rowlock/statistics.hpp>
 #include <rowlock/waiter_info.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +30,11 @@ row_state row_state_of(const record& r);
 /// nullopt: there is no row.
 std::optional<row_state> look_at(const access& db, std::string_view name);
 
+/// Told of each row with a committed owner, and its acquisition: it may know better.
+using row_reader = std::function<void(lock_info& info, std::string_view acquisition)>;
+
 /// nullopt: nobody holds the name.
-std::optional<lock_info> find(const access& db, std::string_view name);
+std::optional<lock_info> find(const access& db, std::string_view name, const row_reader& amend = {});
 
 /// A transaction that keeps a row locked.
 struct blocker {
@@ -42,7 +46,8 @@ std::optional<blocker> find_blocker(const access& db, std::string_view name, boo
 
 /// Rows that were written by hand under something that is not a valid name are left out; what they are called is added
 /// to `odd`.
-std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd);
+std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd,
+                            const row_reader& amend = {});
 
 /// In the order of the tickets.
 std::vector<waiter_info> waiters(const access& db, std::string_view name);

@@ -112,6 +112,17 @@ std::vector<release_outcome> release(const access& db, std::span<const lease_ref
   return out;
 }
 
+std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number) {
+  const auto rows = db.run(dialect::verb::reserve, {{field::name, one.name},
+                                                    {field::acquisition, one.acquisition},
+                                                    {field::lease, one.lease.count()},
+                                                    {field::number, number}});
+  if (rows.empty()) return std::nullopt;
+  return reservation{.last = fencing_token{rows[0].integer(field::version)},
+                     .left = duration{rows[0].integer(field::left)},
+                     .others_wait = rows[0].is_true(field::others_wait)};
+}
+
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch) {
   return end(dialect::verb::defer_release, db, batch);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rowlock/fencing_token.hpp>
 #include <rowlock/loss_reason.hpp>
 
 #include <array>
@@ -33,6 +34,14 @@ struct renewal {
   loss_reason why = loss_reason::none;
 };
 
+/// Tokens that an acquisition may give to further holders: the greatest of them, and as many below it as were asked
+/// for.
+struct reservation {
+  fencing_token last{};
+  duration left{};           ///< of the lease, which was renewed
+  bool others_wait = false;  ///< other clients, as far as the statement saw
+};
+
 enum class release_outcome : std::uint8_t {
   released,
   released_untold,  ///< released, and its row says that somebody waits, who was not told
@@ -44,6 +53,9 @@ enum class release_outcome : std::uint8_t {
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch);
 /// Makes leases end at that length from now.
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch);
+/// Renews a lease, and raises its version by `number` at least. nullopt: it is not ours any more, or somebody has the
+/// row locked.
+std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number);
 /// `waited_for`: names that somebody was seen to wait for.
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch,
                                      base::recent_names* waited_for = nullptr);

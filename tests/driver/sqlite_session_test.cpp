@@ -155,6 +155,34 @@ TEST_F(sqlite_session_test, renewing_does_not_shorten_by_a_microsecond_while_the
   EXPECT_EQ(ends(), before);
 }
 
+TEST_F(sqlite_session_test, reserving_renews_and_raises_the_version_by_that_number_or_to_the_clock) {
+  auto session = open();
+  migrate(session);
+  const auto token = acquire(session, "a", "1", 10s).token;
+  const auto reserve = [&](std::string_view acquisition, std::int64_t number) {
+    return store::reserve(access(session, within(5s)), {.name = "a", .acquisition = acquisition, .lease = 10s}, number);
+  };
+  test_time += 5'000'000;
+  auto reserved = reserve("1", 64);
+  ASSERT_TRUE(reserved);
+  EXPECT_EQ(reserved->last.value(), token.value() + 5'000'000) << "the clock is ahead";
+  EXPECT_EQ(reserved->left, 10s);
+  EXPECT_FALSE(reserved->others_wait);
+  EXPECT_EQ(reserve("1", 64)->last.value(), reserved->last.value() + 64);
+  EXPECT_FALSE(reserve("2", 64)) << "not its own";
+  session.script(
+      "INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) "
+      "VALUES ('a', 'o', 't', '1', 0, " +
+      std::to_string(test_time + 1) + ")");
+  EXPECT_FALSE(reserve("1", 1)->others_wait) << "its own owner waits";
+  session.script("UPDATE rowlock_waiter SET owner = 'another'");
+  EXPECT_TRUE(reserve("1", 1)->others_wait);
+  test_time += 1;
+  EXPECT_FALSE(reserve("1", 1)->others_wait) << "it has expired";
+  test_time += 10'000'000;
+  EXPECT_FALSE(reserve("1", 1)) << "so has the lease";
+}
+
 TEST_F(sqlite_session_test, releasing_twice_frees_nothing_of_the_next) {
   auto session = open();
   migrate(session);

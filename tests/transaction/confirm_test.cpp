@@ -60,6 +60,52 @@ TEST_P(confirm, refuses_what_was_released_and_stays_for_a_while) {
   EXPECT_EQ(expiry("orders/42"), end);
 }
 
+class confirm_and_hand_over : public confirm {
+ protected:
+  confirm_and_hand_over() { make_rows({"orders/42"}); }
+
+  /// Releases it while another thread of the client waits: what that one gets.
+  held_lock release_to_another(held_lock held) {
+    background next{[this](std::stop_token stop) { return here_.acquire("orders/42", {}, std::move(stop)); }};
+    EXPECT_TRUE(eventually([&] { return here_.stats().waiting > 0; }));
+    static_cast<void>(next.is_done_within(a_moment));
+    held.release();
+    return next.get();
+  }
+  client& here() { return here_; }
+
+ private:
+  client here_ = connect({.handover_limit = std::chrono::minutes{1}});
+};
+ROWLOCK_SUITE_IN(confirm_and_hand_over, each_place());
+
+TEST_P(confirm_and_hand_over, ends_with_a_lock_that_was_confirmed) {
+  auto held = here().acquire("orders/42");
+  write_confirmed(held);
+  held = release_to_another(std::move(held));
+  EXPECT_TRUE(held);
+  EXPECT_EQ(here().stats().handovers, 0U) << "its row is released first";
+}
+
+// The row is the same as before it was handed over: what the transaction has seen of it proves nothing.
+TEST_P(confirm_and_hand_over, refuses_a_snapshot_that_may_be_older_than_the_hand_over) {
+  auto held = release_to_another(here().acquire("orders/42"));
+  ASSERT_EQ(here().stats().handovers, 1U);
+  if (!is_on_server() || !(GetParam().keeps_snapshot || GetParam().locks_reads)) {
+    write_confirmed(held);
+    EXPECT_EQ(value(), 1);
+    return;
+  }
+  tx().begin();
+  tx().statement(write_own);
+  EXPECT_TRUE(throws(errc::stale_snapshot, [&] { tx().confirm(held); }));
+  tx().rollback();
+  held = release_to_another(std::move(held));
+  EXPECT_EQ(here().stats().handovers, 1U) << "it is granted by the database";
+  write_confirmed(held);
+  EXPECT_EQ(value(), 1);
+}
+
 TEST_P(confirm, passes_where_the_transaction_has_read_since) {
   const auto held = locks().acquire("orders/42");
   tx().begin();

@@ -20,9 +20,19 @@ namespace {
 
 constexpr auto lease = 1000ms;
 
+/// From the holder to another thread of its client, while it is open.
+held_lock hand_over(client& locks, held_lock held, const lock_options& options) {
+  background next{[&](std::stop_token stop) { return locks.acquire("job", options, std::move(stop)); }};
+  if (!eventually([&] { return locks.stats().waiting > 0; })) return {};
+  static_cast<void>(next.is_done_within(a_moment));
+  held.release();
+  auto out = next.get();
+  return locks.stats().handovers == 1 ? std::move(out) : held_lock{};
+}
+
 /// holder URL ISOLATION LEASE: does what it is told, and says what became of it.
 int hold(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = client::connect(arguments.at(0), {.handover_limit = 1min, .observer = silent()});
   const auto tx = open_caller(arguments.at(0), arguments.at(1));
   const std::chrono::milliseconds length{std::stoll(arguments.at(2))};
   held_lock held;
@@ -31,6 +41,11 @@ int hold(const std::vector<std::string>& arguments) {
     try {
       if (order == "acquire") {
         held = locks.acquire("job", {.lease = length});
+        say(std::to_string(held.token().value()));
+        continue;
+      }
+      if (order == "hand over") {
+        held = hand_over(locks, std::move(held), {.lease = length});
         say(std::to_string(held.token().value()));
         continue;
       }
@@ -94,6 +109,22 @@ class stopped_holder : public transaction_test {
   std::optional<child_process> holder_;
 };
 ROWLOCK_SUITE_IN(stopped_holder, usual_places());
+
+TEST_P(stopped_holder, to_whom_the_lock_was_handed_over_cannot_commit) {
+  const auto granted = std::stoll(ask("acquire"));
+  const auto token = std::stoll(ask("hand over"));
+  EXPECT_GT(token, granted);
+  holder().pause();
+  auto next = take_over(patience);
+  ASSERT_TRUE(next.has_value());
+  EXPECT_GT(next->token().value(), token);
+  holder().resume();
+  EXPECT_EQ(ask("write"), "done");
+  EXPECT_EQ(ask("confirm"), make_error_code(errc::lock_lost).message());
+  EXPECT_EQ(ask("rollback"), "done");
+  EXPECT_EQ(writes(), 0) << "0 stale writes";
+  EXPECT_NO_THROW(next->release());
+}
 
 TEST_P(stopped_holder, between_acquiring_and_confirm_cannot_commit) {
   for (int turn = 0; turn < 3; ++turn) {

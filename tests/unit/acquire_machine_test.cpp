@@ -28,7 +28,7 @@ constexpr acquire_machine::position without_ticket{.is_first = true, .has_ticket
 error retryable() { return detail::error_access::make(errc::connection_failed, "no connection", {.retryable = true}); }
 
 TEST(acquire_machine, goes_before_the_queue_only_if_nobody_waits_here) {
-  const acquire_machine machine{begin, begin + 1s};
+  acquire_machine machine{begin, begin + 1s};
   EXPECT_EQ(machine.begin(false).what, action::try_once);
   EXPECT_EQ(machine.begin(true).what, action::enter_queue);
 }
@@ -64,6 +64,69 @@ TEST(acquire_machine, tries_only_as_the_first_and_with_a_ticket) {
   EXPECT_EQ(machine.after_look(begin + 3s, first).what, action::try_once);
 }
 
+// --- with hand-over inside the process
+
+constexpr acquire_machine::position behind_without_ticket{};
+constexpr acquire_machine::position first_held_here{.is_first = true, .held_here_until = begin + 50ms};
+
+TEST(acquire_machine, leaves_the_database_alone_while_the_lock_may_be_handed_over_to_it) {
+  acquire_machine machine{begin, begin + 60s, 100ms};
+  EXPECT_EQ(machine.begin(false, true).what, action::enter_queue);
+  const auto step = machine.in_queue(begin, first_held_here);
+  EXPECT_EQ(step.what, action::sleep);
+  EXPECT_EQ(step.until, begin + 50ms) << "then it looks itself";
+  acquire_machine without{begin, begin + 60s};
+  EXPECT_EQ(without.in_queue(begin, first_held_here).what, action::take_ticket);
+}
+
+TEST(acquire_machine, sleeps_no_longer_than_its_own_time) {
+  acquire_machine machine{begin, begin + 10ms, 100ms};
+  EXPECT_EQ(machine.in_queue(begin, first_held_here).until, begin + 10ms);
+  EXPECT_EQ(machine.in_queue(begin, behind_without_ticket).until, begin + 10ms);
+  EXPECT_EQ(machine.in_queue(begin + 10ms, first_held_here).what, action::give_up);
+}
+
+TEST(acquire_machine, takes_a_ticket_when_it_has_waited_for_its_patience) {
+  acquire_machine machine{begin, begin + 60s, 100ms};
+  const auto step = machine.in_queue(begin, behind_without_ticket);
+  EXPECT_EQ(step.what, action::sleep);
+  EXPECT_EQ(step.until, begin + 100ms);
+  machine.after_sleep(begin + 100ms, wakeup::out_of_time);
+  EXPECT_EQ(machine.after_look(begin + 100ms, behind_without_ticket).what, action::take_ticket);
+  EXPECT_EQ(machine.after_ticket(behind).until, begin + 60s);
+}
+
+TEST(acquire_machine, told_of_a_release_tries_first_and_takes_a_ticket_if_that_is_refused) {
+  acquire_machine machine{begin, begin + 60s, 100ms};
+  machine.after_sleep(begin + 1ms, wakeup::hinted);
+  EXPECT_EQ(machine.after_look(begin + 1ms, without_ticket).what, action::try_once);
+  machine.was_refused({.left = 10s}, begin + 2ms, 0);
+  EXPECT_EQ(machine.in_queue(begin + 2ms, without_ticket).what, action::take_ticket);
+}
+
+TEST(acquire_machine, told_of_nothing_takes_a_ticket_first) {
+  acquire_machine machine{begin, begin + 60s, 100ms};
+  machine.after_sleep(begin + 50ms, wakeup::out_of_time);
+  EXPECT_EQ(machine.after_look(begin + 50ms, without_ticket).what, action::take_ticket);
+}
+
+TEST(acquire_machine, gives_way_with_a_ticket) {
+  acquire_machine machine{begin, begin + 60s, 100ms};
+  machine.after_sleep(begin + 1ms, wakeup::hinted);
+  const acquire_machine::position giving_way{.is_first = true, .gives_way = true};
+  EXPECT_EQ(machine.after_look(begin + 1ms, giving_way).what, action::take_ticket);
+}
+
+TEST(acquire_machine, with_a_ticket_does_not_try_what_may_be_handed_over_to_it) {
+  acquire_machine machine{begin, begin + 60s, 100ms};
+  machine.after_sleep(begin + 1ms, wakeup::hinted);
+  const acquire_machine::position held{.is_first = true, .has_ticket = true, .held_here_until = begin + 50ms};
+  const auto step = machine.after_look(begin + 1ms, held);
+  EXPECT_EQ(step.what, action::sleep);
+  EXPECT_EQ(step.until, begin + 50ms);
+  EXPECT_EQ(machine.after_look(begin + 50ms, held).what, action::try_once) << "it was not";
+}
+
 TEST(acquire_machine, tries_often_again_when_it_has_come_to_the_front) {
   acquire_machine machine{begin, begin + 1h};
   const auto now = begin + 10min;
@@ -76,7 +139,7 @@ TEST(acquire_machine, tries_often_again_when_it_has_come_to_the_front) {
 }
 
 TEST(acquire_machine, ends_on_stop_and_at_the_deadline_and_not_by_a_hint) {
-  const acquire_machine machine{begin, begin + 1s};
+  acquire_machine machine{begin, begin + 1s};
   EXPECT_EQ(machine.after_sleep(begin, wakeup::stopped).what, action::give_up);
   EXPECT_EQ(machine.after_sleep(begin + 500ms, wakeup::out_of_time).what, action::look) << "it is time for an attempt";
   EXPECT_EQ(machine.after_sleep(begin + 1s, wakeup::out_of_time).what, action::give_up);

@@ -14,6 +14,8 @@
 
 #include "base/boot_clock.hpp"
 #include "core/wait.hpp"
+#include "engine/lease/lease_state.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock {
 namespace {
@@ -363,6 +365,123 @@ TEST(local_wait_queue, a_new_first_is_looked_at_at_once) {
   first.reset();
   EXPECT_LE(line.next_look(), base::now());
   EXPECT_EQ(numbers_of(line.firsts_due(base::now())), std::vector<std::int64_t>{5});
+}
+
+// --- handed over inside the process ----------------------------------------------------------------------------------
+
+using engine::lease_ptr;
+
+lease_ptr offer(const char* note = "") {
+  return std::make_shared<engine::lease_state>("a", std::nullopt, holder::unique(), lock_options{.note = note});
+}
+
+/// Waits on a thread of its own, and says how that ended.
+struct offering {
+  offering(engine::local_wait_queue& in, instant until = never, core::ticket_number number = core::ticket_number::none)
+      : at{in, "a"} {
+    if (number != core::ticket_number::none) at.take(id("with a ticket"), number);
+    at.listen();
+    ended = std::async(std::launch::async, [this, until] { return at.wait(until, stop.get_token(), mine); });
+  }
+  bool has_ended() const { return ended.wait_for(0s) == std::future_status::ready; }
+
+  const lease_ptr mine = offer();
+  waiter at;
+  std::stop_source stop;
+  std::future<outcome> ended;
+};
+
+/// Retries while the waiter does not wait yet.
+bool hand_over(engine::local_wait_queue& in, const lease_ptr& expected) {
+  return test::eventually([&] { return in.hand_over("a", [&](const lease_ptr& o) { return o == expected; }); });
+}
+
+TEST(local_wait_queue, hands_over_to_the_first_that_waits_and_wakes_only_it) {
+  engine::local_wait_queue line;
+  offering second{line};
+  ASSERT_TRUE(test::eventually([&] { return line.takes("a", [](const engine::lease_state& /*o*/) { return true; }); }));
+  offering first{line, never, ticket(3)};  // goes before one without
+  ASSERT_TRUE(hand_over(line, first.mine));
+  EXPECT_EQ(first.ended.get(), outcome::handed);
+  EXPECT_TRUE(second.at.is_first()) << "whoever was handed the lock waits no more";
+  EXPECT_FALSE(second.has_ended()) << "the holder hands it over when it has done";
+  ASSERT_TRUE(hand_over(line, second.mine));
+  EXPECT_EQ(second.ended.get(), outcome::handed);
+  EXPECT_TRUE(line.is_empty("a"));
+}
+
+TEST(local_wait_queue, hands_over_past_nobody) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};  // which takes nothing
+  offering second{line};
+  const auto any = [](const lease_ptr& /*o*/) { return true; };
+  EXPECT_FALSE(line.hand_over("a", any));
+  EXPECT_FALSE(line.hand_over("b", any));
+  EXPECT_FALSE(line.takes("a", [](const engine::lease_state& /*o*/) { return true; }));
+  second.stop.request_stop();
+  EXPECT_EQ(second.ended.get(), outcome::stopped);
+}
+
+TEST(local_wait_queue, an_offer_that_does_not_fit_stays_where_it_is) {
+  engine::local_wait_queue line;
+  offering one{line};
+  EXPECT_TRUE(test::eventually([&] { return line.takes("a", [](const engine::lease_state& /*o*/) { return true; }); }));
+  EXPECT_FALSE(line.takes("a", [](const engine::lease_state& /*o*/) { return false; }));
+  EXPECT_FALSE(line.hand_over("a", [](const lease_ptr& /*o*/) { return false; }));
+  EXPECT_TRUE(one.at.is_first());
+  line.hint("a");
+  EXPECT_EQ(one.ended.get(), outcome::hinted);
+  EXPECT_FALSE(line.hand_over("a", [](const lease_ptr& /*o*/) { return true; })) << "it does not wait just now";
+}
+
+TEST(local_wait_queue, wakes_the_next_one_too_if_it_would_sleep_for_long) {
+  engine::local_wait_queue line;
+  offering first{line, never, ticket(3)};
+  offering second{line, never, ticket(4)};
+  ASSERT_TRUE(hand_over(line, first.mine));
+  EXPECT_EQ(first.ended.get(), outcome::handed);
+  EXPECT_EQ(second.ended.get(), outcome::hinted);
+}
+
+TEST(local_wait_queue, what_is_closed_hands_nothing_over) {
+  engine::local_wait_queue line;
+  offering one{line};
+  line.close();
+  EXPECT_FALSE(line.hand_over("a", [](const lease_ptr& /*o*/) { return true; }));
+  EXPECT_EQ(one.ended.get(), outcome::closed);
+}
+
+TEST(local_wait_queue, gives_way_for_as_long_as_it_was_told) {
+  engine::local_wait_queue line;
+  line.give_way("a", never);
+  waiter one{line, "a"};
+  EXPECT_FALSE(one.where(base::now()).gives_way) << "nobody had waited";
+  const auto until = base::later(base::now(), 1h);
+  line.give_way("a", until);
+  EXPECT_TRUE(one.where(base::now()).gives_way);
+  EXPECT_FALSE(one.where(until).gives_way);
+}
+
+TEST(local_wait_queue, either_hands_over_or_gives_up) {
+  constexpr int rounds = 2000;
+  int handed = 0;
+  int ended_as_handed = 0;
+  for (int i = 0; i < rounds; ++i) {
+    engine::local_wait_queue line;
+    offering one{line, base::later(base::now(), std::chrono::microseconds{i % 200})};
+    std::jthread giving{[&] {
+      while (!one.has_ended())
+        if (line.hand_over("a", [](const lease_ptr& /*o*/) { return true; })) {
+          ++handed;
+          break;
+        }
+    }};
+    if (i % 2 == 0) one.stop.request_stop();
+    if (one.ended.wait_for(1min) != std::future_status::ready) break;
+    giving.join();
+    if (one.ended.get() == outcome::handed) ++ended_as_handed;
+  }
+  EXPECT_EQ(handed, ended_as_handed);
 }
 
 }  // namespace

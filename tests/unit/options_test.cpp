@@ -127,6 +127,8 @@ TEST(client_options_test, have_the_promised_defaults) {
   const client_options options;
   EXPECT_EQ(options.application, "rowlock");
   EXPECT_EQ(options.connections, 8U);
+  EXPECT_TRUE(options.handover);
+  EXPECT_EQ(options.handover_limit, 100ms);
   EXPECT_EQ(options.held_transactions, 4U);
   EXPECT_EQ(options.transaction_limit, 10s);
   EXPECT_EQ(options.connect_timeout, 5s);
@@ -167,6 +169,11 @@ TEST_F(refused_client_options, held_transactions) {
 TEST_F(refused_client_options, transaction_limit) {
   for (const duration bad : {duration{0}, duration{-1}, duration{999ms}, duration{1h} + 1us, duration::max()})
     EXPECT_TRUE(refused("transaction_limit", {.transaction_limit = bad})) << bad.count();
+}
+
+TEST_F(refused_client_options, handover_limit) {
+  for (const duration bad : {duration{0}, duration{-1}, duration{999us}, duration{1h} + 1us, duration::max()})
+    EXPECT_TRUE(refused("handover_limit", {.handover_limit = bad})) << bad.count();
 }
 
 TEST_F(refused_client_options, connect_timeout) {

@@ -107,6 +107,21 @@ SELECT acquisition, remaining FROM (
   WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
 WHERE {changed})";
 
+constexpr std::string_view reserve_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.version = GREATEST(l.version + ?4, {token}),
+  l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL ?3 MICROSECOND)
+WHERE /*M!100600 l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND */ l.expires_at > SYSDATE(6))";
+
+// Only the acquisition itself raises the version that it has, so this is what the update has made of it.
+constexpr std::string_view reserved_one = R"(
+SELECT l.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version,
+  EXISTS (SELECT 1 FROM rowlock_waiter w WHERE w.name = ?1 AND w.owner <> l.owner AND w.expires_at > SYSDATE(6))
+FROM rowlock_lock l WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL)";
+
 // {and_alone}: whether the row must not say that somebody waits.
 constexpr std::string_view release_one = R"(
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
@@ -199,7 +214,7 @@ std::string deferred(std::string_view wanted, std::string_view name, std::string
 
 }  // namespace
 
-std::array<step, 11> leases() {
+std::array<step, 12> leases() {
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
@@ -222,6 +237,11 @@ std::array<step, 11> leases() {
                  "remaining BETWEEN lease - 10000000 AND lease AND remaining > 0"),
       releasing(verb::release, "", ""),
       releasing(verb::release_alone, " AND NOT waiting", " AND NOT l.waiting"),
+      {.verb = verb::reserve,
+       .key = 1,
+       .act = std::string{reserve_one},
+       .told = std::string{reserved_one},
+       .always_changes = true},
       {.verb = verb::defer_release,
        .key = 1,
        .act = std::string{defer_release_one},

@@ -15,7 +15,7 @@
 
 namespace rowlock::inline v1::dialect::mysql_parts {
 
-std::array<step, 11> leases();
+std::array<step, 12> leases();
 std::array<step, 10> tickets();
 std::array<step, 7> inspection();
 std::array<step, 4> housekeeping();

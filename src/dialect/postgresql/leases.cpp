@@ -134,6 +134,18 @@ FROM (SELECT w.*, clock_timestamp() AS at FROM (
 WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
 RETURNING l.acquisition, us(l.expires_at - w.at))";
 
+// Unlike a renewal it changes the version, so it waits for a pin, as every change of ownership does.
+constexpr std::string_view reserve_one = R"(
+UPDATE rowlock_lock l SET version = greatest(version + $4::bigint, {token}),
+  expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
+WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    FOR UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, us(expires_at - clock_timestamp()), version,
+  (EXISTS (SELECT FROM rowlock_waiter w
+    WHERE w.name = $1::text AND w.owner <> l.owner AND w.expires_at > clock_timestamp()))::integer)";
+
 constexpr std::string_view release_alone_one = R"(
 UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, {token}),
   expires_at = clock_timestamp()
@@ -224,7 +236,7 @@ std::string ending(std::string_view text, std::string_view end) { return replace
 
 }  // namespace
 
-std::array<step, 12> leases() {
+std::array<step, 13> leases() {
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
@@ -247,6 +259,7 @@ std::array<step, 12> leases() {
        .key = 1,
        .act = ending(prolong_one, "clock_timestamp() + $3::bigint * interval '1 microsecond'"),
        .many = ending(prolong_many, "w.at + w.lease * interval '1 microsecond'")},
+      {.verb = verb::reserve, .key = 1, .act = std::string{reserve_one}},
       {.verb = verb::release,
        .key = 1,
        .act = replaced(release_to_the_first, "{wanted}", "(SELECT $1::text AS name, $2::text AS acquisition)"),

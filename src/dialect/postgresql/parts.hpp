@@ -12,7 +12,7 @@
 
 namespace rowlock::inline v1::dialect::postgresql_parts {
 
-std::array<step, 12> leases();
+std::array<step, 13> leases();
 std::array<step, 13> tickets();
 std::array<step, 10> inspection();
 std::array<step, 4> housekeeping();

@@ -44,6 +44,12 @@ constexpr std::string_view extend_one =
     "UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, ?3) "
     "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()";
 
+constexpr std::string_view reserve_one =
+    "UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), ?3)), "
+    "version = tell(2, max(version + ?4, clock_us())) + 0 * tell(3, EXISTS (SELECT 1 FROM rowlock_waiter w "
+    "WHERE w.name = ?1 AND w.owner <> rowlock_lock.owner AND w.expires_at > clock_us())) "
+    "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()";
+
 constexpr std::string_view release_one =
     "UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, "
     "version = max(version + 1, clock_us()), expires_at = clock_us() "
@@ -61,7 +67,7 @@ constexpr std::string_view free_one =
 
 }  // namespace
 
-std::array<step, 9> leases() {
+std::array<step, 10> leases() {
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
@@ -77,6 +83,7 @@ std::array<step, 9> leases() {
       {.verb = verb::make, .act = std::string{make_one}},
       {.verb = verb::renew, .key = 1, .act = std::string{renew_one}},
       {.verb = verb::extend, .key = 1, .act = std::string{extend_one}},
+      {.verb = verb::reserve, .key = 1, .act = std::string{reserve_one}},
       {.verb = verb::release, .key = 1, .act = std::string{release_one}},
       {.verb = verb::defer_release, .key = 1, .act = std::string{defer_release_one}},
       {.verb = verb::free, .act = std::string{free_one}},

@@ -13,7 +13,7 @@
 
 namespace rowlock::inline v1::dialect::sqlite_parts {
 
-std::array<step, 9> leases();
+std::array<step, 10> leases();
 std::array<step, 7> tickets();
 std::array<step, 5> inspection();
 std::array<step, 4> housekeeping();

@@ -19,9 +19,11 @@ struct acquire_request {
   bool is_reentrant;
   counted_call* call = nullptr;                ///< nullptr: the client's own
   local_wait_queue::waiter* waiter = nullptr;  ///< once it waits
+  bool gives_way = false;                      ///< to other clients that have waited longer, this time
 
   std::optional<holder> reentrant() const { return is_reentrant ? std::optional{by} : std::nullopt; }
   bool is_fair() const noexcept { return options.fairness == fairness::fifo; }
+  bool asks_in_turn() const noexcept { return is_fair() || gives_way; }
   core::ticket_number ticket() const { return waiter == nullptr ? core::ticket_number::none : waiter->ticket_number(); }
   /// Those with an earlier ticket come first.
   core::ticket_number turn() const {

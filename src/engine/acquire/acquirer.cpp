@@ -29,10 +29,6 @@ struct acquirer::reply {
 
 namespace {
 
-core::acquire_machine::position position_of(const local_wait_queue::waiter& w) {
-  return {.is_first = w.is_first(), .has_ticket = w.ticket_number() != core::ticket_number::none};
-}
-
 core::acquire_machine::wakeup wakeup_of(local_wait_queue::outcome o) {
   using enum core::acquire_machine::wakeup;
   if (o == local_wait_queue::outcome::stopped) return stopped;
@@ -93,36 +89,69 @@ lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_t
 
 lease_ptr acquirer::wait_for(acquire_request what, base::instant deadline, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
-  core::acquire_machine machine{base::now(), deadline};
+  const auto now = base::now();
+  const bool takes_handovers = what.call != nullptr && handover_.takes(what.options);
+  core::acquire_machine machine{now, deadline,
+                                takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt};
   lease_ptr lease;
   // Where somebody else was seen to wait, a fair attempt without a ticket would be in vain.
-  auto step = machine.begin(!queue_.is_empty(what.name) || (what.is_fair() && locks_.was_waited_for(what.name)));
+  const bool others_wait = !queue_.is_empty(what.name) || (what.is_fair() && locks_.was_waited_for(what.name));
+  auto step = machine.begin(others_wait, takes_handovers && handover_.held_until(what.name, what.options) > now);
   if (step.what == try_once) {
     lease = try_while_waiting(what, machine, stop);
     step = machine.after_first_try(base::now());
   }
-  if (!lease && step.what == enter_queue) lease = wait_in_queue(std::move(what), machine, stop);
+  if (!lease && step.what == enter_queue)
+    lease = wait_in_queue(what, machine, takes_handovers ? offer_of(what) : nullptr, stop);
   if (!lease && !stop.stop_requested())
     machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());
   return lease;
 }
 
-lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& machine, const std::stop_token& stop) {
+lease_ptr acquirer::offer_of(const acquire_request& what) const {
+  auto offer = std::make_shared<lease_state>(what.name, what.reentrant(), what.by, what.options);
+  offer->counts = &db_.events().numbers();
+  offer->asked_at = what.call->began();
+  return offer;
+}
+
+core::acquire_machine::position acquirer::position_of(const acquire_request& what, const lease_ptr& offer) {
+  const auto at = what.waiter->where(base::now());
+  return {
+      .is_first = at.is_first,
+      .has_ticket = at.ticket != core::ticket_number::none,
+      .gives_way = at.gives_way,
+      .held_here_until = offer && at.is_first ? handover_.held_until(what.name, what.options) : base::instant::min()};
+}
+
+// It is registered, and kept, since it was handed over.
+lease_ptr acquirer::was_handed(const acquire_request& what, const lease_ptr& offer) {
+  if (what.options.as) queue_.hint_everybody(what.name);
+  return offer;
+}
+
+lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& machine, const lease_ptr& offer,
+                                  const std::stop_token& stop) {
   using enum core::acquire_machine::action;
-  const auto hints = wakeups_.subscribe();
+  std::optional<subscription> hints;
+  const auto listen_to_others = [&] {
+    if (!hints) hints.emplace(wakeups_.all());
+  };
   queued_waiter queued{queue_, cleanup_, what.name};
   auto& waiter = queued.waiter;
   what.waiter = &waiter;
   if (auto lease = again(what)) return lease;  // since the first look, before anybody could tell this waiter
-  auto step = machine.in_queue(base::now(), position_of(waiter));
+  auto step = machine.in_queue(base::now(), position_of(what, offer));
   for (;;) {
     switch (step.what) {
       case take_ticket:
+        listen_to_others();
         obtain_ticket(what, machine, stop);
-        step = machine.after_ticket(position_of(waiter));
+        step = machine.after_ticket(position_of(what, offer));
         break;
       case sleep: {
-        const auto outcome = waiter.wait(step.until, stop);
+        const auto outcome = waiter.wait(step.until, stop, offer);
+        if (outcome == local_wait_queue::outcome::handed) return was_handed(what, offer);
         db_.check_usable();
         step = machine.after_sleep(base::now(), wakeup_of(outcome));
         break;
@@ -130,15 +159,17 @@ lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& m
       case look:
         waiter.listen();
         if (auto lease = again(what)) return lease;
-        step = machine.after_look(base::now(), position_of(waiter));
+        step = machine.after_look(base::now(), position_of(what, offer));
         break;
       case try_once:
+        listen_to_others();
+        what.gives_way = waiter.where(base::now()).gives_way;
         if (auto lease = try_while_waiting(what, machine, stop)) {
           if (lease->id == waiter.ticket().attempt) queued.how = ticket_cleanup::departure::spent;
           return lease;
         }
         wakeups_.look_sooner();
-        step = machine.in_queue(base::now(), position_of(waiter));
+        step = machine.in_queue(base::now(), position_of(what, offer));
         break;
       default:
         queued.how = ticket_cleanup::departure::unwanted;
@@ -298,14 +329,14 @@ acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisiti
   one.liveness = liveness;
   const auto first = gateway::leaving_a_tenth(until);
   auto& by = try_of(what.options.strategy);
-  const bool is_queued = what.is_fair() || what.ticket() != core::ticket_number::none;
+  const bool is_queued = what.asks_in_turn() || what.ticket() != core::ticket_number::none;
   if (!is_queued) {
     const auto [sent, answer] = db_.run_combined(by, one, {.until = first, .last = until.deadline});
     return {.sent = sent, .answer = answer};
   }
   const bool database_asks = what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn;
   if (database_asks)
-    one.queued = {.ticket = what.ticket(), .turn = what.is_fair() ? what.turn() : core::ticket_number::none};
+    one.queued = {.ticket = what.ticket(), .turn = what.asks_in_turn() ? what.turn() : core::ticket_number::none};
   return db_.run(first, [&](const store::access& db) -> reply {
     if (!database_asks)
       if (const auto refused = refused_by_queue(what, db)) return {.answer = *refused};
@@ -357,7 +388,7 @@ void acquirer::leave_unresolved(const acquire_request& what, const core::acquisi
 // came later: that it is not waited for is as if the attempt had been made at once.
 std::optional<strategies::answer> acquirer::refused_by_queue(const acquire_request& what,
                                                              const store::access& db) const {
-  if (!what.is_fair()) return std::nullopt;
+  if (!what.asks_in_turn()) return std::nullopt;
   const store::ticket_ref own{.name = what.name.view(), .attempt = {}, .number = what.turn()};
   const auto turn = store::look_at_queues(db, {&own, 1}).at(0);
   const bool has_ticket = what.ticket() == core::ticket_number::none || turn.has_ticket;

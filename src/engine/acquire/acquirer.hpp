@@ -26,7 +26,14 @@ class acquirer {
  public:
   acquirer(gateway& db, identity& who, held_locks& locks, local_wait_queue& queue, ticket_upkeep& tickets,
            ticket_cleanup& cleanup, wakeups& hints)
-      : db_{db}, who_{who}, locks_{locks}, queue_{queue}, tickets_{tickets}, cleanup_{cleanup}, wakeups_{hints} {}
+      : db_{db},
+        who_{who},
+        locks_{locks},
+        handover_{locks.handing_over()},
+        queue_{queue},
+        tickets_{tickets},
+        cleanup_{cleanup},
+        wakeups_{hints} {}
 
   /// nullptr: busy until the time was over, or stopped. A wait of zero or less tries once. Without `by` the holder is a
   /// fresh one.
@@ -44,7 +51,11 @@ class acquirer {
   lease_ptr again(const acquire_request& what);
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
   lease_ptr wait_for(acquire_request what, base::instant deadline, const std::stop_token& stop);
-  lease_ptr wait_in_queue(acquire_request what, core::acquire_machine& machine, const std::stop_token& stop);
+  lease_ptr wait_in_queue(acquire_request what, core::acquire_machine& machine, const lease_ptr& offer,
+                          const std::stop_token& stop);
+  lease_ptr offer_of(const acquire_request& what) const;
+  core::acquire_machine::position position_of(const acquire_request& what, const lease_ptr& offer);
+  lease_ptr was_handed(const acquire_request& what, const lease_ptr& offer);
   lease_ptr try_while_waiting(const acquire_request& what, core::acquire_machine& machine, const std::stop_token& stop);
   void obtain_ticket(const acquire_request& what, core::acquire_machine& machine, const std::stop_token& stop);
   driver::limits limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop);
@@ -71,6 +82,7 @@ class acquirer {
   gateway& db_;
   identity& who_;
   held_locks& locks_;
+  handover& handover_;
   local_wait_queue& queue_;
   ticket_upkeep& tickets_;
   ticket_cleanup& cleanup_;

@@ -77,7 +77,13 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
 }
 
 std::optional<core::lock_owner> force_release::look(const lock_name& name, const driver::limits& until) {
-  return db_.run(until, [&](const store::access& db) { return store::find_lock_owner(db, name.view()); });
+  auto out = db_.run(until, [&](const store::access& db) { return store::find_lock_owner(db, name.view()); });
+  if (!out || !out->is_committed) return out;
+  // Of a lock that was handed over here, the holder's own token is known.
+  locks_.registry().each_of(name, [&](const lease_state& a) {
+    if (a.tenure && a.is_held() && a.id.text() == out->acquisition) out->token = a.token;
+  });
+  return out;
 }
 
 // Sent once: if the reply is lost, the version keeps it from what somebody else has by then.

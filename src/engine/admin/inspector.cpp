@@ -1,5 +1,6 @@
 #include "engine/admin/inspector.hpp"
 
+#include "base/boot_clock.hpp"
 #include "store/inspection.hpp"
 
 namespace rowlock::inline v1::engine {
@@ -11,14 +12,31 @@ store::schema_files inspector::files() const {
 std::vector<lock_info> inspector::list(std::string_view prefix) {
   db_.check_usable();
   std::vector<std::string> odd;
-  auto out = db_.run(db_.call_limits(), [&](const store::access& db) { return store::list(db, prefix, odd); });
+  auto out = db_.run(db_.call_limits(), [&](const store::access& db) {
+    return store::list(db, prefix, odd,
+                       [this](lock_info& info, std::string_view acquisition) { amend(info, acquisition); });
+  });
   db_.events().odd_rows(odd);
   return out;
 }
 
+// The row shows the first holder of an acquisition that was handed over, and the last token that is reserved for it.
+void inspector::amend(lock_info& info, std::string_view acquisition) {
+  const auto now = base::now();
+  held_.each_of(info.name, [&](const lease_state& a) {
+    if (!a.tenure || !a.is_held() || a.id.text() != acquisition) return;
+    info.thread = a.tenure->by.text();
+    info.token = a.token;
+    info.held_for = now - a.asked_at;
+  });
+}
+
 std::optional<lock_info> inspector::find(const lock_name& name) {
   db_.check_usable();
-  return db_.run(db_.call_limits(), [&](const store::access& db) { return store::find(db, name.view()); });
+  return db_.run(db_.call_limits(), [&](const store::access& db) {
+    return store::find(db, name.view(),
+                       [this](lock_info& info, std::string_view acquisition) { amend(info, acquisition); });
+  });
 }
 
 std::vector<waiter_info> inspector::waiters(const lock_name& name) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/gateway/gateway.hpp"
+#include "engine/lease/lock_registry.hpp"
 #include "store/schema.hpp"
 
 namespace rowlock::inline v1::engine {
@@ -19,7 +20,7 @@ namespace rowlock::inline v1::engine {
 /// Answers what people ask of the database, and applies its schema.
 class inspector {
  public:
-  explicit inspector(gateway& db) : db_{db} {}
+  inspector(gateway& db, lock_registry& held) : db_{db}, held_{held} {}
 
   std::vector<lock_info> list(std::string_view prefix);
   std::optional<lock_info> find(const lock_name& name);
@@ -34,8 +35,10 @@ class inspector {
 
  private:
   store::schema_files files() const;
+  void amend(lock_info& info, std::string_view acquisition);
 
   gateway& db_;
+  lock_registry& held_;
 };
 
 }  // namespace rowlock::inline v1::engine

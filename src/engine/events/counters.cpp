@@ -47,6 +47,7 @@ client_statistics counters::read() const {
   for (std::size_t i = 0; i < errors_.size(); ++i)
     if (const auto failures = read_one(errors_.at(i)); failures > 0)
       out.errors.push_back({.code = static_cast<errc>(i), .failures = failures});
+  out.handovers = read_one(handovers);
   out.renewals = read_one(renewals);
   out.renewal_failures = read_one(renewal_failures);
   out.release_failures = read_one(release_failures);

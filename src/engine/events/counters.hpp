@@ -29,6 +29,7 @@ class counters {
     what.fetch_add(times, std::memory_order_relaxed);
   }
 
+  number handovers{0};
   number renewals{0};
   number renewal_failures{0};
   number release_failures{0};
@@ -72,6 +73,7 @@ class counted_call {
   /// A holder gets once more what it has: that is not counted.
   void ends_at_once() noexcept { is_counted_ = false; }
   bool is_counted() const noexcept { return is_counted_; }
+  base::instant began() const noexcept { return began_; }
   duration elapsed() const noexcept;
 
  private:

@@ -127,6 +127,7 @@ void write_failures(page& to, const client_statistics& of) {
 }
 
 void write_counts(page& to, const client_statistics& of) {
+  to.counter("rowlock_handovers", "Locks that were handed over from thread to thread.").total(of.handovers);
   to.counter("rowlock_renewals", "Locks that were renewed.").total(of.renewals);
   to.counter("rowlock_renewal_failures", "Leases that could not be renewed because the database did not answer.")
       .total(of.renewal_failures);

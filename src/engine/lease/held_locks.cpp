@@ -28,10 +28,11 @@ duration left_of(const lease_state& a) noexcept { return std::max(a.deadline() -
 
 }  // namespace
 
-held_locks::held_locks(gateway& db, release_notices& notices, maintenance& on)
+held_locks::held_locks(gateway& db, local_wait_queue& queue, release_notices& notices, maintenance& on)
     : db_{db},
       notices_{notices},
       maintenance_{on},
+      handover_{db, queue, registry_},
       watchdog_{registry_, *this},
       renewer_{db, registry_, *this},
       reconciler_{db, notices, on},
@@ -46,12 +47,16 @@ void held_locks::start() {
 void held_locks::admit(const lease_ptr& a, const std::function<void()>& first) {
   if (!registry_.add(a, first)) {  // closed since: nobody has worked under it
     a->stays_until = base::instant::min();
-    end(*a);
+    end(*a, db_.call_limits());
     db_.check_usable();
   }
-  watchdog_.arm(a->deadline());
-  if (a->renews) maintenance_.wake_at(a->renewal_due());
+  keep(*a);
   if (a->transaction) heartbeat_.attend(a);
+}
+
+void held_locks::keep(const lease_state& a) {
+  watchdog_.arm(a.deadline());
+  if (a.renews) maintenance_.wake_at(a.renewal_due());
 }
 
 // --- releasing -------------------------------------------------------------------------------------------------------
@@ -70,32 +75,42 @@ void held_locks::release(const lease_ptr& a) {
   if (!was_last) return;
   // Before the next holder can have it, and be reported.
   db_.events().tell([&] { return events::released{.name = a->name, .token = a->token, .held = a->was_held_for()}; });
-  end(*a);
+  const auto until = db_.call_limits();
+  if (const auto next = handover_.pass_on(*a, until)) return keep(*next);
+  end(*a, until);
 }
 
 void held_locks::release_soon(const lease_ptr& a) noexcept {
   if (db_.is_foreign() || !registry_.drop(*a)) return;
-  if (a->release(base::now())) return reconciler_.add(reconciler_.entry_for(*a));
+  if (a->release(base::now())) return release_later(*a);
   if (a->take_unfired()) watchdog_.fire({a});
 }
 
-void held_locks::end(lease_state& a) { a.transaction ? end_transaction(a) : end_lease(a); }
+void held_locks::release_later(const lease_state& a) {
+  reconciler_.add(reconciler_.entry_for(a));
+  handover_.not_here(a.name);
+}
 
-void held_locks::end_lease(const lease_state& a) {
-  const auto until = db_.call_limits();
+void held_locks::end(lease_state& a, const driver::limits& until) {
+  a.transaction ? end_transaction(a) : end_lease(a, until);
+}
+
+void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
   const bool may_be_prolonged = a.may_be_prolonged();
   store::release_outcome outcome{};
   try {
     outcome = try_release(a, until);
   } catch (const error&) {
-    reconciler_.add(reconciler_.entry_for(a));
+    release_later(a);
     throw;
   }
-  if (outcome == store::release_outcome::pinned) return reconciler_.add(reconciler_.entry_for(a));
-  if (outcome == store::release_outcome::gone)
+  if (outcome == store::release_outcome::pinned) return release_later(a);
+  if (outcome == store::release_outcome::gone) {
+    handover_.not_here(a.name);
     throw lock_lost(a,
                     "was freed or taken over by another client before this release; the work may not have been "
                     "protected to its end");
+  }
   if (may_be_prolonged) reconciler_.add(once_more(reconciler_.entry_for(a)));
   notices_.released(a.name, outcome == store::release_outcome::released_untold);
 }
@@ -211,6 +226,7 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   if (!a->is_held_at(base::now())) throw lock_lost(*a, a->why_lost());
   db_.check_usable();
   const base::instant sent = base::now();
+  a->was_extended = true;
   // A shorter lease may take effect even if no answer comes.
   a->shorten_deadline(core::local_deadline(sent, ttl, ttl));
   watchdog_.arm(a->deadline());
@@ -274,6 +290,7 @@ void held_locks::lost(const lease_ptr& a) {
     e.confirmed_by = a->confirmed_by();
     reconciler_.add(std::move(e));
   }
+  handover_.not_here(a->name);
   if (a->transaction) heartbeat_.look();
   maintenance_.wake_at(base::instant::min());
 }

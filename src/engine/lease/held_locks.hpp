@@ -10,6 +10,7 @@
 
 #include "base/recent_names.hpp"
 #include "engine/gateway/gateway.hpp"
+#include "engine/lease/handover.hpp"
 #include "engine/lease/lease_state.hpp"
 #include "engine/lease/lock_registry.hpp"
 #include "engine/lease/reconciler.hpp"
@@ -24,12 +25,13 @@ namespace rowlock::inline v1::engine {
 /// The locks of a client, from their grant until they are released or lost.
 class held_locks final : private lease_listener, private watchdog::listener {
  public:
-  held_locks(gateway& db, release_notices& notices, maintenance& on);
+  held_locks(gateway& db, local_wait_queue& queue, release_notices& notices, maintenance& on);
 
   /// Before the maintenance thread starts.
   void start();
   lock_registry& registry() noexcept { return registry_; }
   reconciler& unresolved_ones() noexcept { return reconciler_; }
+  handover& handing_over() noexcept { return handover_; }
   /// Before a lock is asked for that is held by a transaction. Throws if there is no thread to be had.
   void prepare_transactions() { heartbeat_.start(); }
 
@@ -66,10 +68,12 @@ class held_locks final : private lease_listener, private watchdog::listener {
   std::function<void()> report_of(const lease_state& a) override;
   void lost(const lease_ptr& a) override;
 
-  void end(lease_state& a);
-  void end_lease(const lease_state& a);
+  void end(lease_state& a, const driver::limits& until);
+  void end_lease(const lease_state& a, const driver::limits& until);
+  void release_later(const lease_state& a);
   store::release_outcome try_release(const lease_state& a, const driver::limits& until);
   void end_transaction(lease_state& a);
+  void keep(const lease_state& a);
   void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
   void commit_transaction(lease_state& a, const driver::limits& until);
   bool try_extend(const lease_ptr& a, duration ttl, const driver::limits& until);
@@ -85,6 +89,7 @@ class held_locks final : private lease_listener, private watchdog::listener {
   release_notices& notices_;
   maintenance& maintenance_;
   lock_registry registry_;
+  handover handover_;
   watchdog watchdog_;
   renewer renewer_;
   reconciler reconciler_;

@@ -6,6 +6,14 @@
 
 namespace rowlock::inline v1::engine {
 
+namespace {
+
+std::unique_ptr<const std::string> note_of(const lock_options& options) {
+  return options.note.empty() ? nullptr : std::make_unique<const std::string>(options.note);
+}
+
+}  // namespace
+
 lease_state::lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
                          const lock_options& options)
     : name{std::move(what)},
@@ -15,7 +23,22 @@ lease_state::lease_state(lock_name what, std::optional<holder> again, const core
       renews{options.renew},
       has_lease{true},
       at_least{options.at_least},
+      note{note_of(options)},
       time_to_live_{options.lease.count()} {}
+
+lease_state::lease_state(lock_name what, std::optional<holder> again, const holder& whose, const lock_options& options)
+    : lease_state{std::move(what), std::move(again), core::acquisition_id{}, options} {
+  tenure = std::make_unique<handed_tenure>(handed_tenure{.by = whose});
+}
+
+void lease_state::continue_from(const lease_state& before, const core::tenure& plan, base::instant now) noexcept {
+  id = before.id;
+  tenure->plan = plan;
+  asked_at = now;
+  set(over_, before.over());
+  set_deadline(before.deadline());
+  set_renewal_due(before.renewal_due());
+}
 
 // The heartbeat keeps a transaction alive.
 lease_state::lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
@@ -105,6 +128,7 @@ std::stop_source lease_state::lost_source() const noexcept {
 }
 
 void lease_state::was_confirmed_by(core::session_number session) noexcept {
+  was_confirmed_ = true;
   auto before = core::session_number::unknown;
   if (!confirmed_by_.compare_exchange_strong(before, session) && before != session)
     confirmed_by_ = core::session_number::several;

@@ -20,10 +20,17 @@
 #include "base/time.hpp"
 #include "core/identity.hpp"
 #include "core/lease.hpp"
+#include "core/tenure.hpp"
 #include "engine/events/counters.hpp"
 #include "engine/lease/held_transaction.hpp"
 
 namespace rowlock::inline v1::engine {
+
+/// What a lease has that was handed over, or may be.
+struct handed_tenure {
+  holder by;            ///< to whom; the row shows the first of the acquisition
+  core::tenure plan{};  ///< once it was handed over
+};
 
 /// One lock that was granted, from its grant until it is released or lost.
 ///
@@ -43,18 +50,22 @@ class lease_state {
   /// transaction, for as long as the client lives.
   lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
               const lock_options& options, duration limit, std::unique_ptr<held_transaction> in);
+  /// With a lease, of an acquisition that is handed over to it: see continue_from.
+  lease_state(lock_name what, std::optional<holder> again, const holder& whose, const lock_options& options);
 
   const lock_name name;
   const std::optional<holder> by;  // absent: not reentrant
-  const core::acquisition_id id;
+  core::acquisition_id id;         // set before another thread sees this object
   const rowlock::strategy strategy;
   const bool renews;
   const bool has_lease;
   const duration at_least;
+  const std::unique_ptr<const std::string> note;  // nullptr: none
   // Set once, before another thread sees this object:
   counters* counts = nullptr;  // nullptr: the client's own lock, which is not counted and not reported
   base::instant asked_at{};    // when the request was sent that was granted
   fencing_token token{};
+  std::unique_ptr<handed_tenure> tenure;                // nullptr: the database granted it
   base::instant hold_limit = base::instant::max();      // when it is lost, however well it is renewed
   base::instant stays_until = base::instant::min();     // released before that, its release is deferred
   const std::unique_ptr<held_transaction> transaction;  // used by the thread that has claimed this lock
@@ -94,11 +105,16 @@ class lease_state {
   /// The same for a renewal or extend. false: it came too late, and the lock is lost.
   bool set_left(base::instant sent, duration left, base::instant now) noexcept;
   void set_renewal_due(base::instant t) noexcept { set(due_, t); }
+  /// For a lock that no other thread has seen yet: it goes on with the acquisition of one that was released.
+  void continue_from(const lease_state& before, const core::tenure& plan, base::instant now) noexcept;
+
   /// Not if its lease covers all the time for which it may be held.
   bool wants_renewal() const noexcept { return renews && is_held() && !is_limited_now(); }
 
   /// Whether the last renewal that was sent has no answer, or has failed for want of one.
   std::atomic<bool> is_unreachable{false};
+  /// Whether its holder has changed its length: such a request may take effect late.
+  std::atomic<bool> was_extended{false};
   /// Why it is lost if its deadline passes now.
   loss_reason why_overdue() const noexcept {
     if (is_limited_now()) return loss_reason::hold_limit;
@@ -115,6 +131,7 @@ class lease_state {
   /// A transaction of that session of the server has confirmed it and pins its row.
   void was_confirmed_by(core::session_number session) noexcept;
   core::session_number confirmed_by() const noexcept { return confirmed_by_; }
+  bool was_confirmed() const noexcept { return was_confirmed_; }
 
   /// In one order with release(): a thread that claims it and then finds it held is seen by the thread that releases
   /// it.
@@ -167,6 +184,7 @@ class lease_state {
   atomic_time over_{0};
   atomic_time due_{0};
   std::atomic<bool> claimed_{false};
+  std::atomic<bool> was_confirmed_{false};  // by whichever session: of a file's it is not known
   std::atomic<core::session_number> confirmed_by_{core::session_number::unknown};
   std::stop_source lost_{std::nostopstate};  // under changing_
 };

@@ -1,42 +1,38 @@
 #include "engine/lease/lock_registry.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace rowlock::inline v1::engine {
-
-std::size_t lock_registry::hash::operator()(const key& k) const noexcept {
-  constexpr std::hash<std::string_view> of{};
-  constexpr std::size_t odd = 31;
-  return of(k.name) * odd + of(k.by);
-}
 
 bool lock_registry::add(const lease_ptr& a, const std::function<void()>& first) {
   const auto state = state_.lock();
   if (state->is_closed) return false;
   if (first) first();
+  list_by_name(*state, a);
   a->slot = state->listed.size();
-  a->is_listed = true;
   state->listed.push_back(a);
-  if (a->by) list_by_holder(*state, a);
+  a->is_listed = true;
   return true;
 }
 
-// What the same holder had before and has lost is not given again.
-void lock_registry::list_by_holder(contents& in, const lease_ptr& a) {
-  if (const auto lost = in.by_holder.find(key{a}); lost != in.by_holder.end()) in.spare = in.by_holder.extract(lost);
+void lock_registry::list_by_name(contents& in, const lease_ptr& a) {
+  in.listed.reserve(std::bit_ceil(in.listed.size() + 1));  // what follows cannot fail
   if (in.spare.empty()) {
-    in.by_holder.insert(a);
+    in.by_name.insert(a.get());
   } else {
-    in.spare.value() = a;
-    in.by_holder.insert(std::move(in.spare));
+    in.spare.value() = a.get();
+    in.by_name.insert(std::move(in.spare));
   }
 }
 
+// What the holder had before and has lost is not given again.
 const lease_ptr* lock_registry::find(const contents& in, const lock_name& name, const holder& by, base::instant now) {
-  const auto found = in.by_holder.find(key{name, by});
-  if (found == in.by_holder.end()) return nullptr;
-  return (*found)->is_held_at(now) ? &*found : nullptr;
+  const auto [from, to] = in.by_name.equal_range(name.view());
+  for (auto at = from; at != to; ++at)
+    if ((*at)->by == by && (*at)->is_held_at(now)) return &in.listed[(*at)->slot];
+  return nullptr;
 }
 
 lease_ptr lock_registry::again(const lock_name& name, const holder& by, base::instant now) {
@@ -52,9 +48,9 @@ bool lock_registry::has(const lock_name& name, const holder& by, base::instant n
 }
 
 bool lock_registry::has(const lock_name& name) {
-  const auto state = state_.lock();
-  return std::any_of(state->listed.begin(), state->listed.end(),
-                     [&](const lease_ptr& a) { return a->name == name && a->is_held(); });
+  bool out = false;
+  each_of(name, [&](const lease_state& a) { out = out || a.is_held(); });
+  return out;
 }
 
 bool lock_registry::drop(lease_state& a) {
@@ -74,14 +70,8 @@ void lock_registry::remove(lease_state& a) {
 lease_ptr lock_registry::unlist(contents& from, lease_state& a) {
   if (!a.is_listed) return nullptr;
   a.is_listed = false;
-  if (a.by) {
-    // Lost and taken again by the same holder, it is the later one's entry.
-    const auto found = from.by_holder.find(key{a.name, *a.by});
-    if (found != from.by_holder.end() && found->get() == &a) {
-      from.spare = from.by_holder.extract(found);
-      from.spare.value() = nullptr;
-    }
-  }
+  const auto [first, last] = from.by_name.equal_range(a.name.view());
+  from.spare = from.by_name.extract(std::find(first, last, &a));
   from.listed.back()->slot = a.slot;
   std::swap(from.listed[a.slot], from.listed.back());
   lease_ptr out = std::move(from.listed.back());

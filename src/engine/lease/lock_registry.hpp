@@ -4,6 +4,7 @@
 #include <functional>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/guarded.hpp"
@@ -39,6 +40,14 @@ class lock_registry {
   /// All of them; none can be added from now on.
   std::vector<lease_ptr> close();
 
+  /// Calls `look` for each lock of this name, of which at most one is held, as `each` does.
+  template <class Look>
+  void each_of(const lock_name& name, Look look) {
+    const auto state = state_.lock();
+    const auto [from, to] = state->by_name.equal_range(name.view());
+    for (auto at = from; at != to; ++at) look(std::as_const(**at));
+  }
+
   /// Calls `look` for each, under the mutex: it must be quick and may not call the registry.
   template <class Look>
   void each(Look look) {
@@ -47,31 +56,26 @@ class lock_registry {
   }
 
  private:
-  /// What the leases that have a holder are found by.
-  struct key {
-    key(const lock_name& of, const holder& whose) noexcept : name{of.view()}, by{whose.text()} {}
-    key(const lease_ptr& a) noexcept : key{a->name, *a->by} {}
-    bool operator==(const key&) const = default;
-    std::string_view name;
-    std::string_view by;
-  };
   struct hash {
     using is_transparent = void;
-    std::size_t operator()(const key& k) const noexcept;
+    std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>{}(name); }
+    std::size_t operator()(const lease_state* a) const noexcept { return (*this)(a->name.view()); }
   };
   struct equal {
     using is_transparent = void;
-    bool operator()(const key& a, const key& b) const noexcept { return a == b; }
+    bool operator()(const lease_state* a, const lease_state* b) const noexcept { return a->name == b->name; }
+    bool operator()(const lease_state* a, std::string_view name) const noexcept { return a->name.view() == name; }
+    bool operator()(std::string_view name, const lease_state* a) const noexcept { return a->name.view() == name; }
   };
-  using leases_of_holders = std::unordered_set<lease_ptr, hash, equal>;
+  using leases_by_name = std::unordered_multiset<lease_state*, hash, equal>;
   struct contents {
     std::vector<lease_ptr> listed;
-    leases_of_holders by_holder;
-    leases_of_holders::node_type spare;  // so that to lock and unlock again and again needs no memory
+    leases_by_name by_name;           // of these
+    leases_by_name::node_type spare;  // so that to lock and unlock again and again needs no memory
     bool is_closed = false;
   };
   static const lease_ptr* find(const contents& in, const lock_name& name, const holder& by, base::instant now);
-  static void list_by_holder(contents& in, const lease_ptr& a);
+  static void list_by_name(contents& in, const lease_ptr& a);
   static lease_ptr unlist(contents& from, lease_state& a);
   base::guarded<contents> state_;
 };

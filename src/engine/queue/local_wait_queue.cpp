@@ -22,10 +22,11 @@ local_wait_queue::waiter::waiter(local_wait_queue& in, const lock_name& name) : 
 
 local_wait_queue::waiter::~waiter() {
   const auto state = in_.state_.lock();
-  const auto found = state->queues.find(slot_.ticket.name);
+  const auto found = slot_.is_handed ? state->queues.end() : state->queues.find(slot_.ticket.name);
+  if (!slot_.ticket.attempt.is_none()) remember(*state, std::move(slot_.ticket.name));
+  if (found == state->queues.end()) return;
   queue& q = found->second;
   const bool was_first = at_ == q.begin();
-  if (!slot_.ticket.attempt.is_none()) remember(*state, std::move(slot_.ticket.name));
   q.erase(at_);
   if (q.empty()) {
     state->queues.erase(found);
@@ -60,9 +61,23 @@ void local_wait_queue::waiter::listen() {
 }
 
 local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop) {
+  return wait(until, stop, nullptr);
+}
+
+local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop,
+                                                         const std::shared_ptr<lease_state>& offer) {
+  return wait(until, stop, offer ? &offer : nullptr);
+}
+
+local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop,
+                                                         const std::shared_ptr<lease_state>* offer) {
   auto state = in_.state_.lock();
   slot_.sleeps_until = until;
-  base::wait_until(slot_.woken, state.lock(), until, stop, [&] { return state->is_closed || slot_.is_hinted; });
+  slot_.offer = offer;
+  base::wait_until(slot_.woken, state.lock(), until, stop,
+                   [&] { return slot_.is_handed || slot_.is_hinted || state->is_closed; });
+  slot_.offer = nullptr;
+  if (slot_.is_handed) return outcome::handed;
   if (state->is_closed) return outcome::closed;
   if (stop.stop_requested()) return outcome::stopped;
   return slot_.is_hinted ? outcome::hinted : outcome::out_of_time;
@@ -115,6 +130,41 @@ core::ticket_number local_wait_queue::waiter::ticket_number() const {
 bool local_wait_queue::waiter::is_first() const {
   const auto state = in_.state_.lock();
   return state->queues.at(slot_.ticket.name).front() == &slot_;
+}
+
+local_wait_queue::position local_wait_queue::waiter::where(base::instant now) const {
+  const auto state = in_.state_.lock();
+  const queue& q = state->queues.at(slot_.ticket.name);
+  return {.is_first = q.front() == &slot_, .ticket = slot_.ticket.number, .gives_way = now < q.gives_way_until};
+}
+
+local_wait_queue::slot* local_wait_queue::first_with_offer(contents& in, std::string_view name) {
+  if (in.is_closed || in.queues.empty()) return nullptr;
+  const auto found = in.queues.find(name);
+  if (found == in.queues.end()) return nullptr;
+  slot* const first = found->second.front();
+  return first->offer == nullptr ? nullptr : first;
+}
+
+// Who is first then is woken with the lock, too, unless it must look for itself: without an offer, or with a ticket,
+// for then it sleeps for as long as others come first.
+void local_wait_queue::leave_with_lock(contents& in, slot& s) {
+  const auto found = in.queues.find(s.ticket.name);
+  queue& q = found->second;
+  q.pop_front();
+  s.is_handed = true;
+  s.woken.notify_one();
+  if (q.empty()) {
+    in.queues.erase(found);
+    return;
+  }
+  slot& next = *q.front();
+  if (next.offer == nullptr || next.ticket.number != core::ticket_number::none) promote(q);
+}
+
+void local_wait_queue::give_way(std::string_view name, base::instant until) {
+  const auto state = state_.lock();
+  if (const auto found = state->queues.find(name); found != state->queues.end()) found->second.gives_way_until = until;
 }
 
 bool local_wait_queue::is_empty(const lock_name& name) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -21,6 +22,8 @@
 
 namespace rowlock::inline v1::engine {
 
+class lease_state;  // the queue only passes it on
+
 /// A position in the database's queue of a name.
 struct queue_ticket {
   std::string name;
@@ -33,12 +36,17 @@ struct queue_ticket {
 ///
 ///   of a waiter:  without a ticket --take--> with one --displace (the database has it no more)--> without
 ///
+/// A waiter may offer to take the lock from a holder in this process, while it waits. It is handed over, or not, under
+/// the mutex by which the wait ends: so either it leaves the queue and wakes with the lock, or it was never offered it.
+///
 /// A hint is remembered until its receiver listens again. A waiter listens first and tries then, so that it does not
 /// miss a release between its try and its sleep. Hints may be lost or wrong all the same: callers bound their waits.
 class local_wait_queue {
   struct slot {
     std::condition_variable_any woken;
     bool is_hinted = false;
+    const std::shared_ptr<lease_state>* offer = nullptr;  // what it takes if the lock is handed over to it
+    bool is_handed = false;                               // that is so, and it is in the queue no more
     base::instant sleeps_until{};
     queue_ticket ticket{};
     bool is_marked = false;  // the row says that somebody waits, since this ticket was committed
@@ -48,10 +56,17 @@ class local_wait_queue {
     bool is_behind = false;  // at the last look, somebody else's ticket came first
     fencing_token version{};
   };
-  using queue = std::list<slot*>;
+  struct queue : std::list<slot*> {
+    base::instant gives_way_until = base::instant::min();
+  };
 
  public:
-  enum class outcome : std::uint8_t { hinted, out_of_time, stopped, closed };
+  enum class outcome : std::uint8_t { hinted, out_of_time, stopped, closed, handed };
+  struct position {
+    bool is_first = false;
+    core::ticket_number ticket = core::ticket_number::none;
+    bool gives_way = false;
+  };
 
   /// A thread that waits for one name. At the end of its life the next one is first.
   class waiter {
@@ -65,6 +80,8 @@ class local_wait_queue {
     void listen();
     /// Until it is the first and has been hinted, or one of the other outcomes. Becoming the first is a hint.
     outcome wait(base::instant until, const std::stop_token& stop);
+    /// The same, or until what it offers to take was handed over to it: then it is the last thing it does.
+    outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>& offer);
 
     /// The ticket is committed: from now on its number decides the order.
     void take(const core::acquisition_id& attempt, core::ticket_number number);
@@ -76,8 +93,10 @@ class local_wait_queue {
     queue_ticket ticket() const;
     core::ticket_number ticket_number() const;
     bool is_first() const;
+    position where(base::instant now) const;
 
    private:
+    outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>* offer);
     local_wait_queue& in_;
     slot slot_;
     queue::iterator at_;
@@ -90,6 +109,15 @@ class local_wait_queue {
   static constexpr std::size_t most_left = 1000;
   /// Wakes the first waiter of this name. false: there is none.
   bool hint(std::string_view name);
+  /// If the first waiter of this name offers to take it: `take(offer)` answers whether it does, under the mutex. It
+  /// must be quick.
+  template <class Take>
+  bool hand_over(std::string_view name, Take take);
+  /// Whether it would.
+  template <class Fits>
+  bool takes(std::string_view name, Fits fits);
+  /// To then, the waiters of this name give way to other clients.
+  void give_way(std::string_view name, base::instant until);
   /// Wakes the waiter with this ticket if it would sleep past the end of a lease of which so much is left.
   void hint_late(const queue_ticket& whose, std::optional<duration> lease_left);
   /// Wakes the first waiter of each name.
@@ -132,9 +160,27 @@ class local_wait_queue {
     s.woken.notify_one();
   }
   static void promote(queue& q);
+  slot* first_with_offer(contents& in, std::string_view name);
+  static void leave_with_lock(contents& in, slot& s);
   static void remember(contents& in, std::string left) noexcept;
   static slot* find(contents& in, const queue_ticket& t);
   mutable base::guarded<contents> state_;
 };
+
+template <class Take>
+bool local_wait_queue::hand_over(std::string_view name, Take take) {
+  const auto state = state_.lock();
+  slot* const first = first_with_offer(*state, name);
+  if (first == nullptr || !take(*first->offer)) return false;
+  leave_with_lock(*state, *first);
+  return true;
+}
+
+template <class Fits>
+bool local_wait_queue::takes(std::string_view name, Fits fits) {
+  const auto state = state_.lock();
+  const slot* const first = first_with_offer(*state, name);
+  return first != nullptr && fits(**first->offer);
+}
 
 }  // namespace rowlock::inline v1::engine

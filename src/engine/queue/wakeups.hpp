@@ -19,8 +19,8 @@ class wakeups {
   wakeups& operator=(const wakeups&) = delete;
   ~wakeups() { stop(); }
 
-  /// Sources work while somebody is subscribed.
-  subscription subscribe() const { return subscription{sources_}; }
+  /// Sources work while somebody is subscribed to them.
+  const subscription::sources& all() const noexcept { return sources_; }
   /// Whether a waiter is told of a release, or nobody else can release. `is_marked`: its row says that somebody waits.
   bool is_told(bool is_marked) const noexcept;
   void look_sooner() const noexcept;

@@ -285,7 +285,10 @@ bool transaction_locks::try_confirm(driver::enlisted_transaction& in, const leas
   const auto installation = this->installation();
   const auto found = in_transaction(
       [&] { return in.pin({.name = a->name.view(), .installation = installation}, a->id.text(), a->time_to_live()); });
-  if (found == locked || found == old_view) a->was_confirmed_by(core::session_number{in.session()});
+  if (found == locked || found == old_view) {
+    a->was_confirmed_by(core::session_number{in.session()});
+    refuse_old_snapshot(in, *a);
+  }
   if (found == locked) {
     locks_.require_held(*a);
     return true;
@@ -310,6 +313,18 @@ bool transaction_locks::try_confirm(driver::enlisted_transaction& in, const leas
                                           " was renewed or acquired after this transaction took its snapshot, so what "
                                           "it has read may be out of date; roll it back, and begin again"};
   return false;
+}
+
+// The row does not tell whether the snapshot is older than the hand-over, and the holder before may have committed in
+// between. The next lock is granted by the database.
+void transaction_locks::refuse_old_snapshot(driver::enlisted_transaction& in, const lease_state& a) {
+  if (!a.tenure || !in.keeps_snapshot()) return;
+  locks_.handing_over().stop();
+  throw error{errc::stale_snapshot,
+              "the lock " + quoted(a.name) +
+                  " was handed over by another thread of this client, which this transaction's snapshot may not show; "
+                  "roll it back, and acquire the lock again: from now on this client hands over none, as with "
+                  "client_options::handover = false"};
 }
 
 store::renewal transaction_locks::standing_of(const lease_state& a) {

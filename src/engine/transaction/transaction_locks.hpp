@@ -55,6 +55,7 @@ class transaction_locks {
   bool try_confirm(driver::enlisted_transaction& in, const lease_ptr& a);
   std::string installation();
   void settle_installation(const std::string& supposed);
+  void refuse_old_snapshot(driver::enlisted_transaction& in, const lease_state& a);
   store::renewal standing_of(const lease_state& a);
 
   gateway& db_;

@@ -1,0 +1,403 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "contract/contract.hpp"
+#include "support/tier.hpp"
+
+// A lease passes between the threads of one client. What its row says meanwhile, and what other clients get.
+
+namespace rowlock::test {
+namespace {
+
+class handing_over : public contract {
+ protected:
+  static constexpr const char* name = "orders/42";
+
+  /// So long that a slow machine does not end a hand-over.
+  client connect_at_length(client_options options = {}) {
+    options.handover_limit = 1min;
+    return connect(std::move(options));
+  }
+
+  template <class Work>
+  static void on_threads(int count, Work work) {
+    std::vector<std::jthread> all;
+    for (int i = 0; i < count; ++i) all.emplace_back([=] { work(i); });
+  }
+
+  static std::uint64_t statements(const client& of) {
+    std::uint64_t out = 0;
+    for (const auto& each : of.stats().statements)
+      for (const auto count : each.took.counts) out += count;
+    return out;
+  }
+  static std::uint64_t handovers(const client& of) { return of.stats().handovers; }
+
+  /// Waits on a thread of its own, until it sleeps: what it gets.
+  using waiter = std::unique_ptr<background<held_lock>>;
+  static waiter start_to_wait(client& locks, lock_options options = with()) {
+    const auto waiting = locks.stats().waiting;
+    auto out = std::make_unique<background<held_lock>>(
+        [&locks, options](std::stop_token stop) { return locks.acquire(name, options, std::move(stop)); });
+    EXPECT_TRUE(eventually([&] { return locks.stats().waiting > waiting; }));
+    static_cast<void>(out->is_done_within(a_moment));
+    return out;
+  }
+
+  /// Threads that have the lock by turns until they are told to stop.
+  static std::vector<std::jthread> hammering(client& locks, int threads) {
+    std::vector<std::jthread> out;
+    for (int i = 0; i < threads; ++i)
+      out.emplace_back([&locks](const std::stop_token& stop) {
+        while (!stop.stop_requested()) locks.acquire(name, with()).release();
+      });
+    return out;
+  }
+};
+ROWLOCK_CONTRACT_SUITE(handing_over, leases(usual_pairs()));
+
+TEST_P(handing_over, loses_no_count_and_no_order_of_tokens) {
+  constexpr int threads = 32;
+  const int enough = many(1'000'000, 20'000);
+  auto locks = connect();
+  int visits = 0;  // guarded by the lock, as is:
+  fencing_token last;
+  std::atomic<int> out_of_order{0};
+  std::atomic<bool> is_enough{false};
+  std::atomic<int> cycles{0};
+  on_threads(threads, [&](int /*i*/) {
+    while (!is_enough) {
+      const auto held = locks.acquire(name, with());
+      if (held.token() <= last) ++out_of_order;
+      last = held.token();
+      if (++visits >= enough) is_enough = true;
+      ++cycles;
+    }
+  });
+  EXPECT_EQ(visits, cycles);
+  EXPECT_EQ(out_of_order, 0);
+  const auto stats = locks.stats();
+  EXPECT_GT(stats.handovers, static_cast<std::uint64_t>(enough) / 2);
+  std::uint64_t acquired = 0;
+  std::uint64_t released = 0;
+  for (const auto& each : stats.strategies) {
+    acquired += each.acquired;
+    released += each.released;
+  }
+  EXPECT_EQ(acquired, static_cast<std::uint64_t>(visits));
+  EXPECT_EQ(released, acquired);
+  EXPECT_EQ(stats.held, 0U);
+  auto other = connect();
+  const auto next = other.acquire(name, with());
+  EXPECT_GT(next.token(), last);
+}
+
+TEST_P(handing_over, and_waiting_cost_no_statement) {
+  auto locks = connect_at_length();
+  auto held = locks.acquire(name, with());
+  auto next = start_to_wait(locks);
+  held.release();  // reserves
+  held = next->get();
+  const auto before = statements(locks);
+  for (int i = 0; i < 10; ++i) {
+    next = start_to_wait(locks);
+    held.release();
+    held = next->get();
+  }
+  EXPECT_EQ(statements(locks), before);
+  EXPECT_EQ(handovers(locks), 11U);
+  EXPECT_EQ(db().tickets(), 0);
+}
+
+TEST_P(handing_over, of_many_threads_cost_few_statements) {
+  auto locks = connect_at_length();
+  const int cycles = many(2000, 200);
+  const auto before = statements(locks);
+  on_threads(8, [&](int /*i*/) {
+    for (int c = 0; c < cycles; ++c) locks.acquire(name, with()).release();
+  });
+  EXPECT_LT(statements(locks) - before, static_cast<std::uint64_t>(cycles));
+}
+
+TEST_P(handing_over, is_not_done_if_it_is_switched_off) {
+  auto locks = connect({.handover = false});
+  auto held = locks.acquire(name, with());
+  auto next = start_to_wait(locks);
+  EXPECT_EQ(db().tickets(), 1);
+  held.release();
+  EXPECT_GT(next->get().token().value(), 0);
+  EXPECT_EQ(handovers(locks), 0U);
+}
+
+TEST_P(handing_over, is_done_between_equal_leases_only) {
+  auto locks = connect_at_length();
+  const auto passes = [&](const lock_options& from, const lock_options& to,
+                          const std::function<void(held_lock&)>& meanwhile) {
+    const auto before = handovers(locks);
+    auto held = locks.acquire(name, with(from));
+    auto next = start_to_wait(locks, with(to));
+    meanwhile(held);
+    held.release();
+    next->get().release();
+    return handovers(locks) > before;
+  };
+  const auto nothing = [](held_lock& /*held*/) {};
+  EXPECT_TRUE(passes({}, {}, nothing));
+  EXPECT_TRUE(passes({.note = "n"}, {.note = "n"}, nothing));
+  EXPECT_FALSE(passes({}, {.note = "n"}, nothing));
+  EXPECT_FALSE(passes({.note = "n"}, {}, nothing));
+  EXPECT_FALSE(passes({}, {.lease = 31s}, nothing));
+  EXPECT_FALSE(passes({.renew = false}, {}, nothing));
+  EXPECT_FALSE(passes({}, {.renew = false}, nothing));
+  EXPECT_FALSE(passes({.hold_limit = 1h}, {}, nothing));
+  EXPECT_FALSE(passes({}, {.hold_limit = 1h}, nothing));
+  EXPECT_FALSE(passes({.at_least = 1ms}, {}, nothing));
+  EXPECT_FALSE(passes({}, {.at_least = 1ms}, nothing));
+  EXPECT_FALSE(passes({}, {.fairness = fairness::fifo}, nothing));
+  EXPECT_FALSE(passes({}, {}, [](held_lock& held) { held.extend(30s); }));
+  EXPECT_TRUE(passes({.fairness = fairness::fifo}, {}, nothing)) << "who waits decides";
+}
+
+TEST_P(handing_over, goes_past_nobody_who_waits_in_turn) {
+  auto locks = connect_at_length();
+  auto held = locks.acquire(name, with());
+  auto fair = start_to_wait(locks, with({.fairness = fairness::fifo}));
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  auto unfair = start_to_wait(locks);
+  held.release();
+  auto first = fair->get();
+  EXPECT_FALSE(unfair->is_done_within(a_moment));
+  EXPECT_EQ(handovers(locks), 0U);
+  first.release();
+  EXPECT_GT(unfair->get().token(), fencing_token{});
+}
+
+TEST_P(handing_over, ends_at_its_limit) {
+  auto locks = connect({.handover_limit = 10ms});
+  auto held = locks.acquire(name, with());
+  auto next = start_to_wait(locks);  // which takes longer
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 1; })) << "it waits like others now";
+  held.release();
+  EXPECT_GT(next->get().token(), fencing_token{});
+  EXPECT_EQ(handovers(locks), 0U);
+}
+
+TEST_P(handing_over, gives_way_to_other_clients) {
+  auto locks = connect();
+  auto other = connect();
+  const auto crowd = hammering(locks, 16);
+  for (const auto by : {fairness::unfair, fairness::fifo}) {
+    for (int i = 0; i < many(10, 3); ++i) {
+      const auto before = handovers(locks);
+      ASSERT_TRUE(eventually([&] { return handovers(locks) > before + 100; }));
+      const auto began = std::chrono::steady_clock::now();
+      other.acquire(name, with({.fairness = by})).release();
+      EXPECT_LT(std::chrono::steady_clock::now() - began, 5s) << i;
+    }
+  }
+}
+
+TEST_P(handing_over, between_crowds_of_two_clients_starves_neither) {
+  std::array<client, 2> all{connect(), connect()};
+  int visits = 0;  // guarded by the lock, as is:
+  fencing_token last;
+  std::atomic<int> cycles{0};
+  std::atomic<int> out_of_order{0};
+  std::array<std::atomic<int>, 2> of_each{};
+  const int enough = many(2000, 300);
+  on_threads(16, [&](int i) {
+    const auto mine = static_cast<std::size_t>(i % 2);
+    while (std::min(of_each[0].load(), of_each[1].load()) < enough) {
+      const auto held = all.at(mine).acquire(name, with());
+      if (held.token() <= last) ++out_of_order;
+      last = held.token();
+      ++visits;
+      ++cycles;
+      ++of_each.at(mine);
+    }
+  });
+  EXPECT_EQ(visits, cycles);
+  EXPECT_EQ(out_of_order, 0);
+}
+
+TEST_P(handing_over, shows_the_present_holder) {
+  auto locks = connect_at_length();
+  auto other = connect();
+  auto first = with();
+  first.as = holder::named("first");
+  auto second = with();
+  second.as = holder::named("second");
+  auto held = locks.acquire(name, first);
+  auto next = start_to_wait(locks, second);
+  held.release();
+  held = next->get();
+  ASSERT_EQ(handovers(locks), 1U);
+  for (const auto& seen : {locks.find(name).value(), locks.list().at(0)}) {
+    EXPECT_EQ(seen.thread, second.as->text());
+    EXPECT_EQ(seen.token, held.token());
+  }
+  const auto from_afar = other.find(name).value();
+  EXPECT_EQ(from_afar.owner, locks.find(name)->owner);
+  EXPECT_EQ(from_afar.thread, first.as->text()) << "to whom it was granted";
+  EXPECT_GE(from_afar.token, held.token()) << "reserved";
+  EXPECT_FALSE(locks.force_release(name, fencing_token{held.token().value() - 1}));
+  EXPECT_TRUE(locks.force_release(name, held.token())) << "what it shows, it frees";
+  EXPECT_EQ(held.why_lost(), loss_reason::forced);
+}
+
+TEST_P(handing_over, ends_when_another_client_frees_it) {
+  auto locks = connect_at_length();
+  auto other = connect();
+  const auto options = with({.lease = 300ms});
+  auto held = locks.acquire(name, options);
+  auto next = start_to_wait(locks, options);
+  held.release();
+  held = next->get();
+  ASSERT_TRUE(other.force_release(name, other.find(name)->token));
+  const auto taken = other.acquire(name, with());
+  EXPECT_GT(taken.token(), held.token());
+  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "at its next renewal";
+  EXPECT_EQ(error_of([&] {
+              held.release();
+              return true;
+            })->code(),
+            errc::lock_lost);
+}
+
+TEST_P(handing_over, renews_what_lasts) {
+  auto locks = connect_at_length();
+  const auto options = with({.lease = 200ms});
+  auto held = locks.acquire(name, options);
+  for (int i = 0; i < 10; ++i) {
+    auto next = start_to_wait(locks, options);
+    held.release();
+    held = next->get();
+    EXPECT_EQ(held.why_lost(), loss_reason::none);
+  }
+  EXPECT_GT(handovers(locks), 5U) << "a renewal that is under way ends one";
+  EXPECT_FALSE(eventually(500ms, [&] { return held.lost().stop_requested(); }));
+}
+
+TEST_P(handing_over, keeps_what_a_holder_has_more_than_once) {
+  auto locks = connect_at_length();
+  auto shared = with();
+  shared.as = holder::named("job");
+  auto held = locks.acquire(name, with());
+  auto one = start_to_wait(locks, shared);
+  auto two = start_to_wait(locks, shared);
+  held.release();
+  auto first = one->get();
+  auto second = two->get();  // the same, once more
+  EXPECT_EQ(first.token(), second.token());
+  EXPECT_EQ(handovers(locks), 1U);
+  auto third = start_to_wait(locks);
+  first.release();
+  EXPECT_FALSE(third->is_done_within(a_moment)) << "it is held yet";
+  second.release();
+  EXPECT_GT(third->get().token(), fencing_token{});
+  EXPECT_EQ(handovers(locks), 2U);
+}
+
+TEST_P(handing_over, is_reported_as_a_release_and_an_acquisition) {
+  const recorder told;
+  auto locks = connect_at_length({.observer = told.observer()});
+  auto held = locks.acquire(name, with());
+  std::vector<std::int64_t> tokens{held.token().value()};
+  for (int i = 0; i < 5; ++i) {
+    auto next = start_to_wait(locks);
+    held.release();
+    held = next->get();
+    tokens.push_back(held.token().value());
+  }
+  held.release();
+  locks.close();
+  std::vector<std::int64_t> seen;
+  bool is_held = false;
+  for (const auto& each : told.told()) {
+    if (const auto* const e = std::get_if<events::acquired>(&each.what)) {
+      EXPECT_FALSE(std::exchange(is_held, true));
+      seen.push_back(e->token.value());
+    }
+    if (const auto* const e = std::get_if<events::released>(&each.what)) {
+      EXPECT_TRUE(std::exchange(is_held, false));
+      EXPECT_EQ(e->token.value(), seen.back());
+    }
+  }
+  EXPECT_EQ(seen, tokens);
+}
+
+TEST_P(handing_over, leaves_nothing_behind_whoever_gives_up) {
+  auto locks = connect();
+  auto other = connect();
+  const int rounds = many(2000, 200);
+  on_threads(8, [&](int i) {
+    std::minstd_rand dice{static_cast<unsigned>(i)};
+    for (int r = 0; r < rounds; ++r) {
+      std::stop_source stop;
+      std::jthread stopping;
+      if (r % 3 == 0)
+        stopping = std::jthread{[stop, after = dice() % 500]() mutable {
+          std::this_thread::sleep_for(std::chrono::microseconds{after});
+          stop.request_stop();
+        }};
+      try {
+        const auto held = r % 3 == 0 ? std::optional{locks.acquire(name, with(), stop.get_token())}
+                                     : locks.try_acquire_for(name, std::chrono::microseconds{dice() % 500}, with());
+      } catch (const error& e) {
+        EXPECT_TRUE(e.code() == errc::cancelled) << e.what();
+      }
+    }
+  });
+  EXPECT_EQ(locks.stats().held, 0U);
+  EXPECT_TRUE(eventually([&] { return can_have(other, name); }));
+}
+
+TEST_P(handing_over, ends_with_the_client) {
+  auto other = connect();
+  for (int round = 0; round < many(100, 15); ++round) {
+    auto locks = connect();
+    std::atomic<int> ended{0};
+    std::jthread closing{[&] {
+      static_cast<void>(eventually([&] { return handovers(locks) > static_cast<std::uint64_t>(5 * round); }));
+      locks.close();
+    }};
+    on_threads(8, [&](int /*i*/) {
+      const auto why = error_of([&] {
+        for (;;) locks.acquire(name, with()).release();
+        return true;
+      });
+      if (why && (why->code() == errc::client_closed || why->code() == errc::lock_lost)) ++ended;
+    });
+    closing.join();
+    EXPECT_EQ(ended, 8);
+    EXPECT_TRUE(can_have(other, name)) << "it was released";
+  }
+}
+
+TEST_P(handing_over, falls_back_to_a_release_while_the_database_hangs) {
+  auto locks = connect({.handover_limit = 1min, .call_timeout = 1s});
+  auto held = locks.acquire(name, with());
+  auto next = start_to_wait(locks);
+  auto obstacle = db().stall();
+  const auto began = std::chrono::steady_clock::now();
+  held = {};  // which releases, as far as it can
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 3s);
+  obstacle.reset();
+  EXPECT_TRUE(next->is_done_within(10s)) << "it is released in the background";
+}
+
+}  // namespace
+}  // namespace rowlock::test
