@@ -82,10 +82,10 @@ struct client_options {
   std::string application = "rowlock";
   /// The greatest number of connections for statements, at least 1.
   ///
-  /// Connections are opened when they are needed. SQLite and PostgreSQL open one more when a call first waits, however
-  /// many wait: to look for changes, or for LISTEN. If the number is 2 or more, one connection is reserved for
-  /// renewals, releases and the like. Calls that find no free connection get one in the order of their arrival, after
-  /// renewals and releases.
+  /// Connections are opened when they are needed. One more is opened when a call first waits, however many wait: to
+  /// look for changes on SQLite, for LISTEN on PostgreSQL, to be woken on MySQL; on MariaDB two. If the number is 2 or
+  /// more, one connection is reserved for renewals, releases and the like. Calls that find no free connection get one
+  /// in the order of their arrival, after renewals and releases.
   std::size_t connections = 8;
   /// Whether requests of threads that would wait for each other are sent together.
   ///

@@ -51,7 +51,8 @@ enum class verb : std::uint8_t {
   acquire_in_turn,  // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
                     // comes after others, has its ticket, has left it, looks free. Tickets after the turn are not
                     // waited for; a granted ticket leaves the queue. Where it saves a statement
-  enqueue,          // name, owner, thread, attempt, life, note -> attempt, ticket
+  enqueue,          // name, owner, thread, attempt, life, note, the lease that a release may grant it (NULL: none) ->
+                    // attempt, ticket
   refresh_ticket,   // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
                     // not asked); nothing if the ticket is gone
   leave,            // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
@@ -61,7 +62,8 @@ enum class verb : std::uint8_t {
                     // for tickets only then, as is the next one:
   clear_waiting,    // name -> name, if its row does not say so any more, since nobody has a ticket
   first_waiter,     // name, attempt -> owner of the first ticket of another client, if the name looks free. The
-                    // attempt begins with the own client's id; also notifies the owner, where the database can
+                    // attempt begins with the own client's id; also notifies the owner, where the database can, or
+                    // else answers whether tickets of the own client come before
   turn,             // name, turn -> name, comes after others, has its ticket, looks free, left, version
   waiters,          // name -> name, ticket, owner, thread, age, note
   list_waiters,     // prefix, end of prefix -> as waiters

@@ -60,7 +60,7 @@ signature of_tickets(verb v) noexcept {
     case verb::clear_waiting:
       return {{name}, {name}};
     case verb::first_waiter:
-      return {{name, attempt}, {owner, told}};
+      return {{name, attempt}, {owner, told, is_behind}};
     case verb::turn:
       return {{name, turn}, {name, is_behind, has_ticket, looks_free, left, version}};
     case verb::waiters:

@@ -24,6 +24,7 @@ enum class foreign_news : std::uint8_t {
   none,     ///< there are no other processes
   counted,  ///< session::change_count counts their commits
   told,     ///< by a listener
+  woken,    ///< by a sleeping_listener
   asked     ///< by asking the database again
 };
 
@@ -42,6 +43,20 @@ class ROWLOCK_EXPORT listener {
   virtual std::vector<std::string> heard() = 0;
   /// Asks whether the server still answers. Throws if it does not.
   virtual void probe(const limits& until) = 0;
+};
+
+/// A connection on which other clients wake this one when it may acquire a name, for databases that say no more than
+/// that, and only while a statement sleeps. Used by one thread.
+class ROWLOCK_EXPORT sleeping_listener {
+ public:
+  sleeping_listener() = default;
+  sleeping_listener(const sleeping_listener&) = delete;
+  sleeping_listener& operator=(const sleeping_listener&) = delete;
+  virtual ~sleeping_listener() = default;
+
+  /// Sleeps for so long, on top of which `until` leaves time for the call itself. true: somebody woke it. To be woken
+  /// between two sleeps has no effect. Throws if the connection has ended.
+  virtual bool sleep(duration longest, const limits& until) = 0;
 };
 
 /// One database that can be connected to.
@@ -78,6 +93,12 @@ class ROWLOCK_EXPORT database {
   virtual foreign_news news() const noexcept = 0;
   /// The notifications to the client with this owner. Only where news() is `told`.
   virtual std::unique_ptr<listener> listen(const std::string& owner, const limits& until);
+  /// The client with this owner is to be woken on it; it sleeps for `longest` at most. Only where news() is `woken`.
+  virtual std::unique_ptr<sleeping_listener> listen_asleep(const std::string& owner, duration longest,
+                                                           const limits& until);
+  /// Wakes the client with this owner, on this session, if it sleeps and the server lets us. Where news() is not
+  /// `woken` it does nothing.
+  virtual void wake(session& /*on*/, std::string_view /*owner*/, const limits& /*until*/) {}
   /// Asks the server, on this session, to end the sessions whose calls were cut or whose replies were lost: the server
   /// may still be executing them. As far as it can; throws only if `on` cannot be used any more.
   virtual void end_lost_sessions(session& /*on*/, const limits& /*until*/) {}

@@ -21,6 +21,8 @@ const char* doing(chore c) noexcept {
       return "looking for changes";
     case chore::ending_sessions:
       return "ending a lost session";
+    case chore::waking:
+      return "waking who is next";
     default:
       return "migrating";
   }

@@ -23,6 +23,7 @@ enum class chore : std::uint8_t {
   scripting,
   looking_for_changes,
   ending_sessions,
+  waking,
   count_of_chores
 };
 

@@ -52,8 +52,8 @@ void find_pinned(dialect::verb how, const access& db, std::span<const lease_ref>
 
 /// What else concerns a release.
 struct queue_news {
-  bool is_left_over = false;                 ///< release_alone has left these, so somebody waits
-  base::recent_names* waited_for = nullptr;  ///< where the answer says whether somebody waits
+  bool is_left_over = false;                 ///< somebody waits, or did lately
+  base::recent_names* waited_for = nullptr;  ///< to be told
 };
 
 std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch,
@@ -98,7 +98,8 @@ std::vector<release_outcome> release(const access& db, std::span<const lease_ref
   const bool was_waited_for = waited_for != nullptr && std::any_of(batch.begin(), batch.end(), [&](const lease_ref& r) {
                                 return waited_for->may_contain(r.name);
                               });
-  if (!has_two_ways || was_waited_for) return end(how, db, batch, {.waited_for = waited_for});
+  if (!has_two_ways || was_waited_for)
+    return end(how, db, batch, {.is_left_over = was_waited_for, .waited_for = waited_for});
   std::vector<release_outcome> out(batch.size(), release_outcome::released);
   const auto is_over = end_alone(db, batch);
   std::vector<lease_ref> rest;

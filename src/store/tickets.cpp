@@ -63,9 +63,10 @@ bool clear_waiting(const access& db, std::string_view name) {
   return !db.run(dialect::verb::clear_waiting, {{field::name, name}}).empty();
 }
 
-std::string first_waiter(const access& db, std::string_view name, std::string_view mine) {
+next_waiter first_waiter(const access& db, std::string_view name, std::string_view mine) {
   const auto rows = db.run(dialect::verb::first_waiter, {{field::name, name}, {field::attempt, mine}});
-  return rows.empty() ? std::string{} : rows[0].text(field::owner);
+  if (rows.empty()) return {};
+  return {.owner = rows[0].text(field::owner), .is_behind = rows[0].is_true(field::is_behind)};
 }
 
 std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some) {

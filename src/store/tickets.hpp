@@ -56,9 +56,13 @@ void withdraw(const access& db, const ticket_ref& one);
 bool mark_waiting(const access& db, std::string_view name);
 /// true: nobody has a ticket for this name, as it seems, and its row does not say so any more.
 bool clear_waiting(const access& db, std::string_view name);
+struct next_waiter {
+  std::string owner{};     ///< empty: nobody
+  bool is_behind = false;  ///< the other client's own tickets come before; not told by databases that notify
+};
 /// Who has the first ticket of all but the client whose ids begin like this one, if the name looks free; also notifies
-/// that client, where the database can. Empty: nobody.
-std::string first_waiter(const access& db, std::string_view name, std::string_view mine);
+/// that client, where the database can.
+next_waiter first_waiter(const access& db, std::string_view name, std::string_view mine);
 /// One answer for each; a name may be among them once.
 std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some);
 /// Notifies the client with this owner.

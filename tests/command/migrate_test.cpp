@@ -144,20 +144,20 @@ TEST_F(command_migrate, status_for_programs_is_an_object) {
   EXPECT_EQ(found.at("migrations").at(0).at("version"), 1);
   EXPECT_EQ(found.at("migrations").at(0).at("file"), "0001_lock.sql");
   EXPECT_EQ(found.at("migrations").at(0).at("state"), "by_hand");
-  EXPECT_EQ(found.at("migrations").at(3).at("state"), "unknown");
-  EXPECT_EQ(found.at("migrations").at(3).at("file"), nullptr);
+  EXPECT_EQ(found.at("migrations").at(4).at("state"), "unknown");
+  EXPECT_EQ(found.at("migrations").at(4).at("file"), nullptr);
 }
 
 TEST_F(command_migrate, for_programs_prints_how_the_tables_stand_then) {
   const auto result = migrate({"--json"});
   EXPECT_EQ(result.end, exited(0)) << result;
   EXPECT_EQ(json::parse(result.out, nullptr, false), json::parse(migrate({"--status", "--json"}).out, nullptr, false));
-  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 3);
+  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 4);
 }
 
 TEST_F(command_migrate, that_is_dry_for_programs_prints_an_array) {
   const auto missing = json::parse(migrate({"--dry-run", "--json"}).out, nullptr, false);
-  ASSERT_EQ(missing.size(), 3U);
+  ASSERT_EQ(missing.size(), 4U);
   EXPECT_EQ(missing[0].at("version"), 1);
   EXPECT_EQ(missing[1].at("file"), "0002_waiter.sql");
   std::string all;

@@ -129,7 +129,7 @@ TEST_P(handing_over, of_many_threads_cost_few_statements) {
   on_threads(8, [&](int /*i*/) {
     for (int c = 0; c < cycles; ++c) locks.acquire(name, with()).release();
   });
-  EXPECT_LT(statements(locks) - before, static_cast<std::uint64_t>(cycles));
+  EXPECT_LT(statements(locks) - before, static_cast<std::uint64_t>(2 * cycles)) << "for eight times as many cycles";
 }
 
 TEST_P(handing_over, is_not_done_if_it_is_switched_off) {

@@ -16,7 +16,7 @@ namespace {
 /// Those who have waited for so long ask rarely by themselves.
 constexpr auto long_wait = 3s;
 constexpr auto beat = 2s;
-constexpr auto soon = slowness * 300ms;
+constexpr auto told_in_time = slowness * 300ms;
 /// Sooner than those who ask.
 constexpr auto hinted_at_once = slowness * 40ms;
 
@@ -286,7 +286,7 @@ TEST_F(hints, that_were_given_to_one_who_has_left_are_passed_on) {
     EXPECT_EQ(words{told.front()}, told_to(gone));
     return time;
   };
-  EXPECT_LE(shortest(soon, measure), soon);
+  EXPECT_LE(shortest(told_in_time, measure), told_in_time);
 }
 
 TEST_F(hints, are_given_by_one_who_leaves_a_free_name) {

@@ -359,6 +359,7 @@ TEST_P(upgrade_under_waiters, leaves_holders_and_waiters_alone) {
   }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
   const auto ticket = locks.waiters("job").at(0).ticket;
+  EXPECT_FALSE(waiter.is_done_within(200ms)) << "it has tried, and asks nothing for a while";
   db().return_to_second_schema();
   connect().migrate();
   EXPECT_EQ(locks.waiters("job").at(0).ticket, ticket);

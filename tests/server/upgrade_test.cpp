@@ -26,6 +26,7 @@ TEST_P(upgrade_beside_a_reader, gives_up_in_time_and_is_repeated_later) {
   background waiter{
       [&](std::stop_token stop) { return locks.acquire("orders/42", {.lease = long_lease}, std::move(stop)); }};
   ASSERT_TRUE(is_waited_for("orders/42"));
+  EXPECT_FALSE(waiter.is_done_within(a_moment)) << "it has tried, and asks nothing for a while";
   db().return_to_second_schema();
 
   auto reader = db().transaction("SELECT count(*) FROM rowlock_waiter");

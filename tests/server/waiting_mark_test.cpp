@@ -18,7 +18,7 @@ class waiting_mark : public on_each_server {
     return db().number("SELECT count(*) FROM rowlock_lock WHERE name = 'orders/42' AND waiting") == 1;
   }
 };
-ROWLOCK_SUITE_ON_SERVERS(waiting_mark, not_on("mysql", servers()));
+ROWLOCK_SUITE_ON_EACH_SERVER(waiting_mark);
 
 TEST_P(waiting_mark, is_there_while_somebody_waits_and_goes_with_the_last) {
   auto first = connect();
@@ -61,6 +61,7 @@ TEST_P(waiting_mark, that_nobody_needs_is_taken_off_by_a_release) {
 }
 
 TEST_P(waiting_mark, is_made_with_the_row_where_there_is_none) {
+  if (is_on("mysql")) GTEST_SKIP() << "there the row is made by an attempt that nobody comes before";
   auto locks = connect();
   auto other = connect();
   locks.migrate();

@@ -122,6 +122,11 @@ std::optional<lock_row> postgresql_database::row(std::string_view name) {
   });
 }
 
+void postgresql_database::return_to_third_schema() {
+  execute("ALTER TABLE rowlock_waiter DROP COLUMN lease");
+  server_database::return_to_third_schema();
+}
+
 bool postgresql_database::has_table(std::string_view table) {
   return connection_.with([&](pq_connection& c) {
     return c.run("SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2", {name(), table}).rows() == 1;

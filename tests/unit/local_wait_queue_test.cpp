@@ -74,6 +74,37 @@ TEST(local_wait_queue, a_hint_is_for_the_head_of_its_own_queue_only) {
   EXPECT_EQ(b.wait(at_once, {}), outcome::hinted);
 }
 
+TEST(local_wait_queue, a_hint_without_a_name_is_for_the_only_name) {
+  engine::local_wait_queue line;
+  EXPECT_TRUE(line.hint_the_only_name()) << "there is nobody to look for";
+  waiter a{line, "a"};
+  waiter behind{line, "a"};
+  a.listen();
+  behind.listen();
+  EXPECT_TRUE(line.hint_the_only_name());
+  EXPECT_TRUE(is_hinted(a));
+  EXPECT_FALSE(is_hinted(behind));
+  waiter b{line, "b"};
+  a.listen();
+  b.listen();
+  EXPECT_FALSE(line.hint_the_only_name());
+  EXPECT_FALSE(is_hinted(a));
+  EXPECT_FALSE(is_hinted(b));
+}
+
+TEST(local_wait_queue, a_waiter_knows_whether_it_is_alone) {
+  engine::local_wait_queue line;
+  waiter a{line, "a"};
+  waiter b{line, "b"};
+  EXPECT_TRUE(a.is_alone());
+  {
+    waiter another{line, "a"};
+    EXPECT_FALSE(a.is_alone());
+    EXPECT_FALSE(another.is_alone());
+  }
+  EXPECT_TRUE(a.is_alone());
+}
+
 TEST(local_wait_queue, whoever_sleeps_past_the_end_of_a_lease_is_hinted) {
   engine::local_wait_queue line;
   waiter one{line, "a"};
@@ -420,6 +451,21 @@ TEST(local_wait_queue, hands_over_past_nobody) {
   EXPECT_FALSE(line.takes("a", [](const engine::lease_state& /*o*/) { return true; }));
   second.stop.request_stop();
   EXPECT_EQ(second.ended.get(), outcome::stopped);
+}
+
+TEST(local_wait_queue, wakes_nobody_who_offers_to_take_it_when_the_first_leaves_with_the_lock) {
+  engine::local_wait_queue line;
+  offering second{line};
+  ASSERT_TRUE(test::eventually([&] { return line.takes("a", [](const engine::lease_state& /*o*/) { return true; }); }));
+  std::optional<waiter> first{std::in_place, line, "a"};
+  first->take(id("1"), ticket(3));  // goes before one without
+  EXPECT_FALSE(second.at.is_first());
+  first->leave_with_lock();
+  first.reset();
+  EXPECT_TRUE(second.at.is_first());
+  EXPECT_FALSE(second.has_ended()) << "it would find the lock held, and miss that it is handed over";
+  ASSERT_TRUE(hand_over(line, second.mine));
+  EXPECT_EQ(second.ended.get(), outcome::handed);
 }
 
 TEST(local_wait_queue, an_offer_that_does_not_fit_stays_where_it_is) {

@@ -37,6 +37,7 @@ class scripted : public engine::wakeup_source {
   using wakeup_source::pause;
   using wakeup_source::rest;
   using wakeup_source::set_live;
+  using wakeup_source::was_wanted;
 
   int begun() const { return begun_; }
   /// Of its thread, until it is stopped.
@@ -86,6 +87,20 @@ TEST(wakeup_source, starts_with_the_first_who_waits) {
   source.enter();
   source.stop();
   EXPECT_EQ(source.begun(), 1) << "there is one thread for all";
+}
+
+TEST(wakeup_source, remembers_once_that_somebody_has_waited) {
+  scripted source{wait_for_the_end};
+  EXPECT_FALSE(source.was_wanted());
+  source.enter();
+  EXPECT_TRUE(source.was_wanted());
+  source.leave();
+  EXPECT_TRUE(source.was_wanted());
+  EXPECT_FALSE(source.was_wanted());
+  source.enter();
+  source.leave();
+  EXPECT_TRUE(source.was_wanted());
+  EXPECT_FALSE(source.was_wanted());
 }
 
 TEST(wakeup_source, one_that_was_stopped_does_not_start) {

@@ -69,7 +69,8 @@ constexpr std::string_view is_clear = "SELECT name FROM rowlock_lock WHERE name 
 
 // The attempt begins with the id that ends the owner.
 constexpr std::string_view first_waiter_one = R"(
-SELECT q.owner, NULL FROM rowlock_waiter q
+SELECT q.owner, NULL, EXISTS (SELECT 1 FROM rowlock_waiter b
+    WHERE b.name = ?1 AND b.ticket < q.ticket AND b.expires_at > SYSDATE(6)) FROM rowlock_waiter q
 WHERE q.name = ?1 AND q.expires_at > SYSDATE(6) AND RIGHT(q.owner, 16) <> LEFT(?2, 16) AND NOT EXISTS (
   SELECT 1 FROM rowlock_lock l
   WHERE l.name = ?1 AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))

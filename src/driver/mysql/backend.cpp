@@ -10,6 +10,7 @@
 #include "driver/lost_sessions.hpp"
 #include "driver/mysql/blockers.hpp"
 #include "driver/mysql/enlisted_transaction.hpp"
+#include "driver/mysql/listener.hpp"
 #include "driver/mysql/session.hpp"
 #include "driver/net/call_watchdog.hpp"
 #include "driver/warn_once.hpp"
@@ -26,9 +27,11 @@ class mysql_database final : public database {
         warning_{with.warning},
         enlisted_texts_{dialect::mysql_enlisted(with.table_prefix)} {}
 
-  std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
+  std::unique_ptr<session> connect(const limits& until) override {
+    return connect(until, std::nullopt, with_.call_timeout);
+  }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
-    return connect(until, with_.transaction_limit);
+    return connect(until, with_.transaction_limit, with_.call_timeout);
   }
   std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
     require_kind(tx, detail::backend::mysql);
@@ -38,7 +41,15 @@ class mysql_database final : public database {
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
   bool needs_static_objects() const noexcept override { return connector_needs_static_objects; }
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
-  foreign_news news() const noexcept override { return foreign_news::asked; }
+  foreign_news news() const noexcept override { return foreign_news::woken; }
+  std::unique_ptr<sleeping_listener> listen_asleep(const std::string& owner, duration longest,
+                                                   const limits& until) override {
+    return std::make_unique<mysql_listener>([&] { return connect(until, std::nullopt, with_.call_timeout + longest); },
+                                            owner, until);
+  }
+  void wake(session& on, std::string_view owner, const limits& until) override {
+    if (const auto lock = wake_up_lock(owner)) static_cast<mysql_session&>(on).interrupt_keeper_of(*lock, until);
+  }
   void end_lost_sessions(session& on, const limits& until) override {
     lost_.end_all([&](const std::string& mark) { static_cast<mysql_session&>(on).end_session(mark, until); });
   }
@@ -46,9 +57,10 @@ class mysql_database final : public database {
                    const limits& until) override;
 
  private:
-  std::unique_ptr<mysql_session> connect(const limits& until, std::optional<duration> transaction_limit) {
+  std::unique_ptr<mysql_session> connect(const limits& until, std::optional<duration> transaction_limit,
+                                         duration longest_call) {
     return std::make_unique<mysql_session>(address_,
-                                           mysql_options{.call_timeout = with_.call_timeout,
+                                           mysql_options{.call_timeout = longest_call,
                                                          .transaction_limit = transaction_limit,
                                                          .warning = [this](const std::string& s) { warning_(s); },
                                                          .lost = [this](const std::string& mark) { lost_.add(mark); }},
@@ -74,7 +86,8 @@ void mysql_database::end_session(const dialect::table& /*sql*/, session& on, std
                                  const limits& until) {
   auto& asking = static_cast<mysql_session&>(on);
   const auto blockers = blockers_of(
-      with_.table_prefix + "lock", name, asking, [&] { return connect(until, std::nullopt); }, until);
+      with_.table_prefix + "lock", name, asking, [&] { return connect(until, std::nullopt, with_.call_timeout); },
+      until);
   if (blockers.empty()) return;  // it has ended
   if (std::find(blockers.begin(), blockers.end(), number) == blockers.end())
     throw error{errc::database_error, "the row of \"" + std::string{name} + "\" says that session " +

@@ -9,6 +9,10 @@ namespace rowlock::inline v1::driver {
 /// The server's codes that several files use.
 namespace mysql_code {
 inline constexpr int overtaken = 1020;
+inline constexpr int no_such_session = 1094;
+inline constexpr int not_own_session = 1095;
+inline constexpr int denied = 1227;
+inline constexpr int interrupted = 1317;
 inline constexpr int lock_wait_timeout = 1205;
 inline constexpr int deadlock = 1213;
 }  // namespace mysql_code

@@ -33,10 +33,10 @@ constexpr const char* committing = "committing";
 constexpr const char* rolling_back = "rolling back";
 constexpr const char* waiting_to_migrate = "waiting for another client's migration";
 constexpr const char* ending_lost = "ending a lost session";
+constexpr const char* waking = "waking who is next";
 // Names of locks end at 64 characters.
 constexpr const char* migration_lock = "SHA2(CONCAT('rowlock migration ', DATABASE()), 224)";
 constexpr duration longest_lock_wait = 24h;
-constexpr int no_such_session = 1094;
 
 // Before any statement that answers more than one row.
 constexpr const char* all_rows = "SET SESSION sql_select_limit = 18446744073709551615";
@@ -395,7 +395,16 @@ void mysql_session::end_session(const std::string& mark, const limits& until) {
 void mysql_session::end_session(std::int64_t number, const limits& until) try {
   simple("KILL " + std::to_string(number), {.doing = "ending another session", .writing = true}, until);
 } catch (const error& e) {
-  if (e.native_code() != no_such_session) throw;
+  if (e.native_code() != mysql_code::no_such_session) throw;
+}
+
+// In one statement, so that the number is never that of a session before. A name that nobody has is session 0.
+void mysql_session::interrupt_keeper_of(const std::string& lock, const limits& until) try {
+  const timed scope{times(), chore::waking};
+  simple("KILL QUERY IS_USED_LOCK('" + lock + "')", {waking}, until);
+} catch (const error& e) {
+  using namespace mysql_code;
+  if (e.native_code() != no_such_session && e.native_code() != not_own_session && e.native_code() != denied) throw;
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -49,11 +49,15 @@ class mysql_session final : public session {
   void end_session(const std::string& mark, const limits& until);
   /// Ends the server session of this number, if there is one.
   void end_session(std::int64_t number, const limits& until);
+  /// Ends the statement of the session that has this user-level lock, if there is one and this account may.
+  void interrupt_keeper_of(const std::string& lock, const limits& until);
   /// The rows of a statement, as text.
   std::vector<row> ask(const std::string& sql, const char* doing, const limits& until) {
     return simple(sql, {doing}, until);
   }
   mysql_kind kind() const noexcept { return kind_; }
+  /// The name of the user-level lock that the server session holds for as long as it lives. Empty: there are none here.
+  std::string mark() const { return is_marked_ ? mark_ : std::string{}; }
 
  private:
   std::vector<row> do_run(const dialect::step& what, std::span<const request> batch, const limits& until) override;

@@ -165,6 +165,7 @@ lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& m
         listen_to_others();
         what.gives_way = waiter.where(base::now()).gives_way;
         if (auto lease = try_while_waiting(what, machine, stop)) {
+          waiter.leave_with_lock();
           if (lease->id == waiter.ticket().attempt) queued.how = ticket_cleanup::departure::spent;
           return lease;
         }
@@ -358,7 +359,13 @@ acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisiti
 std::optional<acquirer::reply> acquirer::granted_by_release(const acquire_request& what, base::instant sent,
                                                             const strategies::answer& refused,
                                                             const store::access& db) {
-  if (refused.holding.empty() || !refused.left || what.waiter == nullptr) return std::nullopt;
+  if (refused.holding.empty() || !refused.left) return std::nullopt;
+  if (cleanup_.is_unwanted(what.name, refused.holding)) {
+    const store::lease_ref unwanted{.name = what.name.view(), .acquisition = refused.holding};
+    store::release(db, {&unwanted, 1});
+    return reply{.sent = sent};  // inconclusive: asked again
+  }
+  if (what.waiter == nullptr) return std::nullopt;
   const auto ticket = what.waiter->ticket();
   if (ticket.attempt.text() != refused.holding) return std::nullopt;
   reply out{.sent = sent,

@@ -64,8 +64,8 @@ class acquirer {
   reply send(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   reply hold(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   reply ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
-  static std::optional<reply> granted_by_release(const acquire_request& what, base::instant sent,
-                                                 const strategies::answer& refused, const store::access& db);
+  std::optional<reply> granted_by_release(const acquire_request& what, base::instant sent,
+                                          const strategies::answer& refused, const store::access& db);
   std::optional<strategies::answer> refused_by_queue(const acquire_request& what, const store::access& db) const;
   std::optional<strategies::answer> adopt(const acquire_request& what, const core::acquisition_id& id,
                                           const driver::limits& until) noexcept;

@@ -57,7 +57,7 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
       case nobody:
         return false;
       case freed:
-        notices_.released(name, false);
+        notices_.released(name, !db_.can().notifies_waiters);
         // Nobody else is told of what a transaction has had that was undone.
         if (!machine.owner().is_committed) notices_.pass_on(name);
         return true;

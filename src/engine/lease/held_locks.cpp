@@ -112,7 +112,8 @@ void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
                     "protected to its end");
   }
   if (may_be_prolonged) reconciler_.add(once_more(reconciler_.entry_for(a)));
-  notices_.released(a.name, outcome == store::release_outcome::released_untold);
+  const bool is_untold = outcome == store::release_outcome::released_untold;
+  if (!notices_.released(a.name, is_untold)) waited_for_.remove(a.name.view());
 }
 
 // What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
@@ -138,7 +139,10 @@ void held_locks::end_transaction(lease_state& a) {
   const claimed_lease scope{a};
   heartbeat_.forget(a);
   const auto until = db_.call_limits();
-  if (a.transaction->was_cut_short()) return notices_.released(a.name, false);
+  if (a.transaction->was_cut_short()) {
+    notices_.released(a.name, false);
+    return;
+  }
   if (a.transaction->is_over() || !a.transaction->session().looks_alive()) {
     a.transaction->end();
     throw lock_lost(a, loss_reason::session_ended);

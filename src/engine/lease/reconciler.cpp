@@ -74,7 +74,8 @@ void reconciler::release_by(verb how, std::vector<unresolved> entries, const dri
 void reconciler::settle(unresolved e, store::release_outcome outcome) {
   if (store::is_released(outcome)) {
     if (e.may_be_prolonged) list_.put_back({once_more(e)}, base::now());
-    return notices_.released(e.name, outcome == store::release_outcome::released_untold);
+    notices_.released(e.name, outcome == store::release_outcome::released_untold);
+    return;
   }
   if (outcome == store::release_outcome::pinned || e.may_appear) list_.put_back({std::move(e)}, base::now());
 }

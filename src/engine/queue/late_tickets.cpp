@@ -25,6 +25,13 @@ bool late_tickets::has(const lock_name& name, base::instant now) {
   return has(*all, name);
 }
 
+std::vector<core::acquisition_id> late_tickets::of(const lock_name& name, base::instant now) {
+  std::vector<core::acquisition_id> out;
+  for (const auto& t : *all_.lock())
+    if (t.name == name && t.until > now) out.push_back(t.attempt);
+  return out;
+}
+
 bool late_tickets::has(const std::vector<ticket>& all, const lock_name& name) {
   return std::any_of(all.begin(), all.end(), [&](const ticket& t) { return t.name == name; });
 }

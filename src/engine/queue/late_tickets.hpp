@@ -12,13 +12,13 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Tickets of this client whose waiters have left, from then until the database has deleted them or they have expired
-/// there: a fair attempt would come after them for no reason.
+/// Tickets of this client whose waiters have left, from then until they matter no more, or to a time.
 class late_tickets {
  public:
   void add(const lock_name& name, const core::acquisition_id& attempt, base::instant until);
   void remove(const core::acquisition_id& attempt) noexcept;
   bool has(const lock_name& name, base::instant now);
+  std::vector<core::acquisition_id> of(const lock_name& name, base::instant now);
   /// Returns when there is none of this name, at the deadline, or on `stop`.
   void wait(const lock_name& name, base::instant deadline, const std::stop_token& stop);
 

@@ -30,9 +30,19 @@ local_wait_queue::waiter::~waiter() {
   q.erase(at_);
   if (q.empty()) {
     state->queues.erase(found);
-  } else if (was_first) {
+  } else if (was_first && (!slot_.leaves_with_lock || must_look(*q.front()))) {
     promote(q);
   }
+}
+
+void local_wait_queue::waiter::leave_with_lock() {
+  const auto state = in_.state_.lock();
+  slot_.leaves_with_lock = true;
+}
+
+// Without an offer, or with a ticket: then it sleeps for as long as others come first.
+bool local_wait_queue::must_look(const slot& first) {
+  return first.offer == nullptr || first.ticket.number != core::ticket_number::none;
 }
 
 void local_wait_queue::remember(contents& in, std::string left) noexcept try {
@@ -146,8 +156,7 @@ local_wait_queue::slot* local_wait_queue::first_with_offer(contents& in, std::st
   return first->offer == nullptr ? nullptr : first;
 }
 
-// Who is first then is woken with the lock, too, unless it must look for itself: without an offer, or with a ticket,
-// for then it sleeps for as long as others come first.
+// Who is first then sleeps on, and is woken with the lock, too, unless it must look for itself.
 void local_wait_queue::leave_with_lock(contents& in, slot& s) {
   const auto found = in.queues.find(s.ticket.name);
   queue& q = found->second;
@@ -158,13 +167,17 @@ void local_wait_queue::leave_with_lock(contents& in, slot& s) {
     in.queues.erase(found);
     return;
   }
-  slot& next = *q.front();
-  if (next.offer == nullptr || next.ticket.number != core::ticket_number::none) promote(q);
+  if (must_look(*q.front())) promote(q);
 }
 
 void local_wait_queue::give_way(std::string_view name, base::instant until) {
   const auto state = state_.lock();
   if (const auto found = state->queues.find(name); found != state->queues.end()) found->second.gives_way_until = until;
+}
+
+bool local_wait_queue::waiter::is_alone() const {
+  const auto state = in_.state_.lock();
+  return state->queues.at(slot_.ticket.name).size() == 1;
 }
 
 bool local_wait_queue::is_empty(const lock_name& name) {
@@ -178,6 +191,13 @@ bool local_wait_queue::hint(std::string_view name) {
   const auto found = state->queues.find(name);
   if (found == state->queues.end()) return false;
   wake(*found->second.front());
+  return true;
+}
+
+bool local_wait_queue::hint_the_only_name() {
+  const auto state = state_.lock();
+  if (state->queues.size() > 1) return false;
+  for (auto& [name, q] : state->queues) wake(*q.front());
   return true;
 }
 

@@ -47,6 +47,7 @@ class local_wait_queue {
     bool is_hinted = false;
     const std::shared_ptr<lease_state>* offer = nullptr;  // what it takes if the lock is handed over to it
     bool is_handed = false;                               // that is so, and it is in the queue no more
+    bool leaves_with_lock = false;                        // that it got by itself
     base::instant sleeps_until{};
     queue_ticket ticket{};
     bool is_marked = false;  // the row says that somebody waits, since this ticket was committed
@@ -83,6 +84,8 @@ class local_wait_queue {
     /// The same, or until what it offers to take was handed over to it: then it is the last thing it does.
     outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>& offer);
 
+    /// It has got the lock by itself, and is about to go: who is first then may wait until it is handed over.
+    void leave_with_lock();
     /// The ticket is committed: from now on its number decides the order.
     void take(const core::acquisition_id& attempt, core::ticket_number number);
     void mark();
@@ -94,6 +97,8 @@ class local_wait_queue {
     core::ticket_number ticket_number() const;
     bool is_first() const;
     position where(base::instant now) const;
+    /// No other thread waits for this name.
+    bool is_alone() const;
 
    private:
     outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>* offer);
@@ -118,6 +123,8 @@ class local_wait_queue {
   bool takes(std::string_view name, Fits fits);
   /// To then, the waiters of this name give way to other clients.
   void give_way(std::string_view name, base::instant until);
+  /// The same if all who wait here wait for one name. false: they wait for several.
+  bool hint_the_only_name();
   /// Wakes the waiter with this ticket if it would sleep past the end of a lease of which so much is left.
   void hint_late(const queue_ticket& whose, std::optional<duration> lease_left);
   /// Wakes the first waiter of each name.
@@ -160,6 +167,7 @@ class local_wait_queue {
     s.woken.notify_one();
   }
   static void promote(queue& q);
+  static bool must_look(const slot& first);
   slot* first_with_offer(contents& in, std::string_view name);
   static void leave_with_lock(contents& in, slot& s);
   static void remember(contents& in, std::string left) noexcept;

@@ -12,9 +12,10 @@ class release_notices {
   release_notices& operator=(const release_notices&) = delete;
   virtual ~release_notices() = default;
   /// `is_untold`: the row says that somebody waits, and the release has told nobody.
-  virtual void released(const lock_name& name, bool is_untold) = 0;
+  /// false: nobody was found who waits.
+  virtual bool released(const lock_name& name, bool is_untold) = 0;
   /// Notifies the next waiter of a name that nobody else is told of.
-  virtual void pass_on(const lock_name& name) = 0;
+  virtual bool pass_on(const lock_name& name) = 0;
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -22,6 +22,16 @@ constexpr duration most_of_a_hold = 200ms;   // most are shorter, and end with a
 
 bool is_known(core::ticket_number n) { return core::to_integer(n) > 0; }
 
+template <class Tickets>
+std::vector<lock_name> names_of(const Tickets& some) {
+  std::vector<lock_name> out;
+  for (const auto& t : some)
+    if (is_known(t.number)) out.push_back(t.name);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 }  // namespace
 
 void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
@@ -29,6 +39,7 @@ void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_
   const auto now = base::now();
   const auto next = how == departure::spent ? base::later(now, most_of_a_hold) : now;
   if (is_known(number) && how != departure::spent) late_.add(name, attempt, base::later(now, core::ticket_life));
+  if (how == departure::unwanted) unwanted_.add(name, attempt, base::later(now, core::ticket_life));
   leaving_.add({.name = name,
                 .attempt = attempt,
                 .number = number,
@@ -44,18 +55,26 @@ void ticket_cleanup::run(const driver::limits& until) noexcept try {
                             .stop = until.stop};
   auto due = leaving_.take_due(base::now());
   for (; due.size() > batch_size; due.pop_back()) leaving_.add(std::move(due.back()));
+  const auto names = names_of(due);
   leave(std::move(due), soon);
+  wake(names, whom::any, soon);    // a release may have woken this client for one of them
 } catch (const std::exception&) {  // out of memory: tickets expire by themselves
 }
 
-void ticket_cleanup::leave_all(const driver::limits& until) { leave(leaving_.take_due(base::instant::max()), until); }
+void ticket_cleanup::leave_all(const driver::limits& until) {
+  auto all = leaving_.take_due(base::instant::max());
+  const auto names = names_of(all);
+  leave(std::move(all), until);
+  wake(names, whom::any, until);
+}
 
 void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits& until) {
-  tell(extract_if(tickets, [](const departing& t) { return t.number == no_such_ticket; }), until);
+  auto untold = extract_if(tickets, [](const departing& t) { return t.number == no_such_ticket; });
   auto again = extract_if(tickets, [](const departing& t) { return t.number == core::ticket_number::none; });
   withdraw(again, until);
   const auto left = leave_at_once(tickets, until);
   release_grants(tickets, until);
+  tell(std::move(untold), until);  // now that no ticket of this client keeps the mark on the row
   for (std::size_t i = 0; i < tickets.size(); ++i) {
     if (left[i]) {
       late_.remove(tickets[i].attempt);
@@ -67,32 +86,45 @@ void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits&
 }
 
 // The attempt is made all the same if the database does not delete it at once.
-void ticket_cleanup::clear(const lock_name& name, duration wait, const std::stop_token& stop) try {
-  const auto now = base::now();
-  if (!late_.has(name, now)) return;
+void ticket_cleanup::clear(const lock_name& name, duration wait, const std::stop_token& stop) {
   const auto longest = wait <= duration::zero() ? longest_leaving : std::min(wait, longest_leaving);
+  if (leave_at_last(name, longest, stop)) wake({&name, 1}, whom::any, soon());
+}
+
+// true: there were tickets. Whether they are gone is not sure.
+bool ticket_cleanup::leave_at_last(const lock_name& name, duration longest, const std::stop_token& stop) noexcept try {
+  const auto now = base::now();
+  if (!late_.has(name, now)) return false;
   const driver::limits until{.deadline = base::later(now, std::max(longest, db_.database().least_call())),
                              .stop = stop};
   leave(leaving_.take_if([&](const departing& t) { return is_known(t.number) && t.name == name; }), until);
   late_.wait(name, base::later(now, longest), stop);  // the maintenance thread may have taken it before
-} catch (const std::exception&) {                     // out of memory
+  return true;
+} catch (const std::exception&) {  // out of memory
+  return false;
 }
 
-// A release that saw the ticket before it was deleted may have granted it the lock. If it is committed later, or this
-// fails, the grant ends by itself, after a second.
+// A release that saw the ticket before it was deleted may have granted it the lock. If that is committed later, the
+// client is told, or finds it at its next attempt; else the grant ends by itself, after a second.
 void ticket_cleanup::release_grants(const std::vector<departing>& left, const driver::limits& until) noexcept try {
   for (const auto& t : left) {
     if (t.how != departure::unwanted || !db_.can().acquires_in_turn) continue;
-    const store::lease_ref one{.name = t.name.view(), .acquisition = t.attempt.text()};
-    const auto outcome = db_.run(
-        until,
-        [&](const store::access& db) {
-          return store::release(db, {&one, 1}).at(0);
-        },
-        purpose::releasing);
-    if (store::is_released(outcome)) released(t.name, outcome == store::release_outcome::released_untold);
+    db_.run(
+        until, [&](const store::access& db) { release_grants(t.name, db); }, purpose::releasing);
   }
 } catch (const std::exception&) {
+}
+
+void ticket_cleanup::release_grants(const lock_name& name, const store::access& db) {
+  for (const auto& attempt : unwanted_.of(name, base::now())) {
+    const store::lease_ref one{.name = name.view(), .acquisition = attempt.text()};
+    store::release(db, {&one, 1});
+  }
+}
+
+bool ticket_cleanup::is_unwanted(const lock_name& name, std::string_view attempt) {
+  const auto all = unwanted_.of(name, base::now());
+  return std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.text() == attempt; });
 }
 
 // Whether they are there, or still come, is not known.
@@ -118,13 +150,49 @@ std::vector<bool> ticket_cleanup::leave_at_once(const std::vector<departing>& so
   return std::vector<bool>(some.size());
 }
 
-// A waiter of this client goes on by itself: it tries, and releases, or leaves, which tells the next.
-void ticket_cleanup::released(const lock_name& name, bool is_untold) {
-  if (!queue_.hint(name.view()) && is_untold) pass_on(name);
+// A waiter of this client goes on by itself: it tries, and releases, or leaves, which tells the next; but another may
+// come before it.
+bool ticket_cleanup::released(const lock_name& name, bool is_untold) {
+  const bool is_next_here = queue_.hint(name.view());
+  if (!is_untold) return true;
+  if (!is_next_here) return pass_on(name);
+  wake({&name, 1}, whom::first, soon());
+  return true;
 }
 
-void ticket_cleanup::pass_on(const lock_name& name) {
-  if (db_.can().notifies_waiters) leave_later(name, who_.next_id(), no_such_ticket);
+driver::limits ticket_cleanup::soon() const {
+  return {.deadline = base::later(base::now(), std::min(db_.options().call_timeout, longest_ticket_run))};
+}
+
+// A waiter that is to be woken waits for that; all else can wait.
+bool ticket_cleanup::pass_on(const lock_name& name) {
+  if (wakes()) leave_at_last(name, longest_leaving, {});  // which the next may be behind
+  if (wake({&name, 1}, whom::any, soon())) return true;
+  if (db_.can().marks_waiting) leave_later(name, who_.next_id(), no_such_ticket);
+  return false;
+}
+
+bool ticket_cleanup::wakes() const noexcept { return db_.database().news() == driver::foreign_news::woken; }
+
+bool ticket_cleanup::wake(std::span<const lock_name> names, whom which, const driver::limits& until) noexcept try {
+  if (names.empty() || !wakes()) return false;
+  return db_.run(
+      until,
+      [&](const store::access& db) {
+        bool are_all = true;
+        for (const auto& name : names) are_all = tells(name, which, db) && are_all;
+        return are_all;
+      },
+      purpose::releasing);
+} catch (const std::exception&) {
+  return false;
+}
+
+bool ticket_cleanup::tells(const lock_name& name, whom which, const store::access& db) {
+  const auto next = store::first_waiter(db, name.view(), who_.next_id().text());
+  if (next.owner.empty() || (which == whom::first && next.is_behind)) return false;
+  db_.database().wake(db.session, next.owner, db.until);
+  return true;
 }
 
 void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& until) try {
@@ -138,10 +206,9 @@ void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& un
 // A ticket may be committed, and its waiter read that its name is marked, before it is not marked any more: who clears
 // the mark looks once more when that is committed.
 void ticket_cleanup::tell_or_clear(const lock_name& name, const store::access& db) {
-  const auto mine = who_.next_id();
-  const auto tells = [&] { return !store::first_waiter(db, name.view(), mine.text()).empty(); };
-  if (queue_.hint(name.view()) || tells()) return;
-  if (store::clear_waiting(db, name.view()) && tells()) store::mark_waiting(db, name.view());
+  release_grants(name, db);
+  if (queue_.hint(name.view()) || tells(name, whom::any, db)) return;
+  if (store::clear_waiting(db, name.view()) && tells(name, whom::any, db)) store::mark_waiting(db, name.view());
 }
 
 }  // namespace rowlock::inline v1::engine

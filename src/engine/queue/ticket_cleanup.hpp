@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <vector>
 
@@ -39,8 +40,11 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   /// All that are to go: the client closes.
   void leave_all(const driver::limits& until);
 
-  void released(const lock_name& name, bool is_untold) override;
-  void pass_on(const lock_name& name) override;
+  /// Whether nobody here wants the lock that a release has granted by this ticket.
+  bool is_unwanted(const lock_name& name, std::string_view attempt);
+
+  bool released(const lock_name& name, bool is_untold) override;
+  bool pass_on(const lock_name& name) override;
 
   base::instant next_due() override { return leaving_.next_due(); }
   void run(const driver::limits& until) noexcept override;
@@ -55,10 +59,20 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
     int attempts = 0;
     departure how = departure::by_another_grant;
   };
+  bool leave_at_last(const lock_name& name, duration longest, const std::stop_token& stop) noexcept;
   void leave(std::vector<departing> tickets, const driver::limits& until);
+  /// A waiter of another client: the first of all, or one that may come after waiters of this client.
+  enum class whom : std::uint8_t { first, any };
+  /// Whether the database leaves it to whoever releases to wake the next.
+  bool wakes() const noexcept;
+  /// Wakes those who wait for these names. false: it did not find one for each.
+  bool wake(std::span<const lock_name> names, whom which, const driver::limits& until) noexcept;
   void tell(std::vector<departing> names, const driver::limits& until);
+  driver::limits soon() const;
+  bool tells(const lock_name& name, whom which, const store::access& db);
   void tell_or_clear(const lock_name& name, const store::access& db);
   void release_grants(const std::vector<departing>& left, const driver::limits& until) noexcept;
+  void release_grants(const lock_name& name, const store::access& db);
   void withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept;
   std::vector<bool> leave_at_once(const std::vector<departing>& some, const driver::limits& until);
 
@@ -67,7 +81,8 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   local_wait_queue& queue_;
   maintenance& maintenance_;
   retry_list<departing> leaving_;
-  late_tickets late_;
+  late_tickets late_;      // a fair attempt would come after them for no reason
+  late_tickets unwanted_;  // a release may grant them a lock that nobody here wants
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -47,13 +47,17 @@ void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, con
 }
 
 void ticket_upkeep::mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept try {
-  if (db_.database().news() != driver::foreign_news::told) return;
+  const auto news = db_.database().news();
+  if (news != driver::foreign_news::told && news != driver::foreign_news::woken) return;
   if (w.ticket_number() == core::ticket_number::none || w.is_marked()) return;
   if (db_.run(until, [&](const store::access& db) { return store::mark_waiting(db, name.view()); })) w.mark();
 } catch (const std::exception&) {  // somebody keeps the row locked: the waiter asks again by itself
 }
 
 void ticket_upkeep::leave(local_wait_queue::waiter& w, const store::access& db) noexcept try {
+  // By a commit of its own, which the caller need not wait for unless the next thread of this client would be behind
+  // it.
+  if (db.sql.can().marks_waiting && !db.sql.can().notifies_waiters && w.is_alone()) return;
   const auto own = w.ticket();
   if (own.number == core::ticket_number::none) return;
   if (store::leave(db, refs({&own, 1})).at(0)) w.give_up_ticket();

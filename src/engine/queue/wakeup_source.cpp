@@ -13,6 +13,7 @@ void wakeup_source::enter() {
   const auto state = state_.lock();
   if (!state->thread.joinable() && !state->is_stopped)
     state->thread = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+  state->was_wanted = true;
   if (++state->waiting == 1) changed_.notify_all();
 }
 
@@ -64,6 +65,11 @@ error wakeup_source::as_error(const std::exception& e) {
 }
 
 bool wakeup_source::is_wanted() { return state_.lock()->waiting > 0; }
+
+bool wakeup_source::was_wanted() {
+  const auto state = state_.lock();
+  return std::exchange(state->was_wanted, state->waiting > 0);
+}
 
 bool wakeup_source::pause(base::instant until, const std::stop_token& stop) {
   auto state = state_.lock();

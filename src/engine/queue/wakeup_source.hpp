@@ -55,6 +55,8 @@ class wakeup_source {
     if (is) is_polling_ = false;
   }
   bool is_wanted();
+  /// Whether anybody waits, or has waited since the last call of this.
+  bool was_wanted();
   /// Whether waiters have to do without it from now on: true once, until it is live again.
   bool begins_to_poll() { return is_wanted() && !std::exchange(is_polling_, true); }
   static error as_error(const std::exception& e);
@@ -66,6 +68,7 @@ class wakeup_source {
  private:
   struct contents {
     std::size_t waiting = 0;
+    bool was_wanted = false;
     bool is_nudged = false;
     bool is_stopped = false;
     std::jthread thread;

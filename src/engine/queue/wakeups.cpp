@@ -7,6 +7,7 @@
 #include "engine/queue/commit_poller.hpp"
 #include "engine/queue/notify_listener.hpp"
 #include "engine/queue/queue_poller.hpp"
+#include "engine/queue/sleep_listener.hpp"
 #include "store/tickets.hpp"
 
 namespace rowlock::inline v1::engine {
@@ -37,30 +38,47 @@ class commit_wakeups final : public commit_poller {
 class poll_wakeups final : public queue_poller {
  public:
   poll_wakeups(gateway& db, local_wait_queue& queue, ticket_upkeep& tickets)
-      : db_{db}, queue_{queue}, tickets_{tickets} {}
+      : db_{db}, queue_{queue}, tickets_{tickets} {
+    *extra_look_.lock() = base::instant::max();
+  }
   ~poll_wakeups() override { stop(); }
   poll_wakeups(const poll_wakeups&) = delete;
   poll_wakeups& operator=(const poll_wakeups&) = delete;
 
-  /// While another source is live, this one need not look.
+  /// While another source is live, this one need not look, but for what look_at() says.
   void pause_while(bool another_is_live) {
     is_paused_ = another_is_live;
     if (!another_is_live) look_sooner();
   }
   bool tells(bool /*is_marked*/) const noexcept override { return is_live() && !is_paused_; }
+  /// Looks at that time, and from then on now and then.
+  void look_at(base::instant t) noexcept {
+    {
+      const auto extra = extra_look_.lock();
+      if (t >= *extra) return;
+      *extra = t;
+    }
+    nudge();
+  }
+  void look_sooner() noexcept override {
+    if (!is_paused_) queue_poller::look_sooner();
+  }
 
  private:
   void look(const std::stop_token& stop) override {
-    const auto until = db_.call_limits(stop);
-    const auto due = queue_.firsts_due(base::now());
-    db_.run(until, [&](const store::access& db) { tickets_.hint_those_who_may_go(db, due); });
+    const auto now = base::now();
+    if (is_paused_) *extra_look_.lock() = base::later(now, core::ticket_refresh);
+    const auto due = is_paused_ ? queue_.firsts() : queue_.firsts_due(now);
+    if (due.empty()) return;
+    db_.run(db_.call_limits(stop), [&](const store::access& db) { tickets_.hint_those_who_may_go(db, due); });
   }
-  base::instant next_look() override { return is_paused_ ? base::instant::max() : queue_.next_look(); }
+  base::instant next_look() override { return is_paused_ ? *extra_look_.lock() : queue_.next_look(); }
 
   gateway& db_;
   local_wait_queue& queue_;
   ticket_upkeep& tickets_;
   std::atomic<bool> is_paused_{false};
+  base::guarded<base::instant> extra_look_;
 };
 
 class notify_wakeups final : public notify_listener {
@@ -107,18 +125,71 @@ class notify_wakeups final : public notify_listener {
   poll_wakeups& meanwhile_;
 };
 
+class sleep_wakeups final : public sleep_listener {
+ public:
+  sleep_wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_upkeep& tickets,
+                poll_wakeups& meanwhile)
+      : sleep_listener{db.options().call_timeout},
+        db_{db},
+        who_{who},
+        queue_{queue},
+        tickets_{tickets},
+        meanwhile_{meanwhile} {}
+  ~sleep_wakeups() override { stop(); }
+  sleep_wakeups(const sleep_wakeups&) = delete;
+  sleep_wakeups& operator=(const sleep_wakeups&) = delete;
+
+  bool tells(bool is_marked) const noexcept override { return is_marked && is_live(); }
+
+ private:
+  std::unique_ptr<driver::sleeping_listener> open(const driver::limits& until) override {
+    return db_.database().listen_asleep(who_.owner(), longest_sleep, until);
+  }
+  void ring(const driver::limits& until) override {
+    db_.run(
+        until, [&](const store::access& db) { db_.database().wake(db.session, who_.owner(), until); },
+        purpose::releasing);
+  }
+  // Of several names, those that may go are found by one look; if it fails, by a try of each.
+  void woken(const driver::limits& until) override try {
+    if (queue_.hint_the_only_name()) return;
+    const auto firsts = queue_.firsts();
+    db_.run(until, [&](const store::access& db) { tickets_.hint_those_who_may_go(db, firsts); });
+  } catch (const error&) {
+    queue_.hint_all();
+  }
+  void falls_asleep() noexcept override { meanwhile_.look_at(base::later(base::now(), while_it_falls_asleep)); }
+  void began() override {
+    meanwhile_.pause_while(true);
+    queue_.hint_all();
+  }
+  void ended() noexcept override { meanwhile_.pause_while(false); }
+  void warn(const std::string& sentence) override { db_.events().warn(sentence); }
+  void polling(const error& why) noexcept override { db_.events().polling(why); }
+
+  static constexpr duration while_it_falls_asleep = std::chrono::milliseconds{20};
+
+  gateway& db_;
+  const identity& who_;
+  local_wait_queue& queue_;
+  ticket_upkeep& tickets_;
+  poll_wakeups& meanwhile_;
+};
+
 }  // namespace
 
 wakeups::wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_upkeep& tickets,
                  ticket_cleanup& cleanup) {
   const auto news = db.database().news();
   if (news == driver::foreign_news::counted) sources_.push_back(std::make_unique<commit_wakeups>(db, queue, tickets));
-  if (news != driver::foreign_news::asked && news != driver::foreign_news::told) return;
+  if (news == driver::foreign_news::counted || news == driver::foreign_news::none) return;
   auto poller = std::make_unique<poll_wakeups>(db, queue, tickets);
   auto& meanwhile = *poller;
   sources_.push_back(std::move(poller));
   if (news == driver::foreign_news::told)
     sources_.push_back(std::make_unique<notify_wakeups>(db, who, queue, cleanup, meanwhile));
+  if (news == driver::foreign_news::woken)
+    sources_.push_back(std::make_unique<sleep_wakeups>(db, who, queue, tickets, meanwhile));
 }
 
 bool wakeups::is_told(bool is_marked) const noexcept {

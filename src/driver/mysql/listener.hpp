@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "driver/backend.hpp"
+#include "driver/mysql/session.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// The user-level lock of the listener of the client with this owner. nullopt: no client has such an owner, so this
+/// text must not become part of a statement.
+std::optional<std::string> wake_up_lock(std::string_view owner);
+
+/// A connection that keeps the user-level lock of one client, by which others find it, and sleeps in a statement, which
+/// they end by KILL QUERY.
+///
+/// On MySQL it sleeps by SLEEP. On MariaDB, a KILL of a SLEEP that is just beginning or ending may stop every SLEEP on
+/// the server for two seconds (the two threads wait for each other's mutex), so it waits there for a user-level lock
+/// that another connection holds.
+class mysql_listener final : public sleeping_listener {
+ public:
+  using connect_another = std::function<std::unique_ptr<mysql_session>()>;
+  mysql_listener(const connect_another& connect, const std::string& owner, const limits& until);
+
+  bool sleep(duration longest, const limits& until) override;
+
+ private:
+  std::string sleep_of(duration longest) const;
+
+  std::unique_ptr<mysql_session> session_;
+  std::unique_ptr<mysql_session> awaited_{};  // on MariaDB
+};
+
+}  // namespace rowlock::inline v1::driver
