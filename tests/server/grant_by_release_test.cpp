@@ -14,7 +14,7 @@
 namespace rowlock::test {
 namespace {
 
-constexpr lock_options in_turn{.lease = long_lease, .fairness = fairness::fifo};
+const lock_options in_turn{.lease = long_lease, .fairness = fairness::fifo};
 constexpr auto time_to_come = 1s;
 
 class grant_by_release : public on_each_server {
