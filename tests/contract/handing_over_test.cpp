@@ -48,7 +48,7 @@ class handing_over : public contract {
 
   /// Waits on a thread of its own, until it sleeps: what it gets.
   using waiter = std::unique_ptr<background<held_lock>>;
-  static waiter start_to_wait(client& locks, lock_options options = with()) {
+  static waiter start_to_wait(client& locks, const lock_options& options = with()) {
     const auto waiting = locks.stats().waiting;
     auto out = std::make_unique<background<held_lock>>(
         [&locks, options](std::stop_token stop) { return locks.acquire(name, options, std::move(stop)); });
@@ -371,7 +371,8 @@ TEST_P(handing_over, ends_with_the_client) {
     auto locks = connect();
     std::atomic<int> ended{0};
     std::jthread closing{[&] {
-      static_cast<void>(eventually([&] { return handovers(locks) > static_cast<std::uint64_t>(5 * round); }));
+      static_cast<void>(
+          eventually([&] { return handovers(locks) > std::uint64_t{5} * static_cast<std::uint64_t>(round); }));
       locks.close();
     }};
     on_threads(8, [&](int /*i*/) {

@@ -403,8 +403,10 @@ void mysql_session::interrupt_keeper_of(const std::string& lock, const limits& u
   const timed scope{times(), chore::waking};
   simple("KILL QUERY IS_USED_LOCK('" + lock + "')", {waking}, until);
 } catch (const error& e) {
-  using namespace mysql_code;
-  if (e.native_code() != no_such_session && e.native_code() != not_own_session && e.native_code() != denied) throw;
+  const auto code = e.native_code();
+  const bool is_in_vain =
+      code == mysql_code::no_such_session || code == mysql_code::not_own_session || code == mysql_code::denied;
+  if (!is_in_vain) throw;
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -87,7 +87,7 @@ lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_t
   throw;
 }
 
-lease_ptr acquirer::wait_for(acquire_request what, base::instant deadline, const std::stop_token& stop) {
+lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
   const auto now = base::now();
   const bool takes_handovers = what.call != nullptr && handover_.takes(what.options);

@@ -50,7 +50,7 @@ class acquirer {
   lease_ptr acquire(const acquire_request& what, duration wait, const std::stop_token& stop);
   lease_ptr again(const acquire_request& what);
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
-  lease_ptr wait_for(acquire_request what, base::instant deadline, const std::stop_token& stop);
+  lease_ptr wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
   lease_ptr wait_in_queue(acquire_request what, core::acquire_machine& machine, const lease_ptr& offer,
                           const std::stop_token& stop);
   lease_ptr offer_of(const acquire_request& what) const;
