@@ -87,11 +87,11 @@ contestant session_locks(const server& at) {
   return {.name = at.session_lock.name, .what = {.way = way::session_lock}};
 }
 
-contest rush(const ring& where, contestant raw) {
-  auto made = contest_in(where, fmt::format("hot, {} processes, one name", crowd),
+contest rush(const ring& where, contestant raw, std::size_t processes) {
+  auto made = contest_in(where, fmt::format("hot, {} processes, one name", processes),
                          {std::move(raw), leases(fairness::unfair), leases(fairness::fifo), by(strategy::for_update),
                           by(strategy::version_cas)});
-  made.processes = crowd;
+  made.processes = processes;
   made.measure = measure_rush;
   return made;
 }
@@ -121,12 +121,13 @@ std::vector<contest> contests_on(const std::shared_ptr<const server>& at) {
                   .observe = at->observe};
   const auto raw = raw_transactions("raw BEGIN; SELECT … FOR UPDATE; UPDATE; COMMIT");
   // First what little is sent: a server cleans up behind the others, and counts that too.
-  return {waiting(here), handovers(here, {raw, session_locks(*at)}), rush(here, raw)};
+  return {waiting(here), handovers(here, {raw, session_locks(*at)}), rush(here, raw, 2), rush(here, raw, crowd)};
 }
 
 std::vector<contest> sqlite_contests() {
   const ring here{.database = "sqlite", .open_arena = [] { return std::make_unique<arena_in_file>(); }};
-  return {waiting(here), handovers(here, {}), rush(here, raw_transactions("raw BEGIN IMMEDIATE; UPDATE; COMMIT"))};
+  return {waiting(here), handovers(here, {}),
+          rush(here, raw_transactions("raw BEGIN IMMEDIATE; UPDATE; COMMIT"), crowd)};
 }
 
 }  // namespace bench

@@ -108,7 +108,10 @@ server postgresql_server(const std::string& url) {
           .add_old = add_old,
           .session_lock = {.name = "pg_advisory_lock",
                            .lock = "SELECT pg_advisory_lock($1::bigint)",
-                           .unlock = "SELECT pg_advisory_unlock($1::bigint)"}};
+                           .unlock = "SELECT pg_advisory_unlock($1::bigint)"},
+          .shared_session_lock = {.name = "pg_advisory_lock_shared",
+                                  .lock = "SELECT pg_advisory_lock_shared($1::bigint)",
+                                  .unlock = "SELECT pg_advisory_unlock_shared($1::bigint)"}};
 }
 
 }  // namespace bench

@@ -166,15 +166,16 @@ class session_lock_lane final : public lane {
 
 class session_locks final : public subject {
  public:
-  explicit session_locks(const server& at) : server_{at} {}
+  session_locks(const server& at, const session_lock& texts) : server_{at}, texts_{texts} {}
 
   std::unique_ptr<lane> open_lane(std::size_t number) override {
     auto key = fmt::format("{}", (std::uint64_t{space_} << 16U) + number);
-    return std::make_unique<session_lock_lane>(server_.connect(), server_.session_lock, std::move(key));
+    return std::make_unique<session_lock_lane>(server_.connect(), texts_, std::move(key));
   }
 
  private:
   const server& server_;
+  const session_lock& texts_;
   std::uint32_t space_ = std::random_device{}();  // so that two benchmarks on one server do not meet
 };
 
@@ -202,7 +203,13 @@ std::unique_ptr<subject> make_raw_compare_and_set(const server& at, const std::s
   return std::make_unique<raw<compare_and_set_lane>>(at, prefix, how);
 }
 
-std::unique_ptr<subject> make_session_locks(const server& at) { return std::make_unique<session_locks>(at); }
+std::unique_ptr<subject> make_session_locks(const server& at) {
+  return std::make_unique<session_locks>(at, at.session_lock);
+}
+
+std::unique_ptr<subject> make_shared_session_locks(const server& at) {
+  return std::make_unique<session_locks>(at, at.shared_session_lock);
+}
 
 std::unique_ptr<subject> with_one_name(std::unique_ptr<subject> of) {
   return std::make_unique<one_name>(std::move(of));

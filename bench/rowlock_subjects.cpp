@@ -39,6 +39,19 @@ class handle_lane final : public lane {
   rowlock::lock_options options_;
 };
 
+class share_lane final : public lane {
+ public:
+  share_lane(rowlock::client& locks, std::size_t number, const rowlock::lock_options& how)
+      : locks_{locks}, name_{name_of_lane(number)}, options_{how} {}
+
+  void cycle() override { locks_.acquire_shared(name_, options_).release(); }
+
+ private:
+  rowlock::client& locks_;
+  rowlock::lock_name name_;
+  rowlock::lock_options options_;
+};
+
 class mutex_lane final : public lane {
  public:
   mutex_lane(rowlock::client& locks, std::size_t number, const rowlock::lock_options& how)
@@ -172,6 +185,11 @@ class steps final : public subject {
 std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options) {
   return std::make_unique<rowlock_subject<handle_lane>>(url, std::move(how), std::move(options));
+}
+
+std::unique_ptr<subject> make_rowlock_shares(const std::string& url, rowlock::lock_options how,
+                                             rowlock::client_options options) {
+  return std::make_unique<rowlock_subject<share_lane>>(url, std::move(how), std::move(options));
 }
 
 std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::lock_options how,

@@ -62,6 +62,7 @@ struct server {
   std::string add_old;
   std::string nothing = "SELECT 1";  ///< gives a row and does nothing
   bench::session_lock session_lock{};
+  bench::session_lock shared_session_lock{};  ///< no name: it has none
 };
 
 /// As a server lists the sessions of this process, whoever opens them; see postgresql_server.cpp.

@@ -137,6 +137,23 @@ bench_case hot_cycle(const shared_server& at) {
                   with_one_name(handles("rowlock unique_index, fifo", at, {.fairness = rowlock::fairness::fifo}))});
 }
 
+bench_case shared_cycle(const shared_server& at, std::size_t threads) {
+  const auto shares = [&](const std::string& name) {
+    return in_tables(name, at, [](const server& on, const std::string& prefix) {
+      return make_rowlock_shares(on.url, {}, with(prefix));
+    });
+  };
+  std::vector<named_subject> subjects{handles("rowlock unique_index, distinct names", at, {}),
+                                      shares("rowlock shared, distinct names"),
+                                      with_one_name(shares("rowlock shared, one name"))};
+  if (const auto name = at->shared_session_lock.name; !name.empty())
+    subjects.push_back(with_one_name({.name = name + ", one name", .make = [at](const auto& /*folder*/) {
+                                        return make_shared_session_locks(*at);
+                                      }}));
+  return case_of(fmt::format("shared, {} thread{}", threads, threads == 1 ? "" : "s"), at, threads,
+                 std::move(subjects));
+}
+
 bench_case for_update_cycle(std::string name, const shared_server& at, std::size_t threads) {
   return case_of(std::move(name), at, threads, {raw_transactions(at), handles(strategy::for_update, at)});
 }
@@ -196,6 +213,9 @@ std::vector<bench_case> cases_on(const shared_server& at) {
                               cycle(at, 64),
                               cycle(at, 256),
                               hot_cycle(at),
+                              shared_cycle(at, 1),
+                              shared_cycle(at, 8),
+                              shared_cycle(at, 64),
                               for_update_cycle("cycle for_update, 1 thread, uncontended", at, 1),
                               for_update_cycle("cycle for_update, 8 threads, distinct names", at, most_threads),
                               version_cas_cycle("cycle version_cas, 1 thread, uncontended", at, 1),

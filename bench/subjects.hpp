@@ -21,6 +21,9 @@ namespace bench {
 /// client::acquire and held_lock::release; every lane has a name of its own, and all share one client.
 std::unique_ptr<subject> make_rowlock_handles(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options = {});
+/// The same with client::acquire_shared.
+std::unique_ptr<subject> make_rowlock_shares(const std::string& url, rowlock::lock_options how,
+                                             rowlock::client_options options = {});
 /// The same with mutex::lock and mutex::unlock.
 std::unique_ptr<subject> make_rowlock_mutexes(const std::string& url, rowlock::lock_options how,
                                               rowlock::client_options options = {});
@@ -68,6 +71,7 @@ std::unique_ptr<subject> make_raw_compare_and_set(const server& at, const std::s
 
 /// What the server has of its own: no row, no disk, no expiry, and a connection for every lock.
 std::unique_ptr<subject> make_session_locks(const server& at);
+std::unique_ptr<subject> make_shared_session_locks(const server& at);
 
 /// The same with one name for all lanes.
 std::unique_ptr<subject> with_one_name(std::unique_ptr<subject> of);

@@ -12,9 +12,17 @@ option(ROWLOCK_BUILD_COMMAND "Build the command rowlock" ${PROJECT_IS_TOP_LEVEL}
 option(ROWLOCK_BUILD_TESTS "Build the tests and the documentation's snippets" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_BUILD_EXAMPLES "Build the examples and the demonstration" ${PROJECT_IS_TOP_LEVEL})
 option(ROWLOCK_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(ROWLOCK_BUILD_FUZZ "Build the programs that libFuzzer feeds, and everything with its sanitizers; needs clang" OFF)
 option(ROWLOCK_INSTALL "Have install rules and packages" ${PROJECT_IS_TOP_LEVEL})
 
 if(NOT ROWLOCK_WITH_SQLITE AND NOT ROWLOCK_WITH_POSTGRESQL AND NOT ROWLOCK_WITH_MYSQL)
     message(FATAL_ERROR "Every backend is switched off, so there is no database that a lock could live in. "
                         "Configure with -DROWLOCK_WITH_SQLITE=ON, -DROWLOCK_WITH_POSTGRESQL=ON or -DROWLOCK_WITH_MYSQL=ON.")
+endif()
+
+if(ROWLOCK_BUILD_FUZZ)
+    if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+        message(FATAL_ERROR "ROWLOCK_BUILD_FUZZ needs clang, which has libFuzzer. Configure with CXX=clang++.")
+    endif()
+    set(ROWLOCK_SANITIZE "fuzzer-no-link,address,undefined")
 endif()

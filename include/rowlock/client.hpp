@@ -7,6 +7,7 @@
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include <rowlock/duration.hpp>
 #include <rowlock/export.hpp>
 #include <rowlock/held_lock.hpp>
+#include <rowlock/held_set.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/lock_name.hpp>
 #include <rowlock/options.hpp>
@@ -79,6 +81,11 @@ class ROWLOCK_EXPORT client {
   ///
   /// Each call is a holder of its own unless lock_options::as says otherwise: a second call for the same name waits for
   /// the first, even in the same thread.
+  ///
+  /// If threads wait for each other in a circle, each with a name that the one before wants, the wait of the one that
+  /// came last ends within 2 seconds, with errc::deadlock and a text that names all of them; over processes, hosts and
+  /// strategies, for what they hold as themselves (`mutex`) or as named holders. It is not retryable: the caller must
+  /// release what it has first.
   [[nodiscard]] held_lock acquire(const lock_name& name, const lock_options& options = {}, std::stop_token stop = {});
 
   /// Tries once to take a lock; nullopt means that another holder has it.
@@ -111,6 +118,94 @@ class ROWLOCK_EXPORT client {
     return try_acquire_for_(name, detail::until(t), options, std::move(stop));
   }
 
+  /// Waits without a time limit for one of these names, and returns its owning handle; held_lock::name() tells which.
+  ///
+  /// For a thing of which there are several (segments of a stock, slots of a licence): each has a name, and whoever
+  /// wants one takes the first that is free. It begins with the one that this client had last of them, so that clients
+  /// spread. With the default options that is one statement, also where all are taken.
+  ///
+  /// A call that waits stands in the queue of one name at a time, for at most 250 ms: that one it has as soon as it is
+  /// free, another after so long. With fairness::fifo it passes nobody who waits for a name; each is then asked for by
+  /// a statement of its own, as by the other strategies. Waits end as those of acquire() do.
+  ///
+  /// Throws errc::invalid_option if there is no name.
+  [[nodiscard]] held_lock acquire_any(std::span<const lock_name> names, const lock_options& options = {},
+                                      std::stop_token stop = {});
+  /// Tries once to have one of these names; nullopt: all are taken.
+  [[nodiscard]] std::optional<held_lock> try_acquire_any(std::span<const lock_name> names,
+                                                         const lock_options& options = {});
+  /// Waits for at most `wait` for one of these names; otherwise as try_acquire_for().
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<held_lock> try_acquire_any_for(std::span<const lock_name> names,
+                                                             const std::chrono::duration<Rep, Period>& wait,
+                                                             const lock_options& options = {},
+                                                             std::stop_token stop = {}) {
+    return try_acquire_any_for_(names, detail::saturate(wait), options, std::move(stop));
+  }
+
+  /// Waits without a time limit for all of these names, and returns one handle over them.
+  ///
+  /// They are granted together, in one transaction, or not at all: a call that waits holds none of them, so no order of
+  /// calls can end in a deadlock. Where all are free that is one statement (on MySQL and MariaDB two), however many
+  /// they are. Each lock has a fencing token of its own.
+  ///
+  /// While it waits, it stands in the queue of the first name, by their bytes, that was not free at its last try. With
+  /// fairness::fifo it passes nobody who waits for any of the names. Calls for one of them are faster to find it free
+  /// than a call for many is to find all free: a set that is asked for often should be a name of its own.
+  ///
+  /// A name that is given twice is had once. A holder (lock_options::as) that has some of them already has these again.
+  /// Waits end as those of acquire() do. (Redisson: RedissonMultiLock; the standard's scoped_lock.)
+  ///
+  /// Throws errc::invalid_option if there is no name, and errc::unsupported for the strategy for_update.
+  [[nodiscard]] held_set acquire_all(std::span<const lock_name> names, const lock_options& options = {},
+                                     std::stop_token stop = {});
+  /// Tries once to have all of these names; nullopt: one of them is taken, and it has none.
+  [[nodiscard]] std::optional<held_set> try_acquire_all(std::span<const lock_name> names,
+                                                        const lock_options& options = {});
+  /// Waits for at most `wait` for all of these names; otherwise as try_acquire_for().
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<held_set> try_acquire_all_for(std::span<const lock_name> names,
+                                                            const std::chrono::duration<Rep, Period>& wait,
+                                                            const lock_options& options = {},
+                                                            std::stop_token stop = {}) {
+    return try_acquire_all_for_(names, detail::saturate(wait), options, std::move(stop));
+  }
+
+  /// Waits without a time limit until it can share the name, and returns the owning handle.
+  ///
+  /// Any number of holders share a name; while one of them has it, nobody can have it alone, by whichever strategy, and
+  /// while somebody has it alone, nobody can share it. The handle is like that of acquire(): a lease with a fencing
+  /// token of its own, greater than all before, renewed until it is released or lost. A transaction cannot confirm it
+  /// (errc::unsupported). Waits end as those of acquire() do.
+  ///
+  /// Who wants the name alone is not kept waiting by new readers: with fairness::fifo none passes it, else none passes
+  /// one that has waited for 100 ms.
+  ///
+  /// A holder (lock_options::as) that has the name, shared or alone, has it again at once. One that shares it cannot
+  /// have it alone before it has let go.
+  ///
+  /// Throws errc::unsupported for another strategy than unique_index, and for at_least. (Redisson: RReadWriteLock.)
+  [[nodiscard]] held_lock acquire_shared(const lock_name& name, const lock_options& options = {},
+                                         std::stop_token stop = {});
+  /// Tries once to share a name; nullopt means that somebody has it alone, or waits for that.
+  [[nodiscard]] std::optional<held_lock> try_acquire_shared(const lock_name& name, const lock_options& options = {});
+  /// Waits for at most `wait` until it can share the name; otherwise as try_acquire_for().
+  template <class Rep, class Period>
+  [[nodiscard]] std::optional<held_lock> try_acquire_shared_for(const lock_name& name,
+                                                                const std::chrono::duration<Rep, Period>& wait,
+                                                                const lock_options& options = {},
+                                                                std::stop_token stop = {}) {
+    return try_acquire_shared_for_(name, detail::saturate(wait), options, std::move(stop));
+  }
+  /// Waits until the time `t`; otherwise as try_acquire_until().
+  template <class Clock, class Duration>
+  [[nodiscard]] std::optional<held_lock> try_acquire_shared_until(const lock_name& name,
+                                                                  const std::chrono::time_point<Clock, Duration>& t,
+                                                                  const lock_options& options = {},
+                                                                  std::stop_token stop = {}) {
+    return try_acquire_shared_for_(name, detail::until(t), options, std::move(stop));
+  }
+
   /// Releases all locks held through this client.
   ///
   /// Every handle is then lost (loss_reason::forced). Takes at most call_timeout; locks that cannot be released in that
@@ -140,6 +235,8 @@ class ROWLOCK_EXPORT client {
   /// - errc::database_error: the server does not say which session has the row, or names another one than the row does;
   ///   no session is ended
   ///
+  /// Of a name that several share, all are let go; with `only`, just the one whose token it is (see sharers()).
+  ///
   /// If the outcome is unknown, look (find()) before you repeat the call: it might free the next holder's lock.
   bool force_release(const lock_name& name, std::optional<fencing_token> only = {});
 
@@ -147,6 +244,8 @@ class ROWLOCK_EXPORT client {
   std::vector<lock_info> list(std::string_view prefix = {});
   /// Looks up the holder of one lock; nullopt means that nobody holds it.
   std::optional<lock_info> find(const lock_name& name);
+  /// Lists those who share a name, in the order in which they got it; empty: it is not shared.
+  std::vector<lock_info> sharers(const lock_name& name);
   /// Lists the waiters for a lock, ordered by their tickets.
   ///
   /// Does not list those that wait inside a transaction of their own (lock_in), nor those of programs with an older
@@ -213,6 +312,12 @@ class ROWLOCK_EXPORT client {
   explicit client(std::shared_ptr<engine::client_core> impl) noexcept;
   std::optional<held_lock> try_acquire_for_(const lock_name& name, duration wait, const lock_options& options,
                                             std::stop_token stop);
+  std::optional<held_lock> try_acquire_any_for_(std::span<const lock_name> names, duration wait,
+                                                const lock_options& options, std::stop_token stop);
+  std::optional<held_set> try_acquire_all_for_(std::span<const lock_name> names, duration wait,
+                                               const lock_options& options, std::stop_token stop);
+  std::optional<held_lock> try_acquire_shared_for_(const lock_name& name, duration wait, const lock_options& options,
+                                                   std::stop_token stop);
   std::shared_ptr<engine::client_core> impl_;
 };
 

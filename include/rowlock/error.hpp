@@ -28,8 +28,8 @@ enum class errc {
   lock_lost,       ///< The lock is no longer held: held_lock::why_lost() says why.
   not_held,        ///< No lock: the handle is empty, or the thread holds none through the mutex.
   would_deadlock,  ///< This very holder has the lock and would wait for itself.
-  // Begin the transaction again.
-  deadlock,               ///< Transactions waited for each other, and the database ended this one.
+  // Begin the transaction again; or, of a lock, release what the caller has, and begin again.
+  deadlock,               ///< Transactions, or holders of locks, waited for each other, and this one was ended.
   serialization_failure,  ///< Another transaction made a conflicting change.
   stale_snapshot,         ///< The transaction read data before it got the lock, so the data may be out of date.
   // The connection to the database.

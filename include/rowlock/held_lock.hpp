@@ -98,6 +98,25 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   /// - what the database reports: the lock is then held for at least the shorter of both leases
   void extend(duration lease);
 
+  /// Tries once to have alone what this handle shares; false: others share it, and nothing has changed.
+  ///
+  /// From then on it excludes all others, with a new token(). The lease keeps its end. There is no form that waits: two
+  /// who share a name and wait for each other would wait for ever. If it has the name alone already, nothing happens.
+  /// Does not wait in turn. (Boost: try_unlock_shared_and_lock.)
+  ///
+  /// Throws errc::not_held, errc::lock_lost, or what the database reports. If the outcome is unknown, the lock is lost
+  /// (loss_reason::unreachable).
+  [[nodiscard]] bool try_upgrade();
+  /// Shares from now on what this handle has alone, with those who wait for that, and a new token().
+  ///
+  /// Nobody can have the name alone in between. The lease keeps its end. If it is shared already, nothing happens.
+  ///
+  /// Throws:
+  /// - errc::not_held, errc::lock_lost
+  /// - errc::unsupported: it has no lease (for_update), or at_least, or its holder has it more than once
+  /// - what the database reports, as try_upgrade()
+  void downgrade();
+
   /// Releases the lock and leaves the handle empty, and throws if the lock was not held any more.
   ///
   /// If it is too early for lock_options::at_least, the name stays taken until that time is over.

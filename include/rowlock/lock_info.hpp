@@ -3,6 +3,7 @@
 #include <rowlock/detail/cxx20.hpp>
 #ifndef ROWLOCK_BEFORE_CXX20
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,11 @@ struct lock_info {
   /// On a server, a lock that is just being acquired looks like that too.
   bool held_by_transaction = false;
   std::string note{};  ///< lock_options::note, as far as others can read it.
+  /// How many permits are given out, if the name is shared; 0: one holder has it alone.
+  ///
+  /// client::find() and client::list() then show "(shared)" as the owner; client::sharers() lists the holders, each
+  /// with its own permits here.
+  std::int64_t sharers = 0;
 };
 
 }  // namespace rowlock::inline v1

@@ -22,7 +22,7 @@ namespace rowlock::inline v1 {
 enum class fairness : std::uint8_t {
   /// Waiters are woken in order, but a later caller may get the lock first if it asks at the right moment.
   ///
-  /// Has more throughput.
+  /// Has more throughput on SQLite, and where few wait: a try does not ask for the queue.
   unfair,
   /// The lock is granted in the order in which the callers began to wait, across threads, processes and strategies.
   ///

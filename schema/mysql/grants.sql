@@ -10,4 +10,6 @@ CREATE ROLE IF NOT EXISTS rowlock_app;
 
 GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_lock TO rowlock_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_waiter TO rowlock_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_share TO rowlock_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_edge TO rowlock_app;
 GRANT SELECT ON rowlock_migration TO rowlock_app;

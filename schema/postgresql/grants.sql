@@ -18,5 +18,5 @@ BEGIN
     (SELECT n.nspname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = 'rowlock_lock'::regclass));
 END $$;
 
-GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_lock, rowlock_waiter TO rowlock_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_lock, rowlock_waiter, rowlock_share, rowlock_edge TO rowlock_app;
 GRANT SELECT ON rowlock_migration TO rowlock_app;

@@ -45,6 +45,54 @@ std::optional<held_lock> client::try_acquire_for_(const lock_name& name, duratio
   return inside::held(core, core->acquiring.acquire(name, options, options.as, wait, stop));
 }
 
+held_lock client::acquire_any(std::span<const lock_name> names, const lock_options& options, std::stop_token stop) {
+  auto held = try_acquire_any_for_(names, duration::max(), options, std::move(stop));
+  if (!held) throw error{errc::cancelled, "stopped while waiting for one of several names"};
+  return std::move(*held);
+}
+
+std::optional<held_lock> client::try_acquire_any(std::span<const lock_name> names, const lock_options& options) {
+  return try_acquire_any_for_(names, duration::zero(), options, {});
+}
+
+std::optional<held_lock> client::try_acquire_any_for_(std::span<const lock_name> names, duration wait,
+                                                      const lock_options& options, std::stop_token stop) {
+  const auto core = inside::of(*this);
+  return inside::held(core, core->acquiring.acquire_any(names, options, options.as, wait, stop));
+}
+
+held_set client::acquire_all(std::span<const lock_name> names, const lock_options& options, std::stop_token stop) {
+  auto held = try_acquire_all_for_(names, duration::max(), options, std::move(stop));
+  if (!held) throw error{errc::cancelled, "stopped while waiting for several names"};
+  return std::move(*held);
+}
+
+std::optional<held_set> client::try_acquire_all(std::span<const lock_name> names, const lock_options& options) {
+  return try_acquire_all_for_(names, duration::zero(), options, {});
+}
+
+std::optional<held_set> client::try_acquire_all_for_(std::span<const lock_name> names, duration wait,
+                                                     const lock_options& options, std::stop_token stop) {
+  const auto core = inside::of(*this);
+  return inside::held(core, core->acquiring.acquire_all(names, options, options.as, wait, stop));
+}
+
+held_lock client::acquire_shared(const lock_name& name, const lock_options& options, std::stop_token stop) {
+  auto held = try_acquire_shared_for_(name, duration::max(), options, std::move(stop));
+  if (!held) throw error{errc::cancelled, "stopped while waiting to share \"" + std::string{name.view()} + "\""};
+  return std::move(*held);
+}
+
+std::optional<held_lock> client::try_acquire_shared(const lock_name& name, const lock_options& options) {
+  return try_acquire_shared_for_(name, duration::zero(), options, {});
+}
+
+std::optional<held_lock> client::try_acquire_shared_for_(const lock_name& name, duration wait,
+                                                         const lock_options& options, std::stop_token stop) {
+  const auto core = inside::of(*this);
+  return inside::held(core, core->acquiring.acquire(name, options, options.as, wait, stop, core::one_reader));
+}
+
 void client::release_all() noexcept {
   if (impl_ && impl_->db.is_usable()) impl_->locks.release_all();
 }
@@ -55,6 +103,7 @@ bool client::force_release(const lock_name& name, std::optional<fencing_token> o
 
 std::vector<lock_info> client::list(std::string_view prefix) { return inside::of(*this)->inspection.list(prefix); }
 std::optional<lock_info> client::find(const lock_name& name) { return inside::of(*this)->inspection.find(name); }
+std::vector<lock_info> client::sharers(const lock_name& name) { return inside::of(*this)->inspection.sharers(name); }
 std::vector<waiter_info> client::waiters(const lock_name& name) { return inside::of(*this)->inspection.waiters(name); }
 
 std::vector<waiter_info> client::list_waiters(std::string_view prefix) {

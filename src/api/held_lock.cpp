@@ -78,6 +78,12 @@ loss_reason held_lock::why_lost() const noexcept {
 // NOLINTNEXTLINE(readability-make-member-function-const): it is the lock that changes
 void held_lock::extend(duration lease) { detail::inside::client_of(*this).locks.extend(lease_, lease); }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): as before
+bool held_lock::try_upgrade() { return detail::inside::client_of(*this).upgrade(detail::inside::lease_of(*this)); }
+
+// NOLINTNEXTLINE(readability-make-member-function-const): as before
+void held_lock::downgrade() { detail::inside::client_of(*this).downgrade(detail::inside::lease_of(*this)); }
+
 void held_lock::release() {
   detail::inside::not_empty(*this);
   const auto lease = std::exchange(lease_, nullptr);

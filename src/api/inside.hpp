@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "engine/client_core.hpp"
 
@@ -31,6 +32,13 @@ struct inside {
   static std::optional<held_lock> held(const std::shared_ptr<engine::client_core>& by, engine::lease_ptr lease) {
     if (!lease) return std::nullopt;
     return held_lock{by, std::move(lease)};
+  }
+  static std::optional<held_set> held(const std::shared_ptr<engine::client_core>& by,
+                                      std::vector<engine::lease_ptr> leases) {
+    if (leases.empty()) return std::nullopt;
+    std::vector<held_lock> out;
+    for (auto& each : leases) out.push_back(held_lock{by, std::move(each)});
+    return held_set{std::move(out)};
   }
 };
 

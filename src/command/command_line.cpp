@@ -42,7 +42,7 @@ class parting {
     } else if (sub_ == nullptr) {
       sub_ = &subcommand(word);
       line_.ours.emplace_back(word);
-    } else if (sub_->get_name() == "run" && has_name_) {
+    } else if (has_name_ && (sub_->get_name() == "run" || sub_->get_name() == "lead")) {
       --at_;
       return false;
     } else {

@@ -16,8 +16,8 @@ struct command_line {
   bool has_separator = false;          ///< "--" was given
 };
 
-/// Parts them. What comes after "--" is the command's, and for `run` whatever comes after NAME and is no option of
-/// ours: so flock(1) does it. Throws usage_error for an option or a subcommand that does not exist.
+/// Parts them. What comes after "--" is the command's, and for `run` and `lead` whatever comes after NAME and is no
+/// option of ours: so flock(1) does it. Throws usage_error for an option or a subcommand that does not exist.
 command_line part(const CLI::App& whole, std::span<const char* const> words);
 
 /// Says so, and which one is meant.

@@ -86,7 +86,7 @@ _rowlock() {
         case ${words[i]} in
         --)
             ((++i))
-            [[ $subcommand != run ]] || _rowlock_offer_command
+            [[ $subcommand != @(run|lead) ]] || _rowlock_offer_command
             return
             ;;
         --database=* | --table-prefix=*) database+=("${words[i]}") ;;
@@ -101,7 +101,7 @@ _rowlock() {
             [[ $option != --database && $option != --table-prefix ]] || database+=("$option" "${words[i]}")
             ;;
         *)
-            if [[ $subcommand == run && $positionals == 1 ]]; then
+            if [[ $subcommand == @(run|lead) && $positionals == 1 ]]; then
                 _rowlock_offer_command
                 return
             fi
@@ -120,7 +120,7 @@ _rowlock() {
         _rowlock_offer $(_rowlock_subcommands)
     elif [[ $subcommand == @(show|waiters|release) && $positionals == 0 ]]; then
         _rowlock_offer_names
-    elif [[ $subcommand == run && $positionals == 1 ]]; then
+    elif [[ $subcommand == @(run|lead) && $positionals == 1 ]]; then
         _rowlock_offer_command
     fi
 }

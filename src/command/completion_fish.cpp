@@ -28,7 +28,7 @@ function __rowlock_has_no_subcommand
     test (count (__rowlock_words)) = 0
 end
 
-# Whether the subcommand is one of these, and its own words are no command of run's.
+# Whether the subcommand is one of these, and its own words are no command of run's or lead's.
 function __rowlock_is
     set -l words (__rowlock_words)
     test (count $words) -gt 0; or return
@@ -43,7 +43,7 @@ end
 
 function __rowlock_is_in_command
     set -l words (__rowlock_words)
-    test (count $words) -gt 1 -a "$words[1]" = run
+    test (count $words) -gt 1; and contains -- $words[1] run lead
 end
 
 # Those of the command line that are about the database.
@@ -77,7 +77,7 @@ function __rowlock_databases
     end
 end
 
-# The command of run, and its arguments.
+# The command of run or lead, and its arguments.
 function __rowlock_command
     set -l words (__rowlock_words)
     set -e words[1..2]

@@ -94,7 +94,7 @@ std::string specifications_of(const CLI::App& app) {
 /// What comes after the options.
 std::string arguments_of(const std::string& subcommand) {
   if (subcommand == "show" || subcommand == "waiters" || subcommand == "release") return "'1:NAME:_rowlock_names'";
-  if (subcommand == "run") return "'1:NAME: ' '*:::command:_normal'";
+  if (subcommand == "run" || subcommand == "lead") return "'1:NAME: ' '*:::command:_normal'";
   if (subcommand == "help") return "'1:subcommand:_rowlock_subcommands'";
   return "'1:argument: '";
 }

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
+#include <ratio>
 
 namespace rowlock::command {
 
@@ -59,9 +61,12 @@ std::optional<duration> parse_duration(std::string_view text) {
 }
 
 std::string format_duration(duration d) {
+  d = std::clamp<duration>(d, duration::min() + 1s, duration::max() - 1s);  // rows may say anything
+  const auto milliseconds = std::chrono::round<std::chrono::milliseconds>(d).count();
+  if (milliseconds < 1000) return fmt::format("{}ms", milliseconds);
+  const auto tenths = std::chrono::round<std::chrono::duration<std::int64_t, std::deci>>(d).count();
+  if (tenths < 100) return fmt::format("{}.{}s", tenths / 10, tenths % 10);
   const auto seconds = std::chrono::round<std::chrono::seconds>(d).count();
-  if (d < 1s) return fmt::format("{}ms", std::chrono::round<std::chrono::milliseconds>(d).count());
-  if (d < 10s) return fmt::format("{:.1f}s", std::chrono::duration<double>{d}.count());
   if (seconds < 60) return fmt::format("{}s", seconds);
   const auto minutes = seconds / 60;
   if (minutes < 60) return fmt::format("{}m{:02}s", minutes, seconds % 60);

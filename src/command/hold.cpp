@@ -30,7 +30,7 @@ bool input_has_ended() {
 }
 
 /// false: the lock was lost.
-bool hold_until_the_end(const held_lock& held, const signals& taken) {
+bool hold_until_the_end(const held_set& held, const signals& taken) {
   const bell lost;
   const std::stop_callback on_loss{held.lost(), [&] { lost.ring(); }};
   while (!held.lost().stop_requested()) {
@@ -40,8 +40,8 @@ bool hold_until_the_end(const held_lock& held, const signals& taken) {
   return false;
 }
 
-int hold_it(held_lock& held, const options& given, const signals& taken) {
-  if (!(std::cout << held.token().value() << std::endl)) return exit_status::done;  // which main() tells
+std::optional<int> hold_it(held_set& held, const options& given, const signals& taken) {
+  if (!(std::cout << held.token(given.name).value() << std::endl)) return exit_status::done;  // which main() tells
   const bool was_held = hold_until_the_end(held, taken);
   const bool was_let_go = let_go(held);
   if (was_held && was_let_go) return exit_status::done;

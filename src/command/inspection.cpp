@@ -9,6 +9,7 @@
 #include "command/overview.hpp"
 #include "command/situation.hpp"
 #include "command/table.hpp"
+#include "command/wait_graph.hpp"
 
 namespace rowlock::command {
 
@@ -60,9 +61,22 @@ int waiters_of_all(const options& given) {
   return queues.empty() ? exit_status::nobody : exit_status::done;
 }
 
+int graph(const options& given) {
+  auto locks = connect(given);
+  const auto all = wait_graph(locks);
+  if (given.as_json) {
+    print(json_of(all));
+  } else {
+    if (all.empty()) say("nobody waits for any lock");
+    write_graph(std::cout, all);
+  }
+  return all.empty() ? exit_status::nobody : exit_status::done;
+}
+
 }  // namespace
 
 int waiters(const options& given) {
+  if (given.waiters.is_graph) return graph(given);
   if (!given.waiters.is_of_one) return waiters_of_all(given);
   auto locks = connect(given);
   const auto queue = look_at(locks, given.name).queue;

@@ -10,6 +10,9 @@ namespace rowlock::command {
 /// Of a transaction that has not committed it the token is unknown.
 std::optional<fencing_token> known_token(const lock_info& lock);
 
+/// By which what was seen is freed; of a lock that is shared, all who have it.
+std::optional<fencing_token> token_to_free(const lock_info& lock);
+
 /// The token as a number, or "-".
 std::string token_or_dash(const lock_info& lock);
 

@@ -10,6 +10,7 @@
 #include "command/file.hpp"
 #include "command/hold.hpp"
 #include "command/inspection.hpp"
+#include "command/lead.hpp"
 #include "command/metrics.hpp"
 #include "command/migrate.hpp"
 #include "command/options.hpp"
@@ -28,6 +29,8 @@ int carry_out(const options& given) {
       return run(given);
     case subcommand::hold:
       return hold(given);
+    case subcommand::lead:
+      return lead(given);
     case subcommand::migrate:
       return migrate(given);
     case subcommand::sweep:

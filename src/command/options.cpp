@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -56,6 +57,10 @@ constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration;
 constexpr kind<int> a_status{"STATUS", parse_number<int, 0, 255>, "is no exit status; write a number from 0 to 255"};
 constexpr kind<std::size_t> a_count{"NUMBER", parse_number<std::size_t, 1, 10000>,
                                     "is no number of rows; write one from 1 to 10000"};
+constexpr kind<std::int64_t> some_permits{"NUMBER", parse_number<std::int64_t, 1, 1'000'000>,
+                                          "is no number of permits; write one from 1 to 1000000"};
+constexpr kind<std::int64_t> a_token{"TOKEN", parse_number<std::int64_t, 1, std::numeric_limits<std::int64_t>::max()>,
+                                     "is no fencing token; write the number that rowlock show prints"};
 constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy,
                                     "is no strategy; there are unique_index, for_update and version_cas"};
 
@@ -99,6 +104,27 @@ CLI::Option& add(CLI::App& app, const std::string& flags, bounds within, To& to,
   return *add(app, flags, a_duration, to, explanation).check(check);
 }
 
+void add_fair(CLI::App& app, run_options& run) {
+  app.add_flag_callback(
+      "--fair", [&run] { run.lock.fairness = fairness::fifo; },
+      "First come, first served: do not go before anybody who waits already. See WAITING.");
+}
+
+void add_lease(CLI::App& app, run_options& run, const std::string& except) {
+  add(app, "--lease", length_of_a_lease, run.lock.lease,
+      "How long the lock outlives a rowlock that cannot renew it any more: 100ms to 30d. Renewed every third of it. "
+      "Default: 30s." +
+          except);
+}
+
+void add_talk(CLI::App& app, run_options& run, const std::string& quiet_about) {
+  app.add_option("--note", run.lock.note, "Shown to people who list locks and waiters.")->type_name("TEXT");
+  auto& quiet = *app.add_flag("--quiet", run.is_quiet, "Say nothing while waiting" + quiet_about);
+  app.add_flag("--verbose", run.is_verbose,
+               "Say who has the lock and since when, how long it took to get it, and which renewals fail.")
+      ->excludes(&quiet);
+}
+
 /// What `run` and `hold` have in common.
 void add_lock(CLI::App& app, options& to) {
   run_options& run = to.run;
@@ -109,12 +135,22 @@ void add_lock(CLI::App& app, options& to) {
   app.add_flag_callback(
          "-n,--nonblock", [&run] { run.wait = duration::zero(); }, "Try once: as --wait 0.")
       ->excludes(&wait);
-  app.add_flag_callback(
-      "--fair", [&run] { run.lock.fairness = fairness::fifo; },
-      "First come, first served: do not go before anybody who waits already. See WAITING.");
-  add(app, "--lease", length_of_a_lease, run.lock.lease,
-      "How long the lock outlives a rowlock that cannot renew it any more: 100ms to 30d. Renewed every third of it. "
-      "Default: 30s. Not with for_update, which has no lease.");
+  add_fair(app, run);
+  auto& shared = *app.add_flag("-s,--shared", run.is_shared,
+                               "Share the lock with any others that give --shared: readers, which keep out whoever "
+                               "wants it alone.");
+  auto& permits = add(app, "--permits", some_permits, run.permits,
+                      "Let at most so many have the lock at once, of those that give a number: each keeps to its own.");
+  permits.excludes(&shared);
+  app.add_option(
+         "--also", run.also,
+         "Have this lock, too: all of them at once, or none while it waits. May be given several times. Not with "
+         "for_update.")
+      ->type_name("NAME")
+      ->allow_extra_args(false)
+      ->excludes(&shared)
+      ->excludes(&permits);
+  add_lease(app, run, " Not with for_update, which has no lease.");
   add(app, "--at-least", up_to_thirty_days, run.lock.at_least,
       "Keep the name taken for so long after the grant, however soon the lock is released: for commands that are "
       "shorter than the difference between the clocks of the hosts that start them. At most as long as --lease. Not "
@@ -123,22 +159,34 @@ void add_lock(CLI::App& app, options& to) {
       "The longest time to hold the lock: then it is lost. 100ms to 30d. Default: no limit. Not with for_update.");
   add(app, "--strategy", a_strategy, run.lock.strategy,
       "How the lock is owned: unique_index (the default), for_update or version_cas. See STRATEGIES.");
-  app.add_option("--note", run.lock.note, "Shown to people who list locks and waiters.")->type_name("TEXT");
-  auto& quiet =
-      *app.add_flag("--quiet", run.is_quiet, "Say nothing while waiting, nor if the lock was not got in time.");
-  app.add_flag("--verbose", run.is_verbose,
-               "Say who has the lock and since when, how long it took to get it, and which renewals fail.")
-      ->excludes(&quiet);
+  add_talk(app, run, ", nor if the lock was not got in time.");
   add(app, "-E,--busy-exit", a_status, run.busy_exit, "The exit status if the lock was not got in time. Default: 75.");
   add(app, "--lost-exit", a_status, run.lost_exit, "The exit status if the lock was lost while held. Default: 70.");
 }
 
+void add_command(CLI::App& app, run_options& run, const std::string& when) {
+  add(app, "--grace", up_to_ten_years, run.grace,
+      "How long the command has between SIGTERM and SIGKILL " + when + ". Default: 10s.");
+  app.add_option("-c,--command", run.shell_command, "Run this in a shell, /bin/sh, in place of COMMAND.")
+      ->type_name("STRING");
+}
+
 void add_run(CLI::App& app, options& to) {
   add_lock(app, to);
-  add(app, "--grace", up_to_ten_years, to.run.grace,
-      "How long the command has between SIGTERM and SIGKILL if the lock was lost. Default: 10s.");
-  app.add_option("-c,--command", to.run.shell_command, "Run this in a shell, /bin/sh, in place of COMMAND.")
-      ->type_name("STRING");
+  add_command(app, to.run, "if the lock was lost");
+}
+
+void add_lead(CLI::App& app, options& to) {
+  run_options& run = to.run;
+  app.add_option("NAME", to.name)->required();
+  app.add_flag(
+      "--restart", run.restarts,
+      "Start COMMAND again when it has ended, after a pause: 1s, and twice as long after each time that it ran "
+      "for less than 30s, up to 30s.");
+  add_fair(app, run);
+  add_lease(app, run, {});
+  add_talk(app, run, ".");
+  add_command(app, run, "if the lead was lost or rowlock is to end");
 }
 
 void add_json(CLI::App& app, options& to) { app.add_flag("--json", to.as_json, "Print JSON, for programs."); }
@@ -179,7 +227,9 @@ void add_waiters(CLI::App& app, options& to) {
     to.waiters.is_of_one = true;
   };
   auto& name = *app.add_option_function<std::string>("NAME", take_name);
-  app.add_option("--prefix", to.prefix, "Only of the names that begin with it.")->type_name("TEXT")->excludes(&name);
+  auto& prefix = *app.add_option("--prefix", to.prefix, "Only of the names that begin with it.");
+  prefix.type_name("TEXT")->excludes(&name);
+  app.add_flag("--graph", to.waiters.is_graph, "Who waits for whom, of all names.")->excludes(&name)->excludes(&prefix);
   add_json(app, to);
 }
 
@@ -193,6 +243,8 @@ void add_top(CLI::App& app, options& to) {
 void add_release(CLI::App& app, options& to) {
   app.add_flag("--force")->description(
       "Free the lock, whoever has it. It must be given: otherwise only holders release.");
+  add(app, "--token", a_token, to.release.token,
+      "Only if this is its fencing token: of a lock that is shared, the one holder who has it. Default: all of them.");
   app.add_flag("--yes", to.release.is_confirmed, "Do not ask: for scripts.");
   add_name_and_json(app, to);
 }
@@ -251,6 +303,7 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
       ->check(refusal_of_prefix);
   add_subcommand(app, to, page_of("run"), subcommand::run, add_run);
   add_subcommand(app, to, page_of("hold"), subcommand::hold, add_lock);
+  add_subcommand(app, to, page_of("lead"), subcommand::lead, add_lead);
   add_subcommand(app, to, page_of("migrate"), subcommand::migrate, add_migrate);
   add_subcommand(app, to, page_of("sweep"), subcommand::sweep, add_sweep);
   add_subcommand(app, to, page_of("list"), subcommand::list, add_list);
@@ -272,6 +325,15 @@ void refuse_what_is_about_a_lease(const CLI::App& taking, const run_options& giv
                         ", or choose another --strategy"};
 }
 
+void refuse_what_cannot_be_shared(const CLI::App& taking, const run_options& given) {
+  if (!given.is_shared && given.permits == 0) return;
+  const std::string flag = given.is_shared ? "--shared" : "--permits";
+  if (given.lock.strategy != strategy::unique_index)
+    throw usage_error{flag + " is for unique_index only; leave out --strategy"};
+  if (taking.count("--at-least") != 0)
+    throw usage_error{"--at-least is for a lock that one has alone; leave out --at-least or " + flag};
+}
+
 std::string typed(const CLI::App& taking, const std::string& flag, duration otherwise) {
   return taking.count(flag) != 0 ? taking.get_option(flag)->as<std::string>() : bound_in_words(otherwise);
 }
@@ -287,6 +349,7 @@ void refuse_at_least_beyond_the_lease(const CLI::App& taking, const lock_options
 void refuse_contradictions(const CLI::App& taking, const run_options& given) {
   if (!taking.parsed()) return;
   refuse_what_is_about_a_lease(taking, given);
+  refuse_what_cannot_be_shared(taking, given);
   refuse_at_least_beyond_the_lease(taking, given.lock);
 }
 
@@ -303,9 +366,9 @@ void refuse_without_force(const CLI::App& release) {
         "it"};
 }
 
-void take_command(run_options& to, const command_line& line) {
+void take_command(const std::string& sub, run_options& to, const command_line& line) {
   if (to.shell_command.empty() && line.command.empty())
-    throw usage_error{"no COMMAND is given; write: rowlock run NAME COMMAND [ARGUMENT]..."};
+    throw usage_error{"no COMMAND is given; write: rowlock " + sub + " NAME COMMAND [ARGUMENT]..."};
   if (!to.shell_command.empty() && !line.command.empty())
     throw usage_error{"both -c STRING and a COMMAND are given; leave out one of them"};
   to.command = to.shell_command.empty() ? line.command : std::vector<std::string>{"/bin/sh", "-c", to.shell_command};
@@ -353,12 +416,12 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   refuse_no_time(*app.get_subcommand("sweep"));
   refuse_without_force(*app.get_subcommand("release"));
   const bool is_about_help = app.get_subcommand("help")->parsed();
-  if (line.has_separator && (is_about_help || parsed.given.what != subcommand::run))
-    throw usage_error{"only run takes a command after --; leave out -- and what follows it"};
+  if (line.has_separator && (is_about_help || !takes_command(parsed.given.what)))
+    throw usage_error{"only run and lead take a command after --; leave out -- and what follows it"};
   if (is_about_help)
     parsed.answer = answer_to(app, help);
-  else if (parsed.given.what == subcommand::run)
-    take_command(parsed.given.run, line);
+  else if (takes_command(parsed.given.what))
+    take_command(app.get_subcommands().front()->get_name(), parsed.given.run, line);
   return parsed;
 }
 

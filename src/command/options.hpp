@@ -13,22 +13,42 @@
 
 namespace rowlock::command {
 
-enum class subcommand : std::uint8_t { run, hold, migrate, sweep, list, show, waiters, release, top, check, metrics };
+enum class subcommand : std::uint8_t {
+  run,
+  hold,
+  lead,
+  migrate,
+  sweep,
+  list,
+  show,
+  waiters,
+  release,
+  top,
+  check,
+  metrics
+};
 
 inline constexpr strategy all_strategies[] = {strategy::unique_index, strategy::for_update, strategy::version_cas};
 
-/// rowlock run and, but for what is about a command, rowlock hold.
+/// rowlock run, rowlock lead and, but for what is about a command, rowlock hold.
 struct run_options {
   std::optional<duration> wait{};  ///< absent: for ever
   lock_options lock{};
+  std::vector<std::string> also{};  ///< names that are had together with the first
+  bool is_shared = false;
+  std::int64_t permits = 0;  ///< of which one is taken; 0: the name is no semaphore
   duration grace = std::chrono::seconds{10};
   bool is_quiet = false;
   bool is_verbose = false;
   int busy_exit = exit_status::busy;
   int lost_exit = exit_status::lost;
+  bool restarts = false;  ///< lead: the command, when it has ended
   std::string shell_command{};
   std::vector<std::string> command{};
 };
+
+/// Whether it takes a command, and runs it under a lock.
+inline bool takes_command(subcommand what) { return what == subcommand::run || what == subcommand::lead; }
 
 /// rowlock migrate.
 struct migrate_options {
@@ -48,6 +68,7 @@ struct sweep_options {
 /// rowlock waiters.
 struct waiters_options {
   bool is_of_one = false;  ///< else of all names that begin with options::prefix
+  bool is_graph = false;   ///< who waits for whom, of all names
 };
 
 /// rowlock top.
@@ -60,6 +81,7 @@ struct top_options {
 /// rowlock release.
 struct release_options {
   bool is_confirmed = false;
+  std::int64_t token = 0;  ///< only who has this one; 0: whoever has the lock
 };
 
 /// rowlock metrics.

@@ -97,6 +97,10 @@ constexpr page::section run_behind[] = {
     {"ENVIRONMENT OF THE COMMAND",
      R"(COMMAND finds the lock's name in ROWLOCK_NAME and in ROWLOCK_TOKEN its fencing token, a number that grows with every
 holder: a storage that remembers the largest it has seen can refuse a late one.)"},
+    {"SHARING",
+     R"(With --shared, any number of commands have the lock at once, and none that asks for it without; with --permits NUMBER, as many
+as that. Each has a lease and a token of its own. It takes the strategy unique_index. Who wants the lock alone is not passed for
+longer than 100ms by those who come later and share it; with --fair, nobody is passed.)"},
     {"STRATEGIES", R"(Those who ask for a NAME exclude each other, whichever strategies they chose.
 
 unique_index and version_cas take a lease, and no connection stays open for it. They differ in how they take it: by one
@@ -146,6 +150,48 @@ constexpr page::section hold_behind[] = {{"EXIT STATUS", R"( 0    the lock was h
  exec {lock[1]}>&-
  wait "$lock_PID")"}};
 
+constexpr page::section lead_before[] = {
+    {"DESCRIPTION",
+     R"(Keeps COMMAND running on exactly one of several hosts: start the same line on each of them. It waits for the lock NAME,
+without a time limit, and runs COMMAND when it has it, as rowlock run does; the others stand by.
+
+If the lock is lost while COMMAND runs (the database could not be reached in time, the machine slept, somebody freed
+it), COMMAND gets SIGTERM, and SIGKILL after --grace. Then rowlock waits for the lock again. If rowlock or its host dies,
+the next one gets the lock when the lease ends.
+
+When COMMAND ends by itself, rowlock releases the lock and exits with its status; another host that waits runs COMMAND
+then. With --restart, rowlock keeps the lock and starts COMMAND again.
+
+SIGTERM, SIGINT and SIGQUIT end it: they are passed on to COMMAND, which gets SIGKILL after --grace; then rowlock releases the
+lock, so that the next host has it at once, and exits. All other signals are only passed on. While it waits, any of them ends it.
+
+Terminals, process groups and the words of COMMAND are as of rowlock run. Who asks for NAME with rowlock run, or in a
+program, is kept out as well.)"}};
+
+constexpr page::section lead_behind[] = {
+    {"EXIT STATUS", R"(That of COMMAND, or
+ 64   the command line, the name of the lock or a URL is wrong
+ 69   the database does not answer as it should
+ 70   rowlock was told to end, and had lost the lock before COMMAND had ended
+ 77   no permission: for the file, the database or the tables
+ 78   rowlock's tables are missing, or of another version: see migrate
+ 126  COMMAND was found but cannot be executed, also with --restart
+ 127  COMMAND was not found, also with --restart
+ 128+n  COMMAND was ended by signal n)"},
+    {"ENVIRONMENT OF THE COMMAND",
+     R"(COMMAND finds the lock's name in ROWLOCK_NAME and in ROWLOCK_TOKEN its fencing token, the leader's term: each leader has a
+greater one than all before, and the commands that --restart starts have that of their leader.)"},
+    {"WAITING",
+     R"(Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue,
+unless a newcomer is faster; with --fair this rowlock overtakes nobody. If the database cannot be reached, rowlock says so and
+tries again until it can.)"},
+    environment,
+    {"EXAMPLES", R"(A queue's worker of which there must be one, on two hosts; the other takes over:
+ rowlock lead --restart billing/worker -- /usr/local/bin/worker
+
+Who leads, and who stands by:
+ rowlock show billing/worker)"}};
+
 constexpr page::section migrate_before[] = {
     {"DESCRIPTION",
      R"(Makes rowlock's tables, or brings them up to date. It may be run again, and by many at once: one does it, and the
@@ -188,7 +234,8 @@ constexpr page::section list_before[] = {
     {"DESCRIPTION",
      R"(Prints the locks that are held now and whose names begin with PREFIX, in the order of their bytes: name, fencing
 token, for how long it is held, when its lease ends unless it is renewed, owner (application:host:pid:id) and note.
-A lock that is held by a transaction has no lease, and on a server nobody else can read who its owner is. Control characters are shown as \n or \x1b.)"}};
+A lock that is held by a transaction has no lease, and on a server nobody else can read who its owner is. The owner of one that is
+shared is (shared), with the number of permits that are given out. Control characters are shown as \n or \x1b.)"}};
 
 constexpr page::section show_before[] = {
     {"DESCRIPTION",
@@ -196,7 +243,9 @@ constexpr page::section show_before[] = {
 long, owner (application:host:pid:id), thread and note. The exit status is 1 where nobody holds it, also if
 somebody waits.
 
-With --json it is an object as in the list, and "waiters" an array of objects: name, ticket, owner, thread, waits_for_us and
+Of a lock that is shared it prints below who has it: token, for how long, when the lease ends, permits, owner, thread and note.
+
+With --json it is an object as in the list, "holders", an array of such objects, if it is shared, and "waiters" an array of objects: name, ticket, owner, thread, waits_for_us and
 note. Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
 
 constexpr page::section waiters_before[] = {
@@ -205,7 +254,12 @@ constexpr page::section waiters_before[] = {
 (application:host:pid:id), thread and note. Without NAME it prints who waits for any lock, with the lock's name first, in the order of the
 names' bytes. The exit status is 1 where nobody waits. Who waits in a transaction of a program's own is not in the queue.
 
-With --json it is an array of objects: name, ticket, owner, thread, waits_for_us and note.)"}};
+With --json it is an array of objects: name, ticket, owner, thread, waits_for_us and note.
+
+With --graph it prints who waits for whom: the waiter, what it waits for, and who holds that; a line for each holder. A waiter
+is in a circle if it waits, by way of others, for itself: such a wait ends with an error within 2s, unless somebody in the circle
+waits in a transaction or by an older rowlock. A lock that is handed over inside a program is shown under the thread that
+had it first. With --json it is an array of objects: owner, thread, name, holders (an array of objects: owner, thread) and in_circle.)"}};
 
 constexpr page::section top_before[] = {
     {"DESCRIPTION",
@@ -242,7 +296,8 @@ because its host is gone and the lease is long. Nothing else is needed where a c
 let go by itself, at the latest when its lease ends.
 
 It shows who has the lock and who waits for it, and asks on the terminal. What it frees is what it has shown: if the
-lock has passed to another meanwhile, it stays. The exit status is 1 where nothing was freed. With --yes it asks nothing. Where standard input or standard error is no terminal, --yes must be given.
+lock has passed to another meanwhile, it stays. A lock that is shared is freed as a whole; with --token, only for the holder that has
+this token (see rowlock show). The exit status is 1 where nothing was freed. With --yes it asks nothing. Where standard input or standard error is no terminal, --yes must be given.
 
 The holder is not stopped. One with a lease hears that its lock is lost when it next renews it, within a third of the
 lease (rowlock run then ends its command), and works on until then while the next one has the lock already. A lock that
@@ -310,6 +365,8 @@ constexpr page pages[] = {
     {"run", "run [OPTION]... NAME [--] COMMAND [ARGUMENT]...", "run a command while holding a lock", run_before,
      run_behind},
     {"hold", "hold [OPTION]... NAME", "hold a lock until standard input ends", hold_before, hold_behind},
+    {"lead", "lead [OPTION]... NAME [--] COMMAND [ARGUMENT]...", "keep a command running on one of several hosts",
+     lead_before, lead_behind},
     {"migrate", "migrate [OPTION]...", "make or update the tables", migrate_before, other_behind},
     {"sweep", "sweep --once|--every DURATION [OPTION]...", "delete what nobody needs any more", sweep_before,
      other_behind},

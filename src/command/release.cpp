@@ -2,6 +2,7 @@
 
 #include <rowlock/rowlock.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 #include <sstream>
@@ -42,16 +43,31 @@ bool agrees(const terminal& asked, const situation& seen) {
   return asked.agrees("Free it?");
 }
 
-/// Just what was seen.
+/// Just what was seen, but for those who have begun to share it meanwhile.
 outcome free_it(client& locks, const lock_info& seen) {
   try {
-    if (locks.force_release(seen.name, known_token(seen))) return outcome::freed;
+    if (locks.force_release(seen.name, token_to_free(seen))) return outcome::freed;
   } catch (const error& e) {
     if (e.outcome_is_unknown())
       say("it is not known whether it was freed; look who has it (rowlock show) before you free it again");
     throw;
   }
   return locks.find(seen.name) ? outcome::passed_on : outcome::not_held;
+}
+
+// Who has that token, if there is one.
+situation only(situation seen, std::int64_t token) {
+  if (token == 0 || !seen.holder) return seen;
+  if (seen.holder->sharers == 0) {
+    if (seen.holder->token.value() != token) seen.holder.reset();
+    return seen;
+  }
+  const auto found = std::find_if(seen.sharers.begin(), seen.sharers.end(),
+                                  [&](const lock_info& each) { return each.token.value() == token; });
+  seen.holder = found == seen.sharers.end() ? std::nullopt : std::optional{*found};
+  if (seen.holder) seen.holder->sharers = 0;  // it alone goes
+  seen.sharers.clear();
+  return seen;
 }
 
 outcome release(client& locks, const situation& seen, const std::optional<terminal>& asked) {
@@ -97,7 +113,7 @@ int release(const options& given) {
     throw usage_error{
         "release asks before it frees a lock, and there is no terminal to ask on; in a script, give --yes"};
   auto locks = connect(given);
-  const auto seen = look_at(locks, given.name);
+  const auto seen = only(look_at(locks, given.name), given.release.token);
   const auto result = release(locks, seen, asked);
   tell(seen, result, given.as_json);
   return result == outcome::freed ? exit_status::done : exit_status::nobody;

@@ -21,6 +21,7 @@ json json_of_nobody(const std::string& name) {
           {"held_for_us", nullptr},
           {"expires_in_us", nullptr},
           {"held_by_transaction", false},
+          {"sharers", 0},
           {"note", nullptr}};
 }
 
@@ -35,6 +36,7 @@ std::string expiry_of(const lock_info& lock) {
 }
 
 std::string bond_of(const lock_info& lock) {
+  if (lock.sharers > 0) return "leases, " + std::to_string(lock.sharers) + " permits";
   if (!lock.held_by_transaction) return "a lease";
   return "a transaction" + (is_session(lock.thread) ? " of " + lock.thread : std::string{});
 }
@@ -42,6 +44,17 @@ std::string bond_of(const lock_info& lock) {
 table_line line_of(const waiter_info& waiter) {
   return {std::to_string(waiter.ticket), format_duration(waiter.age), printable(waiter.owner), printable(waiter.thread),
           printable(waiter.note)};
+}
+
+void write_sharers(std::ostream& out, const std::vector<lock_info>& all) {
+  if (all.empty()) return;
+  std::vector<table_line> lines{{"TOKEN", "HELD", "EXPIRES", "PERMITS", "OWNER", "THREAD", "NOTE"}};
+  for (const auto& each : all)
+    lines.push_back({token_or_dash(each), duration_or_dash(each.held_for), duration_or_dash(each.expires_in),
+                     std::to_string(each.sharers), printable(each.owner), printable(each.thread),
+                     printable(each.note)});
+  out << '\n';
+  write_table(out, lines);
 }
 
 void write_details(std::ostream& out, const lock_info& lock) {
@@ -64,6 +77,7 @@ void write_details(std::ostream& out, const lock_info& lock) {
 situation look_at(client& locks, const std::string& name) {
   situation seen{.name = name, .queue = locks.waiters(name)};
   seen.holder = locks.find(name);
+  if (seen.holder && seen.holder->sharers > 0) seen.sharers = locks.sharers(name);
   if (seen.holder)
     std::erase_if(seen.queue, [&](const waiter_info& each) {
       return each.owner == seen.holder->owner && each.thread == seen.holder->thread;
@@ -72,6 +86,7 @@ situation look_at(client& locks, const std::string& name) {
 }
 
 std::string owner_of(const lock_info& lock) {
+  if (lock.sharers > 0) return lock.owner + ", " + std::to_string(lock.sharers) + " permits";
   if (!lock.held_by_transaction) return lock.owner;
   if (lock.owner.empty()) return bond_of(lock);
   return is_session(lock.thread) ? lock.owner + ", " + bond_of(lock) : lock.owner;
@@ -101,6 +116,7 @@ void write_queues(std::ostream& out, const std::vector<waiter_info>& queues) {
 
 void write(std::ostream& out, const situation& seen) {
   if (seen.holder) write_details(out, *seen.holder);
+  write_sharers(out, seen.sharers);
   if (seen.holder && !seen.queue.empty()) out << '\n';
   write_queue(out, seen.queue);
 }
@@ -114,6 +130,7 @@ json json_of(const lock_info& lock) {
           {"held_for_us", microseconds(lock.held_for)},
           {"expires_in_us", microseconds(lock.expires_in)},
           {"held_by_transaction", lock.held_by_transaction},
+          {"sharers", lock.sharers},
           {"note", lock.note}};
 }
 
@@ -132,6 +149,7 @@ json json_of(const std::vector<waiter_info>& queue) {
 json json_of(const situation& seen) {
   auto all = seen.holder ? json_of(*seen.holder) : json_of_nobody(seen.name);
   all["waiters"] = json_of(seen.queue);
+  for (const auto& each : seen.sharers) all["holders"].push_back(json_of(each));
   return all;
 }
 

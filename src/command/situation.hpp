@@ -17,6 +17,7 @@ struct situation {
   std::string name;
   std::optional<lock_info> holder{};
   std::vector<waiter_info> queue{};
+  std::vector<lock_info> sharers{};  ///< where several have it
 };
 
 situation look_at(client& locks, const std::string& name);
@@ -30,12 +31,12 @@ table_line line_of(const lock_info& lock);
 void write_queue(std::ostream& out, const std::vector<waiter_info>& queue);
 /// The same of several names, with the name of each.
 void write_queues(std::ostream& out, const std::vector<waiter_info>& queues);
-/// The holder, a line for each matter, and the queue below.
+/// The holder, a line for each matter, whoever shares the name, and the queue below.
 void write(std::ostream& out, const situation& seen);
 
 json json_of(const lock_info& lock);
 json json_of(const std::vector<waiter_info>& queue);
-/// The holder's object, with null for whatever there is none of, and "waiters".
+/// The holder's object, with null for whatever there is none of, "waiters" and, if it is shared, "holders".
 json json_of(const situation& seen);
 
 }  // namespace rowlock::command

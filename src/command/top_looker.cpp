@@ -13,7 +13,7 @@ std::string quoted(const lock_name& name) { return '"' + std::string{name.view()
 
 std::string what_came_of_freeing(client& locks, const lock_info& shown) {
   try {
-    if (locks.force_release(shown.name, known_token(shown))) return "freed " + quoted(shown.name);
+    if (locks.force_release(shown.name, token_to_free(shown))) return "freed " + quoted(shown.name);
     return quoted(shown.name) + (locks.find(shown.name) ? " was not freed: another has it meanwhile"
                                                         : " was not freed: nobody holds it any more");
   } catch (const error& e) {

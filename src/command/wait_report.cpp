@@ -82,9 +82,8 @@ void wait_report::join() {
   if (watcher_.joinable()) watcher_.join();
 }
 
-void wait_report::got(const held_lock& held) {
-  if (given_.run.is_verbose)
-    say(fmt::format("got \"{}\" after {}, token {}", given_.name, waited(), held.token().value()));
+void wait_report::got(fencing_token token) {
+  if (given_.run.is_verbose) say(fmt::format("got \"{}\" after {}, token {}", given_.name, waited(), token.value()));
 }
 
 void wait_report::watch(client& locks, const std::stop_token& stop) {

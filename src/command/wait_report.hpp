@@ -35,7 +35,7 @@ class wait_report {
   /// The same, and the client is not used any more.
   void join();
   /// With --verbose: says how long it took.
-  void got(const held_lock& held);
+  void got(fencing_token token);
 
  private:
   using clock = std::chrono::steady_clock;

@@ -14,6 +14,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "command/database.hpp"
 #include "command/durations.hpp"
@@ -55,8 +56,14 @@ class pauses {
 /// A client and the lock that it got in time. The client is destroyed last.
 struct obtained {
   std::optional<client> locks{};
-  std::optional<held_lock> held{};
+  std::optional<held_set> held{};
 };
+
+std::vector<lock_name> names_of(const options& given) {
+  std::vector<lock_name> out{given.name};
+  out.insert(out.end(), given.run.also.begin(), given.run.also.end());
+  return out;
+}
 
 class attempt {
  public:
@@ -82,7 +89,21 @@ class attempt {
           connect(given_, [is_verbose = given_.run.is_verbose](const event& e) { observe(e, is_verbose); }));
       report_.connected(*out.locks);
     }
-    out.held = out.locks->try_acquire_for(given_.name, left(), given_.run.lock, stop_);
+    out.held = take(*out.locks);
+  }
+
+  std::optional<held_set> take(client& locks) const {
+    if (!given_.run.also.empty()) return locks.try_acquire_all_for(names_of(given_), left(), given_.run.lock, stop_);
+    std::vector<held_lock> one;
+    if (auto held = take_one(locks)) one.push_back(std::move(*held));
+    return one.empty() ? std::nullopt : std::optional{held_set{std::move(one)}};
+  }
+
+  std::optional<held_lock> take_one(client& locks) const {
+    const run_options& run = given_.run;
+    if (run.permits > 0) return semaphore{locks, given_.name, run.permits, run.lock}.try_acquire_for(left(), 1, stop_);
+    if (run.is_shared) return locks.try_acquire_shared_for(given_.name, left(), run.lock, stop_);
+    return locks.try_acquire_for(given_.name, left(), run.lock, stop_);
   }
 
   duration left() const {
@@ -129,7 +150,7 @@ obtained obtain(const options& given, const signals& taken) {
   report.join();
   if (died_of == 0) {
     done.get();
-    if (out.held) report.got(*out.held);
+    if (out.held) report.got(out.held->token(given.name));
     return out;
   }
   try {
@@ -142,11 +163,14 @@ obtained obtain(const options& given, const signals& taken) {
 }
 
 std::string why_busy(const options& given, client& locks) {
-  const auto holder = locks.find(given.name);
-  if (!holder && given.run.lock.fairness == fairness::fifo && !locks.waiters(given.name).empty())
-    return "others wait for \"" + given.name + '"';
-  const auto who = holder ? owner_of(*holder) : "somebody else";
-  return '"' + given.name + "\" is held by " + who + (holder && !holder->note.empty() ? " (" + holder->note + ')' : "");
+  const bool is_in_turn = given.run.lock.fairness == fairness::fifo;
+  for (const auto& name : names_of(given)) {
+    const std::string quoted = '"' + std::string{name.view()} + '"';
+    if (const auto holder = locks.find(name))
+      return quoted + " is held by " + owner_of(*holder) + (holder->note.empty() ? "" : " (" + holder->note + ')');
+    if (is_in_turn && !locks.waiters(name).empty()) return "others wait for " + quoted;
+  }
+  return '"' + given.name + "\" is held by somebody else";
 }
 
 int busy(const options& given, client& locks) {
@@ -158,12 +182,15 @@ int busy(const options& given, client& locks) {
 
 int with_lock(const options& given, work_under_lock& work) {
   const signals taken;
-  auto has = obtain(given, taken);
-  return has.held ? work(*has.held, given, taken) : busy(given, *has.locks);
+  for (;;) {
+    auto has = obtain(given, taken);
+    if (!has.held) return busy(given, *has.locks);
+    if (const auto status = work(*has.held, given, taken)) return *status;
+  }
 }
 
-bool let_go(held_lock& held) {
-  const std::string bond = held.strategy() == strategy::for_update ? "transaction" : "lease";
+bool let_go(held_set& held) {
+  const std::string bond = held.locks().front().strategy() == strategy::for_update ? "transaction" : "lease";
   try {
     held.release();
   } catch (const error& e) {

@@ -1,14 +1,16 @@
 #pragma once
 
-#include <rowlock/held_lock.hpp>
+#include <rowlock/held_set.hpp>
+
+#include <optional>
 
 #include "command/options.hpp"
 #include "command/signals.hpp"
 
 namespace rowlock::command {
 
-/// What is done while the lock is held; the exit status.
-using work_under_lock = int(held_lock& held, const options& given, const signals& taken);
+/// What is done while the lock is held; the exit status. nullopt: it was lost, and is wanted again.
+using work_under_lock = std::optional<int>(held_set& held, const options& given, const signals& taken);
 
 /// Waits for the lock that the options name, and for a database that is away, as long as they say, and does the work
 /// then. Says meanwhile what it waits for, if they ask for that or a person watches, and why the lock was not got in
@@ -17,6 +19,6 @@ using work_under_lock = int(held_lock& held, const options& given, const signals
 int with_lock(const options& given, work_under_lock& work);
 
 /// Releases the lock, and says what went wrong. false: it was lost.
-bool let_go(held_lock& held);
+bool let_go(held_set& held);
 
 }  // namespace rowlock::command

@@ -98,6 +98,20 @@ void check(const lock_options& options) {
   check_note(options.note);
 }
 
+void check(const sharing& how, const lock_options& options) {
+  if (how.is_exclusive()) return;
+  require(how.permits > 0, [&] { return "permits is " + std::to_string(how.permits) + "; it must be at least 1"; });
+  require(how.room >= 0, "more permits are asked for than the semaphore has; ask for fewer");
+  const auto refuse = [](bool fine, const char* sentence) {
+    if (!fine) throw error{errc::unsupported, sentence};
+  };
+  refuse(options.strategy == strategy::unique_index,
+         "a name is shared by unique_index only; the other strategies see it as taken. Leave the option strategy out");
+  refuse(
+      options.at_least == duration::zero(),
+      "at_least is for who has a name alone: a release of one who shares it cannot be deferred. Leave the option out");
+}
+
 void check(const lock_in_options& options) { check_note(options.note); }
 
 void check(const retry_options& options) {

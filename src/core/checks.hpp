@@ -4,11 +4,15 @@
 #include <rowlock/sweeper.hpp>
 #include <rowlock/transaction.hpp>
 
+#include "core/sharing.hpp"
+
 namespace rowlock::inline v1::core {
 
 /// Each throws error{errc::invalid_option} with a sentence that names the option, the value and the rule.
 void check(const client_options& options);
 void check(const lock_options& options);
+/// Also throws errc::unsupported: not everything can be shared.
+void check(const sharing& how, const lock_options& options);
 void check(const lock_in_options& options);
 void check(const retry_options& options);
 /// For a client with these.

@@ -30,6 +30,11 @@ class acquisition_id {
   std::uint8_t size_ = 0;
 };
 
+/// Whether the client with this owner has made this id: the one ends with the client's, the other begins with it.
+constexpr bool is_of(std::string_view owner, std::string_view acquisition) noexcept {
+  return owner.ends_with(acquisition.substr(0, acquisition_id::longest / 2));
+}
+
 /// A waiter's position in the queue of a name: tickets are served in the order of their numbers.
 enum class ticket_number : std::int64_t { none = 0, last = std::numeric_limits<std::int64_t>::max() };
 

@@ -25,7 +25,23 @@ constexpr activity activities[] = {
     {verb::touch, "acquiring"},
     {verb::pinned_by, "acquiring"},
     {verb::acquire_in_turn, "acquiring"},
+    {verb::share, "acquiring"},
+    {verb::acquire_any, "acquiring"},
+    {verb::acquire_all, "acquiring"},
+    {verb::upgrade_share, "upgrading"},
+    {verb::downgrade, "downgrading"},
+    {verb::renew_share, "renewing"},
+    {verb::extend_share, "extending"},
+    {verb::release_share, "releasing"},
+    {verb::reap_shares, "releasing"},
+    {verb::purge_shares, "sweeping"},
+    {verb::find_dead_shares, "sweeping"},
+    {verb::sharers, "listing locks"},
     {verb::enqueue, "waiting in turn"},
+    {verb::declare_held, "looking for deadlocks"},
+    {verb::forget_held, "looking for deadlocks"},
+    {verb::waiting_holders, "looking for deadlocks"},
+    {verb::purge_held, "sweeping"},
     {verb::refresh_ticket, "waiting in turn"},
     {verb::leave, "waiting in turn"},
     {verb::withdraw, "waiting in turn"},
@@ -49,6 +65,8 @@ constexpr activity activities[] = {
     {verb::reserve, "handing over"},
     {verb::release, "releasing"},
     {verb::release_alone, "releasing"},
+    {verb::first_in_turn, "releasing"},
+    {verb::grant, "releasing"},
     {verb::defer_release, "releasing"},
     {verb::free, "freeing"},
     {verb::end_session, "ending another session"},
@@ -84,6 +102,7 @@ table::table(std::span<const step> steps, std::string_view prefix, const capabil
   }
   const auto has = [&](auto... verbs) { return (is_there((*this)[verbs]) && ...); };
   can_.acquires_in_turn = has(verb::acquire_in_turn);
+  can_.grants_to_a_ticket = has(verb::first_in_turn, verb::grant);
   can_.notifies_waiters = has(verb::tell_next, verb::ring, verb::notify_waiters);
   can_.marks_waiting = has(verb::mark_waiting, verb::clear_waiting, verb::first_waiter);
   can_.finds_blockers = has(verb::find_pinning);

@@ -18,7 +18,8 @@ namespace rowlock::inline v1::dialect {
 /// After each verb: its arguments (?1, ?2, …) -> the columns of a row. A database may lack a verb only where this says
 /// who needs it.
 enum class verb : std::uint8_t {
-  acquire,           // name, owner, thread, acquisition, lease, note -> acquisition, version (NULL: busy), left
+  acquire,           // name, owner, thread, acquisition, lease, note -> acquisition, version (NULL: busy), left,
+                     // permits (busy: something else than 0 if the name is shared)
   compare_and_set,   // as acquire, and the version that was seen -> as acquire, granted or nothing
   hold,              // name -> name, version, or nothing; in a transaction. For databases with row locks, as are the
                      // next two:
@@ -36,37 +37,67 @@ enum class verb : std::uint8_t {
   extend,            // as renew
   reserve,           // name, acquisition, lease, number -> acquisition, left, version, whether a live ticket of another
                      // owner waits for the name; renews, and raises the version by that number at least
-  release,          // name, acquisition -> acquisition, who was told (NULL: nobody), whether the row says that somebody
-                    // waits; also grants the name to the first who waits in turn, where the database can
-  release_alone,    // as release, but only where the row does not say that somebody waits. For databases with row locks
-  defer_release,    // name, acquisition, time since the grant -> acquisition; the lease ends then, or has ended
-  free,             // name, version -> name; vacates the row with that version if it has an owner, whoever the owner
-                    // is. Also used after a crash, so it does not say who releases
-  find_pinning,     // name -> as inspect, of the transaction that keeps the row locked, whether or not the name looks
-                    // free. Where the server can tell
-  end_session,      // name, number -> anything if that session of the server kept the row locked and was told to end.
-                    // As find_pinning
-  inspect,          // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
-  list,             // prefix, end of prefix -> as inspect
+  release,        // name, acquisition -> acquisition, who was told (NULL: nobody), whether the row says that somebody
+                  // waits; also grants the name to the first who waits in turn, where the database can
+  release_alone,  // as release, but only where nobody waits, as far as the row tells, or else the queue
+  first_in_turn,  // name -> owner, ticket, attempt, lease (NULL: none) of the first ticket that nothing was granted to.
+                  // For databases whose release grants to nobody, as is the next one:
+  grant,          // name, acquisition, ticket, attempt -> acquisition, if its lease went over to that ticket, to which
+                  // nothing is granted a second time
+  defer_release,  // name, acquisition, time since the grant -> acquisition; the lease ends then, or has ended
+  free,           // name, version -> name; vacates the row with that version if it has an owner, whoever the owner
+                  // is. Also used after a crash, so it does not say who releases
+  find_pinning,   // name -> as inspect, of the transaction that keeps the row locked, whether or not the name looks
+                  // free. Where the server can tell
+  end_session,    // name, number -> anything if that session of the server kept the row locked and was told to end.
+                  // As find_pinning
+  inspect,        // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
+  list,           // prefix, end of prefix -> as inspect
+  share,  // name, owner, thread, acquisition, lease, note, permits, room, version -> acquisition, version, left, if
+          // the name is free, or shared and not more permits than that are given out. Version 0: and nobody
+          // waits; else: and the row has that version, unless it is shared. The row must be there. A batch is of one
+          // name, and as a whole
+  renew_share,    // name, acquisition, lease -> acquisition, left
+  extend_share,   // as renew_share
+  release_share,  // name, acquisition -> as release
+  upgrade_share,  // name, acquisition, owner, thread, note -> acquisition, version, left, if nobody else shares it: it
+                  // has the name alone from then on
+  downgrade,      // name, acquisition, owner, thread, note, attempt -> as upgrade_share: it shares the name from then
+                  // on, which is shared since that attempt
+  reap_shares,    // name -> name, if permits are free now, of one or all holders whose lease has ended; their rows go
+  purge_shares,   // name -> anything; rows that have ended and do not count any more go
+  find_dead_shares,  // name, number, retention -> name, of the next names with rows that have been dead for so long
+  sharers,           // name -> as inspect, and the permits, of each holder that shares it
+  acquire_any,  // as acquire, of the first name of a batch that is free -> name, version, left, or nothing. The rows
+                // must be there
+  acquire_all,  // as acquire, and the version that was seen (0: any) -> acquisition, version, left; all of a batch, or
+                // nothing. The rows must be there
   acquire_in_turn,  // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
                     // comes after others, has its ticket, has left it, looks free. Tickets after the turn are not
                     // waited for; a granted ticket leaves the queue. Where it saves a statement
-  enqueue,          // name, owner, thread, attempt, life, note, the lease that a release may grant it (NULL: none) ->
-                    // attempt, ticket
-  refresh_ticket,   // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
-                    // not asked); nothing if the ticket is gone
-  leave,            // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
-                    // client, where the database can and the name looks free
-  withdraw,         // name, attempt -> anything; as leave, if the ticket's number is not known
-  mark_waiting,     // name -> name, if its row says now that somebody waits; made if there is none. Where releases look
-                    // for tickets only then, as is the next one:
-  clear_waiting,    // name -> name, if its row does not say so any more, since nobody has a ticket
-  first_waiter,     // name, attempt -> owner of the first ticket of another client, if the name looks free. The
-                    // attempt begins with the own client's id; also notifies the owner, where the database can, or
-                    // else answers whether tickets of the own client come before
-  turn,             // name, turn -> name, comes after others, has its ticket, looks free, left, version
-  waiters,          // name -> name, ticket, owner, thread, age, note
-  list_waiters,     // prefix, end of prefix -> as waiters
+  enqueue,         // name, owner, thread, attempt, life, note, the lease that a release may grant it (NULL: none), room
+                   // -> attempt, ticket
+  refresh_ticket,  // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
+                   // not asked); nothing if the ticket is gone
+  leave,           // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
+                   // client, where the database can and the name looks free
+  withdraw,        // name, attempt -> anything; as leave, if the ticket's number is not known
+  mark_waiting,    // name -> name, if its row says now that somebody waits; made if there is none. Where releases look
+                   // for tickets only then, as is the next one:
+  clear_waiting,   // name -> name, if its row does not say so any more, since nobody has a ticket
+  first_waiter,    // name, attempt -> owner of the first ticket of another client, if the name looks free. The
+                   // attempt begins with the own client's id; also notifies the owner, where the database can, or
+                   // else answers whether tickets of the own client come before
+  turn,            // name, turn, room, patience -> name, comes after others that have waited for so long, has its
+                   // ticket, looks free or has room, left, version, who holds it
+  waiters,         // name -> name, ticket, owner, thread, age, note
+  list_waiters,    // prefix, end of prefix -> as waiters
+  declare_held,    // ticket, name, acquisition (empty: a transaction's) -> anything; the waiter with that ticket has
+                   // that name
+  forget_held,     // ticket -> anything
+  waiting_holders,  // -> name, ticket, owner, thread of each live waiter that has declared a name, and which; a name
+                    // for each row, and only those that it has yet, as far as the tables tell
+  purge_held,       // -> anything; what was declared for tickets that are gone
   tell_next,        // name, attempt -> anything; in a transaction that is about to release. Where the database can
                     // notify waiters, as are the next two:
   ring,             // owner -> anything; an empty notification to the owner's client, which shows that it arrives
@@ -106,14 +137,23 @@ struct step {
   std::size_t key = 0;  ///< the argument by which an answer names its request
   std::optional<std::string> look{};
   std::optional<std::string> act{};
+  /// In the same transaction, if act changed something: SQLite; on MySQL the text itself asks whether it did. There act
+  /// may be several statements with ";\n" between them, and told answers what became of them.
+  std::optional<std::string> also{};
   std::optional<std::string> told{};
   std::optional<std::string> many{};
+  std::optional<std::string> many_also{};  ///< as `also`, if many changed something
   /// After `many` failed because others have some of the rows locked: as it, without these rows.
   std::optional<std::string> many_skipping{};
   std::optional<std::string> many_told{};
   /// The number of changed rows tells how many requests were carried out; many_told answers which ones are still open.
   bool counts = false;
+  /// The argument that answers each request besides its key if as many rows were changed as requests were sent; else
+  /// told is asked. MySQL
+  std::optional<std::size_t> answered_by{};
   bool look_explains = false;        ///< act decides alone; look saves it where it would be refused, and says by whom
+  bool takes_one = false;            ///< of a batch, the first request that can be carried out, and no other
+  bool takes_all = false;            ///< all of a batch, or none
   bool always_changes = false;       ///< if no row was changed, nothing was carried out
   bool locks_where_refused = false;  ///< locks rows until it ends even if it is refused: look first after a refusal
   /// To make a row, it waits for a transaction that has made the same row meanwhile and changed it. The wait is short;
@@ -124,6 +164,7 @@ struct step {
 /// What not every database can do. True: the table has the verbs.
 struct capabilities {
   bool acquires_in_turn = false;    ///< acquire_in_turn: acquires and looks at the queue in one statement
+  bool grants_to_a_ticket = false;  ///< first_in_turn, grant
   bool notifies_waiters = false;    ///< tell_next, ring, notify_waiters
   bool marks_waiting = false;       ///< mark_waiting, clear_waiting, first_waiter
   bool finds_blockers = false;      ///< find_pinning
@@ -169,12 +210,14 @@ table mysql(std::string_view prefix);
 /// settings. After each text: arguments -> columns, for each database that has it. `installation` is what the verb of
 /// that name tells the client; "vacant" and "free" are about the row.
 struct enlisted_texts {
-  std::string take_vacant{};  // PostgreSQL: name, installation, note -> version if it was taken
+  // PostgreSQL: name, installation, note -> version if it was taken
+  // SQLite: name, next version, note, clock, a version -> nothing; takes the row if its version is less than that
+  std::string take_vacant{};
   // PostgreSQL: name, installation, note, released -> is in the installation, version if it was taken, vacant in the
   // snapshot, isolation
   // MySQL: name, released -> version, vacant or released, next version, autocommit, end of the lease, vacant, the same
   // in the snapshot, installation; locks the row
-  // SQLite: name, installation -> version, vacant, expires_at, liveness; makes the row
+  // SQLite: name -> version, vacant, expires_at, liveness; makes the row
   std::string take{};
   // Servers: as take, but waits for a transaction that has the row locked
   // SQLite: -> nothing; takes the write lock
@@ -182,12 +225,12 @@ struct enlisted_texts {
   std::string change{};  // MySQL: name, version, note; SQLite: name, version, note, clock -> nothing
   // PostgreSQL: name, acquisition, installation -> is in the installation, unexpired (NULL: not seen), isolation
   // MySQL: name, acquisition -> ours, unexpired, ours in the snapshot, installation, autocommit, session; locks the row
-  // SQLite: name, acquisition, installation -> expires_at
+  // SQLite: name, acquisition -> ours, expires_at
   std::string pin{};
   std::string isolation{};     // MySQL: -> isolation, session
   std::string prolong{};       // MySQL: name, lease -> nothing
-  std::string see{};           // SQLite: name, installation -> version, vacant, expires_at, liveness
-  std::string installation{};  // PostgreSQL: installation -> is in the installation; MySQL: -> installation
+  std::string see{};           // SQLite: name -> version, vacant, expires_at, liveness
+  std::string installation{};  // PostgreSQL: installation -> is in the installation; MySQL, SQLite: -> installation
   // PostgreSQL: name, installation, version -> is in the installation, version if it was changed
   // MySQL: name, version -> next version, installation, autocommit; locks the row
   std::string set{};

@@ -16,7 +16,7 @@ struct migration {
 };
 
 /// The newest schema this library knows, and so the one it expects.
-inline constexpr int expected_schema = 4;
+inline constexpr int expected_schema = 6;
 
 std::span<const migration> sqlite_migrations();
 std::span<const migration> postgresql_migrations();

@@ -6,7 +6,7 @@ namespace {
 
 using enum field;
 
-constexpr signature of_acquire{{name, owner, thread, acquisition, lease, note}, {acquisition, version, left}};
+constexpr signature of_acquire{{name, owner, thread, acquisition, lease, note}, {acquisition, version, left, permits}};
 constexpr signature of_renewal{{name, acquisition, lease}, {acquisition, left}};
 constexpr std::array<field, 10> row{name, version, owner, thread, acquisition, age, left, note, without_lease};
 constexpr std::array<field, 10> held_row{name, version, owner, session,       acquisition,
@@ -31,14 +31,37 @@ signature of_leases(verb v) noexcept {
       return out;
     case verb::hold:
       return {{name}, {name, version}};
+    case verb::acquire_all:
+      out.arguments[6] = version;
+      out.columns = {acquisition, version, left};
+      return out;
+    case verb::acquire_any:
+      out.columns = {name, version, left};
+      return out;
+    case verb::share:
+      out.arguments[6] = permits;
+      out.arguments[7] = room;
+      out.arguments[8] = version;
+      return out;
     case verb::renew:
     case verb::extend:
+    case verb::renew_share:
+    case verb::extend_share:
       return of_renewal;
     case verb::reserve:
       return {{name, acquisition, lease, number}, {acquisition, left, version, others_wait}};
+    case verb::upgrade_share:
+      return {{name, acquisition, owner, thread, note}, {acquisition, version, left}};
+    case verb::downgrade:
+      return {{name, acquisition, owner, thread, note, attempt}, {acquisition, version, left}};
     case verb::release:
     case verb::release_alone:
+    case verb::release_share:
       return {{name, acquisition}, {acquisition, told, waiting}};
+    case verb::grant:
+      return {{name, acquisition, ticket, attempt}, {acquisition}};
+    case verb::first_in_turn:
+      return {{name}, {owner, ticket, attempt, lease}};
     case verb::defer_release:
       return {{name, acquisition, lease}, {acquisition, told}};
     case verb::free:
@@ -51,7 +74,7 @@ signature of_leases(verb v) noexcept {
 signature of_tickets(verb v) noexcept {
   switch (v) {
     case verb::enqueue:
-      return {{name, owner, thread, attempt, life, note, lease}, {attempt, ticket}};
+      return {{name, owner, thread, attempt, life, note, lease, room}, {attempt, ticket}};
     case verb::refresh_ticket:
       return {{name, attempt, ticket, life}, {attempt, may_go}};
     case verb::leave:
@@ -62,11 +85,19 @@ signature of_tickets(verb v) noexcept {
     case verb::first_waiter:
       return {{name, attempt}, {owner, told, is_behind}};
     case verb::turn:
-      return {{name, turn}, {name, is_behind, has_ticket, looks_free, left, version}};
+      return {{name, turn, room, patience}, {name, is_behind, has_ticket, looks_free, left, version, holding}};
     case verb::waiters:
       return {{name}, {name, ticket, owner, thread, age, note}};
     case verb::list_waiters:
       return {{prefix, prefix_end}, {name, ticket, owner, thread, age, note}};
+    case verb::declare_held:
+      return {{ticket, name, acquisition}, {anything}};
+    case verb::forget_held:
+      return {{ticket}, {anything}};
+    case verb::waiting_holders:
+      return {{}, {name, ticket, owner, thread, held_name}};
+    case verb::purge_held:
+      return {{}, {anything}};
     case verb::ring:
       return {{owner}, {anything}};
     case verb::notify_waiters:
@@ -94,6 +125,10 @@ signature signature_of(verb v) noexcept {
     case verb::turn:
     case verb::waiters:
     case verb::list_waiters:
+    case verb::declare_held:
+    case verb::forget_held:
+    case verb::waiting_holders:
+    case verb::purge_held:
     case verb::tell_next:
     case verb::ring:
     case verb::notify_waiters:
@@ -107,6 +142,11 @@ signature signature_of(verb v) noexcept {
     case verb::touch: {
       signature out{{name}, row};
       out.columns[9] = is_unlocked;
+      return out;
+    }
+    case verb::sharers: {
+      signature out{{name}, row};
+      out.columns[9] = permits;
       return out;
     }
     case verb::find_held:
@@ -125,6 +165,12 @@ signature signature_of(verb v) noexcept {
       return {{name, number, retention}, {name, is_over}};
     case verb::sweep:
       return {{name, retention}, {name}};
+    case verb::reap_shares:
+      return {{name}, {name}};
+    case verb::purge_shares:
+      return {{name}, {anything}};
+    case verb::find_dead_shares:
+      return {{name, number, retention}, {name}};
     case verb::installation:
       return {{}, {installation}};
     case verb::schema:

@@ -29,8 +29,11 @@ enum class field : std::uint8_t {
   transaction,    ///< changes with each transaction that has changed the row
   sign,           ///< by which pinned_by knows a transaction
   ticket,
-  turn,  ///< the ticket up to which others come first
-  life,  ///< of a ticket
+  turn,      ///< the ticket up to which others come first
+  room,      ///< how many permits of others there may be
+  permits,   ///< how many; 0: it is not shared
+  patience,  ///< for how long a ticket is not waited for
+  life,      ///< of a ticket
   is_behind,
   has_ticket,
   has_left,
@@ -40,6 +43,7 @@ enum class field : std::uint8_t {
   retention,  ///< for how long something is kept that nobody uses
   is_over,    ///< it may be deleted; else it only ends the page
   told,       ///< NULL: nobody
+  held_name,  ///< what a waiter has
   waiting,    ///< the row says that somebody waits
   holding,    ///< the acquisition that has the name
   held_as,    ///< the version of its row
@@ -59,7 +63,7 @@ enum class field : std::uint8_t {
 /// A verb's arguments, in the order in which its texts number them, and the columns of its answer. Text that names the
 /// request is in the first column.
 struct signature {
-  std::array<field, 8> arguments{};
+  std::array<field, 9> arguments{};
   std::array<field, 10> columns{};
 };
 signature signature_of(verb v) noexcept;

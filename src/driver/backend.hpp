@@ -27,6 +27,10 @@ enum class foreign_news : std::uint8_t {
   woken,    ///< by a sleeping_listener
   asked     ///< by asking the database again
 };
+/// Whether a release by another process reaches a waiter, if the row says that somebody waits.
+constexpr bool reaches_waiters(foreign_news how) noexcept {
+  return how == foreign_news::told || how == foreign_news::woken;
+}
 
 /// A connection on which other clients notify this one of names that it may acquire now. Used by one thread.
 class ROWLOCK_EXPORT listener {

@@ -23,7 +23,7 @@ namespace rowlock::inline v1::driver {
 /// An argument of a statement: a view of text need not outlive the call.
 using argument = std::variant<std::monostate, std::int64_t, std::string_view>;
 /// One request of a batch; a step takes as many of its arguments as its text names.
-using request = std::array<argument, 8>;
+using request = std::array<argument, 9>;
 /// A value of an answer.
 using cell = std::variant<std::monostate, std::int64_t, std::string>;
 using row = std::vector<cell>;

@@ -1,26 +1,26 @@
 #pragma once
 
-#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
+#include "base/guarded.hpp"
 #include "driver/backend.hpp"
 
 namespace rowlock::inline v1::driver {
 
-/// Passes on the first warning only: every session of a client finds the same fault of the server. Thread-safe.
+/// Passes on each warning once: every session of a client finds the same faults of the server. Thread-safe.
 class warn_once {
  public:
   explicit warn_once(warn to) : to_{std::move(to)} {}
   void operator()(const std::string& sentence) {
-    std::call_once(done_, [&] {
-      if (to_) to_(sentence);
-    });
+    const bool is_new = said_.lock()->insert(sentence).second;
+    if (is_new && to_) to_(sentence);
   }
 
  private:
   const warn to_;
-  std::once_flag done_;
+  base::guarded<std::set<std::string>> said_;
 };
 
 }  // namespace rowlock::inline v1::driver

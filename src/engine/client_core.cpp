@@ -54,7 +54,8 @@ client_core::client_core(std::string_view url, client_options options)
       tickets{db, who_, queue, cleanup, background},
       locks{db, queue, cleanup, background},
       hints{db, who_, queue, tickets, cleanup},
-      acquiring{db, who_, locks, queue, tickets, cleanup, hints},
+      deadlocks{db, queue, locks.registry(), background},
+      acquiring{db, who_, locks, queue, tickets, cleanup, hints, deadlocks},
       transactions{db, who_, locks, cleanup},
       inspection{db, locks.registry()},
       freeing{db, locks, cleanup} {
@@ -62,6 +63,7 @@ client_core::client_core(std::string_view url, client_options options)
   locks.start();
   background.add(cleanup);
   background.add(tickets);
+  background.add(deadlocks);
   background.start();
 }
 

@@ -13,6 +13,7 @@
 #include "engine/events/telemetry.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/identity.hpp"
+#include "engine/lease/deadlock_watch.hpp"
 #include "engine/lease/held_locks.hpp"
 #include "engine/maintenance.hpp"
 #include "engine/queue/local_wait_queue.hpp"
@@ -42,6 +43,8 @@ class client_core final : public base::closable {
 
   void close() noexcept override;
   client_statistics stats();
+  bool upgrade(const lease_ptr& a) { return locks.upgrade(a, who_); }
+  void downgrade(const lease_ptr& a) { locks.downgrade(a, who_); }
   const client_options& options() const noexcept { return options_; }
   bool is_foreign() const noexcept { return db.is_foreign(); }
 
@@ -54,6 +57,7 @@ class client_core final : public base::closable {
   ticket_upkeep tickets;
   held_locks locks;
   wakeups hints;
+  deadlock_watch deadlocks;
   acquirer acquiring;
   transaction_locks transactions;
   inspector inspection;

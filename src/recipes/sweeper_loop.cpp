@@ -10,10 +10,12 @@
 
 #include "base/boot_clock.hpp"
 #include "base/jitter.hpp"
+#include "base/text.hpp"
 #include "base/waits.hpp"
 #include "core/checks.hpp"
 #include "core/sweep.hpp"
 #include "store/housekeeping.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::recipes {
 
@@ -73,6 +75,7 @@ std::size_t sweeper_loop::sweep_once() try {
   rows_ = core::first_rows(options_.batch);
   cost_ = {};
   purge_tickets();
+  purge_shares();
   notify_waiters();
   sweep_names();
   const auto done = done_.lock();
@@ -136,6 +139,24 @@ void sweeper_loop::purge_tickets() {
       count_swept(
           0, call(shortest_deletion_, [&](const store::access& db) { return store::purge_tickets(db, page.tickets); }));
     after = page.last;
+  }
+  if (goes_on()) call(shortest_deletion_, [](const store::access& db) { return store::purge_held(db), 0; });
+}
+
+// A row whose holders live is not touched but for the permits of those who have died.
+void sweeper_loop::purge_shares() {
+  for (std::string after; goes_on(); end_step()) {
+    auto page =
+        call(shortest_look_, [&](const store::access& db) { return store::find_dead_shares(db, after, rows_); });
+    if (page.empty()) return;
+    after = page.back();
+    std::erase_if(
+        page, [](const std::string& name) { return name.empty() || name.size() > 255 || !base::is_plain_text(name); });
+    for (const auto& name : page) client_->locks.reap_shares(name, client_->db.call_limits(stop_.get_token()));
+    call(shortest_deletion_, [&](const store::access& db) {
+      for (const auto& name : page) store::purge_shares(db, name);
+      return page.size();
+    });
   }
 }
 

@@ -37,6 +37,7 @@ class sweeper_loop {
   void run();
   bool leads();
   void purge_tickets();
+  void purge_shares();
   void notify_waiters();
   void sweep_names();
   void count_swept(std::size_t rows, std::size_t tickets);

@@ -45,6 +45,8 @@ dead_tickets find_dead(const access& db, core::ticket_number after, std::size_t 
   return out;
 }
 
+void purge_held(const access& db) { db.run(dialect::verb::purge_held, {}); }
+
 std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets) {
   std::vector<arguments> asked;
   asked.reserve(tickets.size());

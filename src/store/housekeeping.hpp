@@ -35,6 +35,8 @@ struct dead_tickets {
 /// Looks at the next `number` tickets after `after`.
 dead_tickets find_dead(const access& db, core::ticket_number after, std::size_t number);
 /// How many tickets were deleted.
+/// What waiters had declared whose tickets are gone.
+void purge_held(const access& db);
 std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets);
 
 struct notified_names {

@@ -11,21 +11,19 @@ namespace rowlock::inline v1::store {
 
 namespace {
 
-lock_info info_of(const record& r) {
-  const auto held_for = r.maybe_duration(field::age);
-  return {.name = r.text(field::name),
-          .token = fencing_token{r.integer(field::version)},
-          .owner = r.text(field::owner),
-          .thread = r.has(field::thread) ? r.text(field::thread) : std::string{},
-          .held_for = held_for ? std::optional{std::max(*held_for, duration::zero())} : std::nullopt,
-          .expires_in = r.maybe_duration(field::left),
-          .held_by_transaction = r.is_true(field::without_lease),
-          .note = r.text(field::note)};
+// A row that was written by hand may have any number.
+std::int64_t permits_of(const access& db, std::string_view name) {
+  std::int64_t out = 0;
+  for (const auto& r : db.run(dialect::verb::sharers, {{field::name, name}}))
+    out += std::clamp<std::int64_t>(r.integer(field::permits), 0, core::sharing::unlimited - out);
+  return out;
 }
 
-lock_info amended(const record& r, const row_reader& amend) {
+lock_info amended(const access& db, const record& r, const row_reader& amend) {
   auto out = info_of(r);
-  if (amend) amend(out, r.text(field::acquisition));
+  const auto acquisition = r.text(field::acquisition);
+  if (core::is_shared(acquisition)) out.sharers = permits_of(db, out.name.view());
+  if (amend) amend(out, acquisition);
   return out;
 }
 
@@ -99,6 +97,19 @@ std::vector<blocker> held_by_transactions(const access& db, dialect::verb what, 
 
 }  // namespace
 
+lock_info info_of(const record& r) {
+  const auto held_for = r.maybe_duration(field::age);
+  return {.name = r.text(field::name),
+          .token = fencing_token{r.integer(field::version)},
+          .owner = r.text(field::owner),
+          .thread = r.has(field::thread) ? r.text(field::thread) : std::string{},
+          .held_for = held_for ? std::optional{std::max(*held_for, duration::zero())} : std::nullopt,
+          .expires_in = r.maybe_duration(field::left),
+          .held_by_transaction = r.is_true(field::without_lease),
+          .note = r.text(field::note),
+          .sharers = r.has(field::permits) ? r.maybe_integer(field::permits).value_or(0) : 0};
+}
+
 row_state row_state_of(const record& r) {
   return {.token = fencing_token{r.integer(field::version)},
           .acquisition = r.text(field::acquisition),
@@ -114,7 +125,7 @@ std::optional<row_state> look_at(const access& db, std::string_view name) {
 std::optional<lock_info> find(const access& db, std::string_view name, const row_reader& amend) {
   const auto rows = db.run(dialect::verb::inspect, {{field::name, name}});
   if (rows.empty()) return std::nullopt;
-  if (!row_state_of(rows[0]).is_free()) return amended(rows[0], amend);
+  if (!row_state_of(rows[0]).is_free()) return amended(db, rows[0], amend);
   auto by = find_blocker(db, name, false);
   return by ? std::optional{std::move(by->info)} : std::nullopt;
 }
@@ -134,7 +145,7 @@ std::vector<lock_info> list(const access& db, std::string_view prefix, std::vect
   const auto end_or_null = argument_of(end);
   std::vector<lock_info> out;
   for (const auto& r : db.run(dialect::verb::list, {{field::prefix, prefix}, {field::prefix_end, end_or_null}}))
-    if (is_valid(r, odd)) out.push_back(amended(r, amend));
+    if (is_valid(r, odd)) out.push_back(amended(db, r, amend));
   if (db.sql.can().lists_transactions)
     for (auto& each : held_by_transactions(db, dialect::verb::list_held,
                                            {{field::prefix, prefix}, {field::prefix_end, end_or_null}}, odd))

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/identity.hpp"
+#include "core/sharing.hpp"
 #include "store/access.hpp"
 
 namespace rowlock::inline v1::store {
@@ -22,6 +23,7 @@ struct row_state {
   bool is_vacant = true;
   std::optional<duration> left;  ///< absent: no lease
 
+  bool is_shared() const { return !is_vacant && core::is_shared(acquisition); }
   bool is_free() const { return is_vacant || (left && *left <= duration::zero()); }
   /// Whether or not its lease has ended.
   bool is_held_by(std::string_view some_acquisition) const { return !is_vacant && acquisition == some_acquisition; }
@@ -29,6 +31,9 @@ struct row_state {
 row_state row_state_of(const record& r);
 /// nullopt: there is no row.
 std::optional<row_state> look_at(const access& db, std::string_view name);
+
+/// A row as people see it.
+lock_info info_of(const record& r);
 
 /// Told of each row with a committed owner, and its acquisition: it may know better.
 using row_reader = std::function<void(lock_info& info, std::string_view acquisition)>;

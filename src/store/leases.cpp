@@ -1,7 +1,11 @@
 #include "store/leases.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <algorithm>
 
+#include "core/error_detail.hpp"
+#include "core/identity.hpp"
 #include "store/correlate.hpp"
 
 namespace rowlock::inline v1::store {
@@ -52,8 +56,8 @@ void find_pinned(dialect::verb how, const access& db, std::span<const lease_ref>
 
 /// What else concerns a release.
 struct queue_news {
-  bool is_left_over = false;                 ///< somebody waits, or did lately
-  base::recent_names* waited_for = nullptr;  ///< to be told
+  bool is_left_over = false;  ///< somebody waits, or did lately
+  release_observer* observer = nullptr;
 };
 
 std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch,
@@ -65,19 +69,54 @@ std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<
     const bool is_waited_for = is_told_here ? r.is_true(field::waiting) : news.is_left_over;
     const bool is_untold = is_waited_for && (!is_told_here || r.is_null(field::told));
     outcomes[i] = is_untold ? release_outcome::released_untold : release_outcome::released;
-    if (news.waited_for == nullptr || !is_told_here) return;
-    is_waited_for ? news.waited_for->add(batch[i].name) : news.waited_for->remove(batch[i].name);
+    if (news.observer == nullptr || !is_told_here) return;
+    auto& waited_for = news.observer->waited_for;
+    is_waited_for ? waited_for.add(batch[i].name) : waited_for.remove(batch[i].name);
   });
   if (rows.size() < batch.size()) find_pinned(how, db, batch, outcomes);
   return outcomes;
 }
 
-// Those of the batch that nobody is seen to wait for; true where it was released.
-std::vector<bool> end_alone(const access& db, std::span<const lease_ref> batch) {
-  std::vector<bool> out(batch.size());
+// Those of the batch that nobody is seen to wait for.
+void end_alone(const access& db, std::span<const lease_ref> batch, std::vector<release_outcome>& outcomes) {
   correlate(batch, &lease_ref::acquisition, run(dialect::verb::release_alone, db, batch),
-            [&](std::size_t i, const record& /*r*/) { out[i] = true; });
-  return out;
+            [&](std::size_t i, const record& /*r*/) { outcomes[i] = release_outcome::released; });
+}
+
+// Those that are not released yet.
+void end_rest(const access& db, std::span<const lease_ref> batch, const queue_news& news,
+              std::vector<release_outcome>& outcomes) {
+  constexpr auto how = dialect::verb::release;
+  if (std::none_of(outcomes.begin(), outcomes.end(), is_released)) {
+    outcomes = end(how, db, batch, news);
+    return;
+  }
+  std::vector<lease_ref> rest;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (!is_released(outcomes[i])) rest.push_back(batch[i]);
+  if (rest.empty()) return;
+  const auto ended = end(how, db, rest, news);
+  auto next = ended.begin();
+  for (auto& each : outcomes)
+    if (!is_released(each)) each = *next++;
+}
+
+// false: to nobody, or it is not ours any more. If the first has left meanwhile, it is granted to nobody for a while:
+// who leaves releases what was granted to it.
+bool grant_to_the_first(const access& db, const lease_ref& one, release_observer& observer) {
+  if (!db.sql.can().grants_to_a_ticket) return false;
+  const auto first = db.run(dialect::verb::first_in_turn, {{field::name, one.name}});
+  if (first.empty() || first[0].is_null(field::lease)) return false;
+  const auto attempt = first[0].text(field::attempt);
+  const auto granted = db.run(dialect::verb::grant, {{field::name, one.name},
+                                                     {field::acquisition, one.acquisition},
+                                                     {field::ticket, first[0].integer(field::ticket)},
+                                                     {field::attempt, attempt}});
+  if (granted.empty()) return false;
+  observer.waited_for.add(one.name);
+  const auto owner = first[0].text(field::owner);
+  if (!core::is_of(owner, one.acquisition)) observer.granted_to(db, owner);
+  return true;
 }
 
 }  // namespace
@@ -90,27 +129,27 @@ std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) 
   return prolong(dialect::verb::extend, db, batch);
 }
 
-// First as if nobody waited, which is nearly always so and costs least; unless somebody did lately.
-std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch,
-                                     base::recent_names* waited_for) {
-  constexpr auto how = dialect::verb::release;
+// First as if nobody waited, which is nearly always so and costs least; unless somebody did lately. Each statement is a
+// transaction of its own: once one has released something, a failure of a later one leaves that behind.
+std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch, release_observer* observer) {
+  const auto was_waited_for = [&](const lease_ref& r) {
+    return observer != nullptr && observer->waited_for.may_contain(r.name);
+  };
+  const bool is_left_over = std::any_of(batch.begin(), batch.end(), was_waited_for);
   const bool has_two_ways = db.sql[dialect::verb::release_alone].act.has_value();
-  const bool was_waited_for = waited_for != nullptr && std::any_of(batch.begin(), batch.end(), [&](const lease_ref& r) {
-                                return waited_for->may_contain(r.name);
-                              });
-  if (!has_two_ways || was_waited_for)
-    return end(how, db, batch, {.is_left_over = was_waited_for, .waited_for = waited_for});
-  std::vector<release_outcome> out(batch.size(), release_outcome::released);
-  const auto is_over = end_alone(db, batch);
-  std::vector<lease_ref> rest;
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    if (!is_over[i]) rest.push_back(batch[i]);
-  if (rest.empty()) return out;
-  const auto ended = end(how, db, rest, {.is_left_over = true, .waited_for = waited_for});
-  auto next = ended.begin();
-  for (std::size_t i = 0; i < batch.size(); ++i)
-    if (!is_over[i]) out[i] = *next++;
-  return out;
+  std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
+  try {
+    if (!is_left_over && has_two_ways) end_alone(db, batch, outcomes);
+    for (std::size_t i = 0; observer != nullptr && i < batch.size(); ++i)
+      if (!is_released(outcomes[i]) && (!is_left_over || was_waited_for(batch[i])) &&
+          grant_to_the_first(db, batch[i], *observer))
+        outcomes[i] = release_outcome::released;
+    end_rest(db, batch, {.is_left_over = has_two_ways, .observer = observer}, outcomes);
+    return outcomes;
+  } catch (const error& e) {
+    if (std::none_of(outcomes.begin(), outcomes.end(), is_released) || e.outcome_is_unknown()) throw;
+    throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
+  }
 }
 
 std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number) {

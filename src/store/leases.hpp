@@ -56,9 +56,20 @@ std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch);
 /// Renews a lease, and raises its version by `number` at least. nullopt: it is not ours any more, or somebody has the
 /// row locked.
 std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number);
-/// `waited_for`: names that somebody was seen to wait for.
+/// Who waits for what is released.
+class release_observer {
+ public:
+  release_observer() = default;
+  release_observer(const release_observer&) = delete;
+  release_observer& operator=(const release_observer&) = delete;
+  virtual ~release_observer() = default;
+  /// The client with this owner has the lock now, if it comes for it.
+  virtual void granted_to(const access& db, std::string_view owner) noexcept = 0;
+  base::recent_names waited_for{};  ///< names that somebody was seen to wait for
+};
+/// With an observer the lock goes to the first who waits in turn, also where the database does not do that by itself.
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch,
-                                     base::recent_names* waited_for = nullptr);
+                                     release_observer* observer = nullptr);
 /// Releases leases at a later time. One that has expired is not taken any more, and counts as released.
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch);
 

@@ -13,7 +13,9 @@ arguments arguments_of(const ticket_ref& t) {
           {field::attempt, t.attempt},
           {field::ticket, core::to_integer(t.number)},
           {field::turn, core::to_integer(t.number)},
-          {field::life, core::ticket_life.count()}};
+          {field::life, core::ticket_life.count()},
+          {field::room, t.room},
+          {field::patience, t.patience.count()}};
 }
 
 records run(dialect::verb what, const access& db, std::span<const ticket_ref> some) {
@@ -24,13 +26,15 @@ records run(dialect::verb what, const access& db, std::span<const ticket_ref> so
 
 core::ticket_number enqueue(const access& db, const newcomer& who) {
   const auto lease = who.lease ? driver::argument{who.lease->count()} : driver::argument{};
+  const auto room = who.room < 0 ? driver::argument{} : driver::argument{who.room};
   const auto rows = db.run(dialect::verb::enqueue, {{field::name, who.name},
                                                     {field::owner, who.owner},
                                                     {field::thread, who.thread},
                                                     {field::attempt, who.attempt},
                                                     {field::life, core::ticket_life.count()},
                                                     {field::note, who.note},
-                                                    {field::lease, lease}});
+                                                    {field::lease, lease},
+                                                    {field::room, room}});
   if (rows.empty())
     throw detail::error_access::make(errc::database_error, "the database returned no ticket for the queue; try again",
                                      {.retryable = true});
@@ -48,6 +52,31 @@ std::vector<bool> leave(const access& db, std::span<const ticket_ref> some) {
   std::vector<bool> out(some.size());
   correlate(some, &ticket_ref::attempt, run(dialect::verb::leave, db, some),
             [&](std::size_t i, const record& /*r*/) { out[i] = true; });
+  return out;
+}
+
+void declare_held(const access& db, std::span<const held_name> some) {
+  for (const auto& one : some)
+    db.run(dialect::verb::declare_held, {{field::ticket, core::to_integer(one.by)},
+                                         {field::name, std::string_view{one.name}},
+                                         {field::acquisition, std::string_view{one.acquisition}}});
+}
+
+void forget_held(const access& db, core::ticket_number by) {
+  db.run(dialect::verb::forget_held, {{field::ticket, core::to_integer(by)}});
+}
+
+std::vector<core::waiting_holder> waiting_holders(const access& db) {
+  std::vector<core::waiting_holder> out;
+  for (const auto& r : db.run(dialect::verb::waiting_holders, {})) {
+    const core::ticket_number ticket{r.integer(field::ticket)};
+    if (out.empty() || out.back().ticket != ticket)
+      out.push_back({.ticket = ticket,
+                     .waits_for = r.text(field::name),
+                     .owner = r.text(field::owner),
+                     .thread = r.text(field::thread)});
+    out.back().has.push_back(r.text(field::held_name));
+  }
   return out;
 }
 
@@ -76,7 +105,9 @@ std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> s
               .has_ticket = r.is_true(field::has_ticket),
               .looks_free = r.is_true(field::looks_free),
               .left = r.maybe_duration(field::left),
-              .version = fencing_token{r.maybe_integer(field::version).value_or(0)}};
+              .has_row = !r.is_null(field::version),
+              .version = fencing_token{r.maybe_integer(field::version).value_or(0)},
+              .holding = r.text(field::holding)};
   });
   return out;
 }

@@ -2,12 +2,16 @@
 
 #include <rowlock/fencing_token.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/deadlock.hpp"
 #include "core/identity.hpp"
+#include "core/sharing.hpp"
 #include "store/access.hpp"
 
 /// Who waits for a name, in the database: in the order of the tickets that are committed and not expired.
@@ -18,6 +22,8 @@ struct ticket_ref {
   std::string_view name;
   std::string_view attempt;
   core::ticket_number number = core::ticket_number::last;
+  std::int64_t room = core::sharing{}.room;  ///< of the waiter, beside others who share the name
+  duration patience{};                       ///< tickets that have waited less long are passed
 };
 
 /// A waiter that asks for a ticket.
@@ -27,16 +33,19 @@ struct newcomer {
   std::string_view thread;
   std::string_view attempt;
   std::string_view note{};
-  std::optional<duration> lease{};  ///< a release may grant it the lock, for as long; where the database can
+  std::optional<duration> lease{};           ///< a release may grant it the lock, for as long
+  std::int64_t room = core::sharing{}.room;  ///< as in ticket_ref
 };
 
 /// What the queue and the row of a name tell about a ticket.
 struct turn {
   bool is_behind = true;  ///< others come first
   bool has_ticket = false;
-  bool looks_free = false;         ///< no lease runs; a transaction may have it all the same
+  bool looks_free = false;         ///< no lease runs, or there is room; a transaction may have it all the same
   std::optional<duration> left{};  ///< of the holder's lease
-  fencing_token version{};         ///< a different one: the name has changed hands
+  bool has_row = false;
+  fencing_token version{};  ///< a different one: the name has changed hands
+  std::string holding{};    ///< the acquisition of the holder; empty: there is none
 };
 
 struct refreshed {
@@ -65,6 +74,18 @@ struct next_waiter {
 next_waiter first_waiter(const access& db, std::string_view name, std::string_view mine);
 /// One answer for each; a name may be among them once.
 std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some);
+/// What a waiter has, where it waits for long.
+struct held_name {
+  core::ticket_number by{};  ///< the waiter's ticket
+  std::string name{};
+  std::string acquisition{};  ///< empty: by a transaction
+
+  bool operator==(const held_name&) const = default;
+};
+void declare_held(const access& db, std::span<const held_name> some);
+void forget_held(const access& db, core::ticket_number by);
+/// All live waiters that have declared what they have, by their tickets.
+std::vector<core::waiting_holder> waiting_holders(const access& db);
 /// Notifies the client with this owner.
 void ring(const access& db, std::string_view owner);
 

@@ -2,10 +2,12 @@
 
 #include <rowlock/error.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/error_detail.hpp"
 #include "store/correlate.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::strategies {
 
@@ -14,14 +16,15 @@ namespace {
 using store::field;
 
 store::arguments arguments_of(const acquire_args& a) {
-  store::arguments out{{field::name, a.name},
-                       {field::owner, a.owner},
-                       {field::thread, a.thread},
-                       {field::acquisition, a.acquisition},
-                       {field::lease, a.lease.count()}};
+  store::arguments out{{field::name, a.name},           {field::owner, a.owner},
+                       {field::thread, a.thread},       {field::acquisition, a.acquisition},
+                       {field::lease, a.lease.count()}, {field::version, a.seen.value()}};
   if (!a.note.empty()) out.push_back({field::note, a.note});
   if (!a.liveness.empty()) out.push_back({field::liveness, a.liveness});
-  if (a.seen != fencing_token{}) out.push_back({field::version, a.seen.value()});
+  if (!a.share.is_exclusive()) {
+    out.push_back({field::permits, a.share.permits});
+    out.push_back({field::room, a.share.room});
+  }
   if (a.queued) {
     out.push_back({field::ticket, core::to_integer(a.queued->ticket)});
     out.push_back({field::turn, core::to_integer(a.queued->turn)});
@@ -34,13 +37,17 @@ answer answer_of(const store::record& r) {
   answer out{.what = version ? verdict::granted : verdict::busy,
              .token = fencing_token{version.value_or(0)},
              .left = r.maybe_duration(field::left)};
-  if (!r.has(field::looks_free)) return out;
+  if (!r.has(field::looks_free)) {
+    out.is_shared = !version && r.is_true(field::permits);
+    return out;
+  }
   out.is_behind = r.is_true(field::is_behind);
   out.has_ticket = r.is_true(field::has_ticket);
   out.has_left = r.is_true(field::has_left);
   if (!version && r.is_true(field::looks_free)) out.what = verdict::behind;
   if (!r.has(field::held_as) || r.is_null(field::held_as)) return out;
   out.holding = r.text(field::holding);
+  out.is_shared = core::is_shared(out.holding);
   out.is_marked = r.is_true(field::waiting);
   out.held_as = fencing_token{r.integer(field::held_as)};
   return out;
@@ -83,6 +90,74 @@ std::vector<answer> try_all(const store::access& db, dialect::verb how, std::spa
   return answers;
 }
 
+// "Busy" with nothing left of a lease is a row that has another version by now.
+std::vector<answer> compare_and_set(const store::access& db, std::span<const acquire_args> batch) {
+  auto answers = try_all(db, dialect::verb::compare_and_set, batch);
+  for (auto& each : answers)
+    if (each.what == verdict::busy && !(each.left > duration::zero())) each = {};
+  return answers;
+}
+
+namespace {
+
+// Names that have no row yet, and what dead sharers have left, are found out where something was not free. true: that
+// has changed.
+bool mend(const store::access& db, std::span<const acquire_args> batch,
+          const std::vector<std::optional<store::row_state>>& rows) {
+  std::vector<acquire_args> missing;
+  bool out = false;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (!rows[i]) missing.push_back(batch[i]);
+    if (rows[i] && rows[i]->is_shared()) out = store::reap_shares(db, batch[i].name) || out;
+  }
+  if (!missing.empty()) make_rows(db, missing);
+  return out || !missing.empty();
+}
+
+}  // namespace
+
+std::optional<one_of_several> take_first_free(const store::access& db, std::span<const acquire_args> batch) {
+  const auto take = [&]() -> std::optional<one_of_several> {
+    const auto run = [&](std::span<const store::arguments> all) {
+      return db.run_batch(dialect::verb::acquire_any, all);
+    };
+    std::optional<one_of_several> out;
+    store::correlate(batch, &acquire_args::name, store::with_each(batch, arguments_of, run),
+                     [&](std::size_t i, const store::record& r) { out = {.which = i, .what = answer_of(r)}; });
+    return out;
+  };
+  if (auto taken = take()) return taken;
+  return mend(db, batch, look_at_all(db, batch)) ? take() : std::nullopt;
+}
+
+all_of_several take_all(const store::access& db, std::span<const acquire_args> batch) {
+  const auto take = [&] {
+    auto answers = try_all(db, dialect::verb::acquire_all, batch);
+    const bool has_all =
+        std::all_of(answers.begin(), answers.end(), [](const answer& a) { return a.what == verdict::granted; });
+    return has_all ? std::move(answers) : std::vector<answer>{};
+  };
+  all_of_several out{.granted = take()};
+  if (!out.granted.empty()) return out;
+  auto rows = look_at_all(db, batch);
+  if (mend(db, batch, rows)) {
+    out.granted = take();
+    if (!out.granted.empty()) return out;
+    rows = look_at_all(db, batch);
+  }
+  const auto taken = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row && !row->is_free(); });
+  if (taken == rows.end()) return out;
+  out.busy = static_cast<std::size_t>(taken - rows.begin());
+  out.why = busy(**taken);
+  return out;
+}
+
+std::optional<std::vector<answer>> try_in_turn(const store::access& db, std::span<const acquire_args> batch) {
+  if (batch[0].queued) return try_all(db, dialect::verb::acquire_in_turn, batch);
+  if (batch[0].seen != fencing_token{}) return compare_and_set(db, batch);
+  return std::nullopt;
+}
+
 std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch) {
   const auto look = [&](std::span<const store::arguments> all) { return db.run_batch(dialect::verb::inspect, all); };
   std::vector<std::optional<store::row_state>> states(batch.size());
@@ -91,7 +166,17 @@ std::vector<std::optional<store::row_state>> look_at_all(const store::access& db
   return states;
 }
 
-answer busy(const store::row_state& held) { return {.what = verdict::busy, .token = {}, .left = held.left}; }
+answer busy(const store::row_state& held) {
+  return {.what = verdict::busy, .token = {}, .left = held.left, .is_shared = held.is_shared()};
+}
+
+// It waits for the row, as long as those take who share the name; whoever keeps it longer has it alone.
+std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch) try {
+  return try_all(db, dialect::verb::share, batch);
+} catch (const error& e) {
+  if (e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
+  return std::vector<answer>(batch.size(), {.what = verdict::busy});
+}
 
 void make_rows(const store::access& db, std::span<const acquire_args> batch) {
   const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, dialect::verb::make, all); };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -13,11 +14,38 @@ namespace rowlock::inline v1::strategies {
 /// Runs a verb that answers as verb::acquire does. No row: inconclusive.
 std::vector<answer> try_all(const store::access& db, dialect::verb how, std::span<const acquire_args> batch);
 
+/// The same for a row that was seen free, by the version that it had then.
+std::vector<answer> compare_and_set(const store::access& db, std::span<const acquire_args> batch);
+
+/// Of one: an attempt by a lease that goes by the queue, or by what was seen of it. Both strategies write the same
+/// there, and only if nobody has had the name since the queue was seen. nullopt: it does not.
+std::optional<std::vector<answer>> try_in_turn(const store::access& db, std::span<const acquire_args> batch);
+
 /// The row of every name, if there is one.
 std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch);
 
 /// What the row of a name that is not free tells a waiter.
 answer busy(const store::row_state& held);
+
+/// The name is taken beside others who share it. Who has seen the queue says with which version of the row; else it is
+/// taken only where nobody waits. Inconclusive: it is not. Busy: somebody keeps the row locked. Of several that ask at
+/// once, for one name, none may mind the others.
+std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch);
+
+/// Takes the first of these names that is free, by a lease. nullopt: none was.
+struct one_of_several {
+  std::size_t which = 0;
+  answer what{};
+};
+std::optional<one_of_several> take_first_free(const store::access& db, std::span<const acquire_args> batch);
+
+/// Takes all of these names by a lease, or none.
+struct all_of_several {
+  std::vector<answer> granted{};      ///< empty: none
+  std::optional<std::size_t> busy{};  ///< the first that is taken, as far as it is known
+  answer why{};                       ///< what its row tells
+};
+all_of_several take_all(const store::access& db, std::span<const acquire_args> batch);
 
 /// Runs a verb that may make the row of a name. If somebody else makes it meanwhile, and
 /// keeps it in a transaction, there is no row in the answer.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/identity.hpp"
+#include "core/sharing.hpp"
 #include "store/access.hpp"
 
 namespace rowlock::inline v1::strategies {
@@ -24,13 +25,14 @@ struct acquire_args {
   std::string_view note;
   duration lease{};
   std::string_view liveness{};  ///< of the client, if the lock has no lease
-  fencing_token seen{};         ///< the version that a compare-and-set goes by
+  fencing_token seen{};         ///< the version that a compare-and-set goes by; of one in turn, where it was seen free
   /// For a database that checks the queue in the same statement: the own ticket, and up to which one others come first.
   struct queue_position {
     core::ticket_number ticket = core::ticket_number::none;
     core::ticket_number turn = core::ticket_number::last;
   };
   std::optional<queue_position> queued{};
+  core::sharing share{};  ///< for strategies::share
 
   static constexpr auto texts() {
     return std::array{&acquire_args::name,        &acquire_args::owner, &acquire_args::thread,
@@ -53,6 +55,7 @@ struct answer {
   bool has_ticket = true;  ///< the own ticket is still there
   bool has_left = false;   ///< granted, and the own ticket is deleted already
   // Of who has it, where the statement tells:
+  bool is_shared = false;
   bool is_marked = false;  ///< the row says that somebody waits
   std::string holding{};   ///< the acquisition
   fencing_token held_as{};

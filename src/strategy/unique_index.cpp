@@ -1,6 +1,7 @@
 #include "strategy/unique_index.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "strategy/acquire_step.hpp"
 
@@ -32,7 +33,7 @@ std::vector<answer> look_first(const store::access& db, std::span<const acquire_
 // Where a refused try keeps the row locked for as long as it takes, a name is tried without a look only if it was not
 // refused lately: so a crowd that tries again and again cannot lock out the holder's renewals.
 std::vector<answer> unique_index::acquire(const store::access& db, std::span<const acquire_args> batch) const {
-  if (batch.size() == 1 && batch[0].queued) return try_all(db, dialect::verb::acquire_in_turn, batch);
+  if (auto answers = try_in_turn(db, batch)) return std::move(*answers);
   constexpr auto how = dialect::verb::acquire;
   if (!db.sql[how].locks_where_refused) return try_all(db, how, batch);
   const bool was_refused =

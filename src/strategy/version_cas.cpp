@@ -1,6 +1,6 @@
 #include "strategy/version_cas.hpp"
 
-#include <algorithm>
+#include <utility>
 
 #include "strategy/acquire_step.hpp"
 
@@ -24,6 +24,7 @@ std::vector<std::optional<store::row_state>> look_or_make(const store::access& d
 // The compare-and-set asks again whether the row is free: a lease that had expired when it was read, and that nobody
 // but its holder has renewed since, has the same version.
 std::vector<answer> version_cas::acquire(const store::access& db, std::span<const acquire_args> batch) const {
+  if (auto answers = try_in_turn(db, batch)) return std::move(*answers);
   const auto rows = look_or_make(db, batch);
   std::vector<answer> answers(batch.size());
   std::vector<acquire_args> free;
@@ -39,10 +40,8 @@ std::vector<answer> version_cas::acquire(const store::access& db, std::span<cons
     places.push_back(i);
   }
   if (free.empty()) return answers;
-  const auto tried = try_all(db, dialect::verb::compare_and_set, free);
-  // "Busy" with nothing left of a lease is a row that has another version by now.
-  for (std::size_t i = 0; i < free.size(); ++i)
-    if (tried[i].what == verdict::granted || tried[i].left > duration::zero()) answers[places[i]] = tried[i];
+  const auto tried = compare_and_set(db, free);
+  for (std::size_t i = 0; i < free.size(); ++i) answers[places[i]] = tried[i];
   return answers;
 }
 

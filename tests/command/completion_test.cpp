@@ -64,7 +64,7 @@ class command_completion : public command {
 };
 
 TEST_F(command_completion, has_the_subcommands) {
-  EXPECT_THAT(offers({""}), UnorderedElementsAre("run", "hold", "migrate", "sweep", "list", "show", "waiters",
+  EXPECT_THAT(offers({""}), UnorderedElementsAre("run", "hold", "lead", "migrate", "sweep", "list", "show", "waiters",
                                                  "release", "top", "check", "metrics", "help"));
   EXPECT_THAT(offers({"s"}), UnorderedElementsAre("sweep", "show"));
   EXPECT_THAT(offers({"--table-prefix", "mine_", "mi"}), ElementsAre("migrate"));
@@ -146,7 +146,11 @@ TEST_F(command_completion, has_files_behind_output_and_commands_behind_the_dashe
   const auto text = file("rowlock.prom").string();
   ASSERT_EQ(finish({.words = {"touch", text}}).end, exited(0));
   EXPECT_THAT(offers({"metrics", "--output", file("row").string()}), ElementsAre(text));
-  for (const auto& before : std::vector<words>{{"run", "job", "--"}, {"run", "job"}, {"run", "-w", "5", "job"}}) {
+  for (const auto& before : std::vector<words>{{"run", "job", "--"},
+                                               {"run", "job"},
+                                               {"lead", "job"},
+                                               {"lead", "--restart", "job", "--"},
+                                               {"run", "-w", "5", "job"}}) {
     EXPECT_THAT(offers(before + words{"ech"}), AllOf(Contains("echo"), Each(StartsWith("ech"))));
     EXPECT_THAT(offers(before + words{"cat", file("row").string()}), ElementsAre(text));
   }

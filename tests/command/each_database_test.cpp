@@ -2,9 +2,12 @@
 #include <signal.h>
 #include <nlohmann/json.hpp>
 
+#include <atomic>
 #include <map>
+#include <mutex>
 #include <regex>
 #include <string>
+#include <thread>
 
 #include "command/command.hpp"
 #include "support/databases.hpp"
@@ -138,7 +141,7 @@ TEST_P(command_on, needs_the_database) {
 }
 
 TEST_P(command_on, migrates) {
-  EXPECT_EQ(ask_json({"migrate", "--dry-run"}, 0).size(), 4U);
+  EXPECT_EQ(ask_json({"migrate", "--dry-run"}, 0).size(), 6U);
   EXPECT_EQ(ask_json({"migrate", "--status"}, 78).at("fits"), false);
   EXPECT_EQ(ask_json({"migrate"}, 0).at("fits"), true);
   EXPECT_EQ(ask({"migrate", "--dry-run"}, 0), "");
@@ -168,6 +171,31 @@ TEST_P(command_on, runs_one_at_a_time_and_shows_who) {
   EXPECT_EQ(ask({"run", "job", "--", "sh", "-c", "echo $ROWLOCK_NAME; exit 3"}, 3), "job\n");
 }
 
+TEST_P(command_on, shows_who_waits_for_whom) {
+  migrate();
+  EXPECT_EQ(ask({"waiters", "--graph"}, 1), "");
+  EXPECT_EQ(ask_json({"waiters", "--graph"}, 1), json::array());
+  auto locks = connect();
+  std::atomic<int> missing{2};
+  const auto lock_both = [&](const char* first, const char* second) {
+    mutex one{locks, first};
+    mutex two{locks, second};
+    const std::lock_guard has{one};
+    for (--missing; missing > 0;) std::this_thread::yield();
+    try {
+      const std::lock_guard then{two};
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::deadlock);
+    }
+  };
+  const std::jthread left{[&] { lock_both("a", "b"); }};
+  const std::jthread right{[&] { lock_both("b", "a"); }};
+  EXPECT_TRUE(eventually([&] {
+    const auto graph = json::parse(ask({"waiters", "--graph", "--json"}).out);
+    return graph.size() == 2 && graph[0].at("in_circle") == true && graph[1].at("in_circle") == true;
+  })) << "for a second";
+}
+
 TEST_P(command_on, lists_who_waits) {
   migrate();
   EXPECT_TRUE(refused(ask({"waiters", "job"}), 1));
@@ -195,6 +223,15 @@ TEST_P(command_on, lists_who_waits) {
   ASSERT_EQ(of_all.size(), 1U);
   of_all[0]["waits_for_us"] = queue[0].at("waits_for_us");
   EXPECT_EQ(of_all, queue);
+  EXPECT_THAT(ask({"waiters", "--graph"}, 0),
+              AllOf(MatchesRegex("WAITER +THREAD +WAITS FOR +HELD BY +THREAD +IN A "
+                                 "CIRCLE\n[^\n]+ job +[^\n]+ +-\n"),
+                    owner, testing::HasSubstr(":" + std::to_string(first.pid()) + ":")));
+  const auto graph = ask_json({"waiters", "--graph"}, 0);
+  ASSERT_EQ(graph.size(), 1U);
+  EXPECT_EQ(graph[0].at("name"), "job");
+  EXPECT_EQ(graph[0].at("in_circle"), false);
+  EXPECT_EQ(graph[0].at("holders").size(), 1U);
   EXPECT_THAT(ask({"top", "--once"}, 0), MatchesRegex("NAME [^\n]*\njob +[^ ]+ +[^ ]+ +- +1 [^\n]*\n"));
   for (auto* each : {&first, &second}) {
     ASSERT_TRUE(each->says("started"));

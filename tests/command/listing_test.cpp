@@ -103,7 +103,7 @@ TEST_F(command_listing, tells_all_as_json) {
   EXPECT_LT(held_for, 300s);
   EXPECT_GT(expires_in, 3300s);
   EXPECT_LE(expires_in, 3600s);
-  EXPECT_EQ(lock.size(), 8U) << "and nothing else: " << lock;
+  EXPECT_EQ(lock.size(), 9U) << "and nothing else: " << lock;
 }
 
 TEST_F(command_listing, shows_one_by_its_name) {
@@ -121,7 +121,7 @@ TEST_F(command_listing, shows_one_by_its_name) {
   EXPECT_EQ(object.at("name"), "orders/1");
   EXPECT_EQ(object.at("token"), one.token().value());
   EXPECT_EQ(object.at("waiters"), json::array());
-  EXPECT_EQ(object.size(), 9U) << object;
+  EXPECT_EQ(object.size(), 10U) << object;
 }
 
 TEST_F(command_listing, shows_nothing_where_nobody_holds_it) {
@@ -203,7 +203,7 @@ TEST_F(command_listing, shows_who_waits_where_nobody_holds_it) {
     EXPECT_EQ(object.at(of_a_holder), json(nullptr)) << of_a_holder;
   EXPECT_EQ(object.at("held_by_transaction"), false);
   EXPECT_EQ(object.at("waiters").at(0).at("thread"), "7");
-  EXPECT_EQ(object.size(), 9U) << object;
+  EXPECT_EQ(object.size(), 10U) << object;
 }
 
 TEST_F(command_listing, lists_who_waits_for_any_lock) {

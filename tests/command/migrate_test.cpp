@@ -100,7 +100,8 @@ TEST_F(command_migrate, status_is_a_line_for_each_file) {
   EXPECT_THAT(result.out,
               MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +applied +" + time + " +0001_lock.sql\n2 +applied +" +
                            time + " +0002_waiter.sql\n3 +applied +" + time + " +0003_waiter_note.sql\n4 +applied +" +
-                           time + " +0004_waiting.sql\n1000 +unknown +" + time + " +-\n"));
+                           time + " +0004_waiting.sql\n5 +applied +" + time + " +0005_granting.sql\n6 +applied +" +
+                           time + " +0006_sharing.sql\n1000 +unknown +" + time + " +-\n"));
   EXPECT_THAT(result.err, IsEmpty());
 }
 
@@ -127,7 +128,7 @@ TEST_F(command_migrate, status_says_why_migrating_would_be_refused) {
 TEST_F(command_migrate, status_for_programs_is_an_object) {
   const auto empty = json::parse(migrate({"--status", "--json"}).out, nullptr, false);
   EXPECT_EQ(empty.at("applied"), 0);
-  EXPECT_EQ(empty.at("expected"), 4);
+  EXPECT_EQ(empty.at("expected"), 6);
   EXPECT_EQ(empty.at("fits"), false);
   EXPECT_EQ(empty.at("refusal"), nullptr);
   EXPECT_EQ(empty.at("migrations").at(0).at("applied_at"), nullptr);
@@ -140,24 +141,24 @@ TEST_F(command_migrate, status_for_programs_is_an_object) {
   EXPECT_EQ(found.at("applied"), 1000);
   EXPECT_EQ(found.at("serves_from"), 900);
   EXPECT_TRUE(found.at("refusal").is_string());
-  EXPECT_EQ(found.at("migrations").size(), 5U);
+  EXPECT_EQ(found.at("migrations").size(), 7U);
   EXPECT_EQ(found.at("migrations").at(0).at("version"), 1);
   EXPECT_EQ(found.at("migrations").at(0).at("file"), "0001_lock.sql");
   EXPECT_EQ(found.at("migrations").at(0).at("state"), "by_hand");
-  EXPECT_EQ(found.at("migrations").at(4).at("state"), "unknown");
-  EXPECT_EQ(found.at("migrations").at(4).at("file"), nullptr);
+  EXPECT_EQ(found.at("migrations").at(6).at("state"), "unknown");
+  EXPECT_EQ(found.at("migrations").at(6).at("file"), nullptr);
 }
 
 TEST_F(command_migrate, for_programs_prints_how_the_tables_stand_then) {
   const auto result = migrate({"--json"});
   EXPECT_EQ(result.end, exited(0)) << result;
   EXPECT_EQ(json::parse(result.out, nullptr, false), json::parse(migrate({"--status", "--json"}).out, nullptr, false));
-  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 4);
+  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 6);
 }
 
 TEST_F(command_migrate, that_is_dry_for_programs_prints_an_array) {
   const auto missing = json::parse(migrate({"--dry-run", "--json"}).out, nullptr, false);
-  ASSERT_EQ(missing.size(), 4U);
+  ASSERT_EQ(missing.size(), 6U);
   EXPECT_EQ(missing[0].at("version"), 1);
   EXPECT_EQ(missing[1].at("file"), "0002_waiter.sql");
   std::string all;

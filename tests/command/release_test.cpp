@@ -43,7 +43,7 @@ TEST_F(command_release, for_programs_prints_what_it_freed) {
   EXPECT_EQ(object.at("token"), held_.token().value());
   EXPECT_EQ(object.at("note"), "mine");
   EXPECT_EQ(object.at("waiters"), json::array());
-  EXPECT_EQ(object.size(), 11U) << object;
+  EXPECT_EQ(object.size(), 12U) << object;
 }
 
 TEST_F(command_release, is_1_where_nobody_has_it) {

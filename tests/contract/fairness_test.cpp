@@ -44,6 +44,26 @@ TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
   EXPECT_EQ(granted.names(), expected);
 }
 
+// Nobody can take it between.
+TEST_P(fairly, a_release_grants_the_lock_to_the_first_who_waits) {
+  if (GetParam().strategy == strategy::for_update) GTEST_SKIP() << "a release ends the transaction";
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  auto held = first.acquire(name, fair());
+  const auto token = held.token();
+  background<held_lock> one{[&](std::stop_token stop) { return second.acquire(name, fair(), std::move(stop)); }};
+  ASSERT_TRUE(are_waiting(1));
+  EXPECT_FALSE(one.is_done_within(a_moment));
+  held.release();
+  EXPECT_FALSE(third.try_acquire(name, with()).has_value());
+  auto mine = one.get();
+  EXPECT_GT(mine.token(), token);
+  EXPECT_TRUE(eventually([&] { return third.waiters(name).empty(); }));
+  EXPECT_NO_THROW(mine.release());
+  EXPECT_TRUE(third.try_acquire(name, fair()).has_value());
+}
+
 // Its own ticket of before stands in nobody's way.
 TEST_P(fairly, a_try_after_an_own_wait_that_was_in_vain_is_not_refused) {
   auto first = connect();

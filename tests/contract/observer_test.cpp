@@ -262,7 +262,7 @@ TEST_P(observer, is_told_once_of_what_a_holder_has_more_than_once) {
 TEST_P(observer_of_leases, is_told_of_renewals) {
   const recorder told;
   auto locks = connect({.transaction_limit = 1s, .observer = told.observer()});
-  const auto held = locks.acquire("orders/42", with({.lease = 300ms}));
+  const auto held = locks.acquire("orders/42", with({.lease = 1s}));
   ASSERT_TRUE(eventually([&] { return told.all<events::renewed>().size() >= 2; }));
   const auto first = told.all<events::renewed>().front();
   EXPECT_EQ(first.name.view(), "orders/42");

@@ -50,9 +50,8 @@ struct queueing : contract {
   }
   /// The same, behind all who are there already.
   waiter wait_behind(client& locks, const std::string& who, const lock_options& options = fair()) {
-    const auto before = db().tickets();
     auto out = start_to_wait(locks, who, options);
-    EXPECT_TRUE(are_waiting(before + 1)) << who << " has no ticket";
+    EXPECT_TRUE(eventually([&] { return ticket_of(locks, who) != 0; })) << who << " has no ticket";
     return out;
   }
 

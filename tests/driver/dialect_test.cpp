@@ -28,7 +28,8 @@ TEST(dialect_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
   EXPECT_EQ(lacking(sql), (std::set{verb::hold, verb::find_held, verb::list_held, verb::beat, verb::vacate_expired,
                                     verb::find_pinning, verb::end_session, verb::acquire_in_turn, verb::tell_next,
                                     verb::ring, verb::notify_waiters, verb::touch, verb::pinned_by, verb::connection,
-                                    verb::release_alone, verb::mark_waiting, verb::clear_waiting, verb::first_waiter}));
+                                    verb::mark_waiting, verb::clear_waiting, verb::first_waiter}));
+  EXPECT_TRUE(sql.can().grants_to_a_ticket);
   EXPECT_FALSE(sql.can().marks_waiting);
   EXPECT_FALSE(sql.can().acquires_in_turn);
   EXPECT_FALSE(sql.can().notifies_waiters);
@@ -40,8 +41,8 @@ TEST(dialect_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
 #ifdef ROWLOCK_WITH_POSTGRESQL
 TEST(dialect_test, postgresql_lacks_only_what_is_for_databases_without_row_locks) {
   const auto sql = table_of("postgresql");
-  EXPECT_EQ(lacking(sql),
-            (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::connection}));
+  EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::connection,
+                                    verb::first_in_turn, verb::grant}));
   EXPECT_TRUE(sql.can().acquires_in_turn);
   EXPECT_TRUE(sql.can().notifies_waiters);
   EXPECT_TRUE(sql.can().marks_waiting);
@@ -57,6 +58,7 @@ TEST(dialect_test, mysql_lists_transactions_and_cannot_notify) {
   EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::find_pinning,
                                     verb::end_session, verb::acquire_in_turn, verb::tell_next, verb::ring,
                                     verb::notify_waiters, verb::touch}));
+  EXPECT_TRUE(sql.can().grants_to_a_ticket);
   EXPECT_FALSE(sql.can().acquires_in_turn);
   EXPECT_FALSE(sql.can().notifies_waiters);
   EXPECT_FALSE(sql.can().finds_blockers);

@@ -126,6 +126,7 @@ TEST(mysql_errors, say_what_now) {
         expected{1054, errc::schema_older, false, false}, expected{1142, errc::permission_denied, false, false},
         expected{1045, errc::permission_denied, false, true}, expected{1049, errc::connection_failed, false, true},
         expected{1290, errc::connection_failed, true, true}, expected{1040, errc::connection_failed, true, true},
+        expected{1047, errc::connection_failed, true, true}, expected{1180, errc::connection_failed, true, true},
         expected{2013, errc::connection_failed, true, true}, expected{1927, errc::connection_failed, true, true},
         expected{1064, errc::database_error, false, false}}) {
     const auto found =
@@ -138,6 +139,14 @@ TEST(mysql_errors, say_what_now) {
     EXPECT_EQ(found.sqlstate(), "HY000");
     EXPECT_TRUE(mentions(found, "acquiring failed on MySQL: so")) << found.what();
   }
+}
+
+TEST(mysql_errors, do_not_know_what_became_of_a_commit_that_failed) {
+  const auto outcome = [](bool writing) {
+    return driver::mysql_error({.code = 1180, .message = "so", .writing = writing}, "MySQL", "x").outcome_is_unknown();
+  };
+  EXPECT_TRUE(outcome(true));
+  EXPECT_FALSE(outcome(false));
 }
 
 TEST(mysql_errors, do_not_know_what_became_of_a_write_on_a_lost_connection) {

@@ -34,7 +34,7 @@ awk '
 
     function first_word(text) { split(text, words, " "); return words[1] }
 
-    # The words behind "rowlock", or behind a subcommand. What follows the NAME of run is its command.
+    # The words behind "rowlock", or behind a subcommand. What follows the NAME of run or lead is its command.
     function read_command(text, of,   all, count, i, name, positional) {
         sub(/(^| )--( .*)?$/, "", text)
         count = split(text, all, " ")
@@ -45,7 +45,7 @@ awk '
                 if (!is_option(of, name)) fault("`" text "`: there is no option " name)
                 if (takes_value[of, name] && name == all[i]) i++
             } else if (of != "-") {
-                if (of == "run" && ++positional == 2) return
+                if ((of == "run" || of == "lead") && ++positional == 2) return
             } else {
                 of = all[i]
                 if (!(of in subcommands)) return fault("`" text "`: there is no subcommand " of)

@@ -7,9 +7,10 @@ bin=$1
 units=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../docs/systemd" && pwd)
 
 printf '#!/bin/sh\necho "$ROWLOCK_NAME" >%s/was_run\n' "$PWD" >nightly && chmod +x nightly
+printf '#!/bin/sh\necho "$ROWLOCK_NAME" >%s/works\nexec sleep 1000\n' "$PWD" >worker && chmod +x worker
 echo "sqlite:$PWD/locks.db" >database
 cp "$units"/* .
-sed -i "s#/usr/bin/rowlock#$bin/rowlock#; s#/usr/local/bin/nightly#$PWD/nightly#; s#/etc/rowlock/database#$PWD/database#" \
+sed -i "s#/usr/bin/rowlock#$bin/rowlock#; s#/usr/local/bin/#$PWD/#; s#/etc/rowlock/database#$PWD/database#" \
     ./*.service
 
 # setting <unit> <name>
@@ -39,6 +40,18 @@ trap 'kill -KILL "$sweeper" 2>/dev/null || true' EXIT
 until [[ $(readlink /proc/"$sweeper"/fd/* 2>/dev/null) == *locks.db* ]]; do kill -0 "$sweeper"; done
 kill -TERM "$sweeper"
 wait "$sweeper"
+
+# It hands over when it is told to end.
+(start worker.service) &
+leader=$!
+trap 'kill -KILL "$leader" 2>/dev/null || true' EXIT
+until [[ -s works ]]; do kill -0 "$leader"; done
+[[ $(<works) == worker ]]
+kill -TERM "$leader"
+status=0
+wait "$leader" || status=$?
+[[ $status == "$(setting worker.service SuccessExitStatus)" ]]
+"$bin/rowlock" --database "$(<database)" run -n worker true
 
 if ! command -v systemd-analyze >/dev/null; then
     echo "Skipped: there is no systemd-analyze here, so that nobody looked at the rest of the units."

@@ -18,7 +18,7 @@ TEST_F(global_option, of_myisam_makes_no_table_that_locks_no_rows) {
   connect().check();
   EXPECT_EQ(db().number("SELECT count(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '" + db().name() +
                         "' AND ENGINE = 'InnoDB'"),
-            3);
+            5);
 }
 
 TEST_F(global_option, of_reading_only_is_told_and_ridden_out) {

@@ -1,52 +1,20 @@
 #include "mysql/mariadb_server.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <exception>
 #include <fstream>
 #include <random>
-#include <stdexcept>
 #include <utility>
 
 #include "support/mysql_database.hpp"
 
 namespace rowlock::test {
 
-namespace {
-
-bool is_free(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = ::htons(port);
-  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const int on = 1;
-  ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);  // NOLINT: the sockets' interface is that of C
-  const bool out = ::bind(descriptor, generic, sizeof address) == 0;
-  ::close(descriptor);
-  return out;
-}
-
-// Below those that the system hands out itself: it must still be free when the server comes back.
-std::uint16_t free_port() {
-  std::random_device random;
-  std::uniform_int_distribution<std::uint16_t> any{20'000, 31'999};
-  for (int i = 0; i < 100; ++i)
-    if (const auto port = any(random); is_free(port)) return port;
-  throw std::runtime_error{"there is no free port"};
-}
-
-}  // namespace
-
 mariadb_server::mariadb_server(words options) : mariadb_server{nullptr, std::move(options)} {}
 
-mariadb_server::mariadb_server(const stepped_clock* clock, words options)
-    : private_server{"nobody", SIGTERM, SIGKILL, clock},
+mariadb_server::mariadb_server(const fake_machine* machine, words options)
+    : private_server{"nobody", SIGTERM, SIGKILL, machine},
       options_{std::move(options)},
       password_{std::to_string(std::random_device{}())},
       port_{free_port()} {
@@ -56,6 +24,11 @@ mariadb_server::mariadb_server(const stepped_clock* clock, words options)
   std::ofstream{folder() / "init"} << "CREATE USER IF NOT EXISTS rowlock IDENTIFIED BY '" << password_
                                    << "';\nGRANT ALL ON *.* TO rowlock WITH GRANT OPTION;\n";
   start();
+}
+
+mariadb_server::mariadb_server(copy_of of)
+    : private_server{"nobody", SIGTERM, SIGKILL, nullptr}, password_{of.original.password_}, port_{free_port()} {
+  run({"cp", "-a", (of.original.folder() / "data").string(), (of.original.folder() / "init").string(), "."});
 }
 
 server_address mariadb_server::address() const {

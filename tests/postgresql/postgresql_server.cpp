@@ -42,16 +42,52 @@ std::string programs_folder() {
 
 }  // namespace
 
-postgresql_server::postgresql_server(const stepped_clock* clock) : private_server{"postgres", SIGINT, SIGQUIT, clock} {
+postgresql_server::postgresql_server(const fake_machine* machine)
+    : private_server{"postgres", SIGINT, SIGQUIT, machine} {
   make_data("ROWLOCK_TEST_POSTGRESQL_DATA", {programs_folder() + "/initdb", "--pgdata=data", "--no-sync",
                                              "--encoding=UTF8", "--locale=C.UTF-8", "--username=rowlock"});
-  std::ofstream{folder() / "data" / "pg_hba.conf"} << "local all all trust\n";
-  // What was written is not lost with a process.
+  std::ofstream{folder() / "data" / "pg_hba.conf"} << "local all all trust\nlocal replication all trust\n";
+  configure();
+  start();
+}
+
+postgresql_server::postgresql_server(const postgresql_server& primary)
+    : private_server{"postgres", SIGINT, SIGQUIT, nullptr} {
+  follow(primary);
+}
+
+void postgresql_server::follow(const postgresql_server& primary) {
+  fs::remove_all(folder() / "data");
+  run({programs_folder() + "/pg_basebackup", "--pgdata=data", "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+       "--host=" + primary.folder().string(), "--username=rowlock"});
+  configure();
+  start();
+}
+
+// What was written is not lost with a process. What is said last counts.
+void postgresql_server::configure() const {
   std::ofstream{folder() / "data" / "postgresql.conf", std::ios::app}
       << "listen_addresses = ''\nunix_socket_directories = '" << folder().string()
       << "'\nmax_connections = 50\nfsync = off\n";
-  start();
 }
+
+void postgresql_server::wait_for_standby(bool on) const {
+  connect().run("ALTER SYSTEM SET synchronous_standby_names = '" + std::string{on ? "*" : ""} + "'");
+  connect().run("SELECT pg_reload_conf()");
+}
+
+bool postgresql_server::has_standby() const {
+  return connect().run("SELECT FROM pg_stat_replication WHERE state = 'streaming'").rows() > 0;
+}
+
+std::int64_t postgresql_server::end_waits_for_standby(const std::string& function) const {
+  return connect()
+      .run("SELECT count(" + function + "(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+      .number(0, 0)
+      .value();
+}
+
+void postgresql_server::promote() const { connect().run("SELECT pg_promote()"); }
 
 server_address postgresql_server::address() const {
   server_address out;
@@ -69,10 +105,32 @@ std::unique_ptr<server_database> postgresql_server::open() const {
 private_server::words postgresql_server::command() const { return {programs_folder() + "/postgres", "-D", "data"}; }
 
 bool postgresql_server::answers() const try {
-  pq_connection{address().url()}.run("SELECT 1");
+  connect().run("SELECT 1");
   return true;
 } catch (const std::exception&) {
   return false;
+}
+
+postgresql_pair::postgresql_pair(bool waits) {
+  all_[0] = std::make_unique<postgresql_server>();
+  primary().wait_for_standby(waits);
+  all_[1] = std::make_unique<postgresql_server>(primary());
+}
+
+server_address postgresql_pair::address() const {
+  auto out = primary().address();
+  out.host = all_[0]->address().host + "," + all_[1]->address().host;
+  out.options = "target_session_attrs=read-write";
+  return out;
+}
+
+std::unique_ptr<server_database> postgresql_pair::open() const {
+  return std::make_unique<postgresql_database>(address());
+}
+
+void postgresql_pair::promote_standby() {
+  primary_ = 1 - primary_;
+  primary().promote();
 }
 
 }  // namespace rowlock::test

@@ -1,20 +1,66 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
 #include "server/private_server.hpp"
+#include "support/pq_connection.hpp"
 
 namespace rowlock::test {
 
 /// PostgreSQL. It listens on a socket in its folder only.
 class postgresql_server : public private_server {
  public:
-  explicit postgresql_server(const stepped_clock* clock = nullptr);
+  explicit postgresql_server(const fake_machine* machine = nullptr);
+  /// A standby of that one.
+  explicit postgresql_server(const postgresql_server& primary);
 
   server_address address() const override;
   std::unique_ptr<server_database> open() const override;
 
+  /// Its commits wait for a standby, also while there is none.
+  void wait_for_standby(bool on) const;
+  bool has_standby() const;
+  /// By that function; how many.
+  std::int64_t end_waits_for_standby(const std::string& function) const;
+  /// The standby is a primary when this returns.
+  void promote() const;
+  /// After a crash: it begins anew, as a standby of that one.
+  void follow(const postgresql_server& primary);
+
  private:
+  void configure() const;
+  pq_connection connect() const { return pq_connection{address().url()}; }
   words command() const override;
   bool answers() const override;
+};
+
+/// A primary and a standby, of which either may be either.
+class postgresql_pair {
+ public:
+  explicit postgresql_pair(bool waits);
+
+  postgresql_server& primary() const { return *all_.at(primary_); }
+  postgresql_server& standby() const { return *all_.at(1 - primary_); }
+  /// Both, of which clients choose the primary.
+  server_address address() const;
+  std::unique_ptr<server_database> open() const;
+
+  /// After a crash of the primary.
+  void promote_standby();
+  void fail_over() {
+    primary().crash();
+    promote_standby();
+  }
+  /// Who has crashed comes back as a standby.
+  void rejoin() const { standby().follow(primary()); }
+
+ private:
+  std::array<std::unique_ptr<postgresql_server>, 2> all_;
+  std::size_t primary_ = 0;
 };
 
 }  // namespace rowlock::test

@@ -3,6 +3,7 @@
 #include <rowlock/rowlock.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -130,6 +131,34 @@ std::string name_of_two(const testing::TestParamInfo<leaving_two::ParamType>& in
 
 INSTANTIATE_TEST_SUITE_P(kinds, leaving_two,
                          testing::Combine(testing::ValuesIn(databases()), testing::ValuesIn(databases())), name_of_two);
+
+/// leaver_while_connecting URL MILLISECONDS: leaves so long after it has begun to make connections.
+int leave_while_connecting(const std::vector<std::string>& arguments) {
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  std::stop_source stop;
+  std::vector<std::jthread> all;
+  for (int i = 0; i < 6; ++i)  // each by a transaction, and so by a connection, of its own
+    all.emplace_back([&, name = lock_name{"job/" + std::to_string(i)}] {
+      error_of([&] { return locks.try_acquire_for(name, 1s, {.strategy = strategy::for_update}, stop.get_token()); });
+    });
+  std::this_thread::sleep_for(std::chrono::milliseconds{std::stoi(arguments.at(1))});
+  stop.request_stop();
+  return 0;
+}
+
+const role_registration leaver_while_connecting_role{"leaver_while_connecting", leave_while_connecting};
+
+class leaving_while_connecting : public on_each_database {};
+ROWLOCK_SUITE_ON_EACH_DATABASE(leaving_while_connecting);
+
+// The threads that connect are left behind, and need what drivers clear away when the program ends.
+TEST_P(leaving_while_connecting, ends_without_a_crash) {
+  client::connect(db().url(), {.observer = silent()}).migrate();
+  for (int after = 0; after < 16; ++after) {
+    child_process leaver{"leaver_while_connecting", {db().url(), std::to_string(after % 8)}};
+    EXPECT_EQ(leaver.wait(), 0) << "after " << after % 8 << " ms";
+  }
+}
 
 std::string way_name(const testing::TestParamInfo<leaving::ParamType>& info) {
   const auto& [kind, way] = info.param;

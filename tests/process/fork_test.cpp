@@ -107,6 +107,69 @@ TEST_P(forked, a_sweeper_at_work_is_the_parents) {
   EXPECT_EQ(at_work.get(), 2'000U);
 }
 
+TEST_P(forked, an_election_and_its_observers_are_the_parents) {
+  election mine{*locks_, "lead", {.look_every = 10ms}};
+  std::atomic<std::int64_t> term{0};
+  std::optional<election::observation> watching{
+      mine.observe([&](const std::optional<lock_info>& leader) { term = leader ? leader->token.value() : 0; })};
+  const auto lead = mine.campaign();
+  EXPECT_EQ(in_child([&](findings& found) {
+              found.check(1, is_used_after_fork([&] { static_cast<void>(mine.try_campaign()); }));
+              found.check(2, is_used_after_fork([&] { mine.lead({}, [](const auto&, const auto&) {}); }));
+              found.check(3, is_used_after_fork([&] { static_cast<void>(mine.leader()); }));
+              found.check(4, is_used_after_fork([&] { static_cast<void>(mine.observe([](const auto&) {})); }));
+              mine.resign();
+              watching->stop();
+              watching.reset();
+            }),
+            0);
+  EXPECT_TRUE(eventually([&] { return term == lead.token().value(); })) << "the parent's looks on";
+  EXPECT_FALSE(lead.lost().stop_requested());
+}
+
+// Three sets of tables count as three databases here.
+TEST_P(forked, a_quorum_is_the_parents) {
+  std::vector<client> all;
+  for (const auto* prefix : {"a_", "b_", "c_"}) {
+    all.push_back(client::connect(db().url(), {.table_prefix = prefix, .observer = silent()}));
+    all.back().migrate();
+  }
+  const std::vector<std::reference_wrapper<client>> clients{all.begin(), all.end()};
+  auto job = std::make_unique<quorum_lock>(clients, "job");
+  auto held = job->acquire();
+  auto kept = std::make_unique<held_quorum>(quorum_lock{clients, "kept"}.acquire());
+  auto busy = std::make_unique<quorum_lock>(clients, "busy");
+  std::atomic<int> cycles{0};
+  {
+    const std::jthread at_work{[&](const std::stop_token& enough) {
+      for (; !enough.stop_requested(); ++cycles) busy->acquire().release();
+    }};
+    for (int i = 0; i < 5; ++i) {
+      const auto before = cycles.load();
+      ASSERT_TRUE(eventually([&] { return cycles > before; }));
+      ASSERT_EQ(in_child([&](findings& found) {
+                  found.check(1, static_cast<bool>(held));
+                  found.check(2, held.why_lost() == loss_reason::forked);
+                  found.check(3, held.lost().stop_requested());
+                  found.check(4, held.members().empty() && held.expires_in() == duration::zero());
+                  found.check(5, held.name().view() == "job" && held.majority() == 2);
+                  found.check(6, static_cast<bool>(throws(errc::lock_lost, [&] { held.release(); })));
+                  found.check(7, is_used_after_fork([&] { static_cast<void>(job->try_acquire()); }));
+                  found.check(8, is_used_after_fork([&] { static_cast<void>(busy->acquire()); }));
+                  kept.reset();
+                  job.reset();
+                  busy.reset();
+                }),
+                0);
+    }
+  }
+  EXPECT_FALSE(held.lost().stop_requested());
+  EXPECT_FALSE(job->try_acquire());
+  EXPECT_FALSE(quorum_lock(clients, "kept").try_acquire());
+  held.release();
+  EXPECT_TRUE(job->try_acquire());
+}
+
 TEST_P(forked, every_call_of_the_child_is_refused) {
   const auto held = locks_->acquire("job");
   mutex order{*locks_, "order"};

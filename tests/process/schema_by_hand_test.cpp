@@ -40,12 +40,16 @@ class schema_by_hand : public on_each_database {
     EXPECT_EQ(e.code(), errc::schema_missing);
     return e.what();
   }
-  int run_schema() const { return run("cat " + first_ + " " + second_ + " " + third_ + " " + fourth_); }
+  int run_schema() const {
+    return run("cat " + first_ + " " + second_ + " " + third_ + " " + fourth_ + " " + fifth_ + " " + sixth_);
+  }
 
   const std::string first_ = file("0001_lock.sql");
   const std::string second_ = file("0002_waiter.sql");
   const std::string third_ = file("0003_waiter_note.sql");
   const std::string fourth_ = file("0004_waiting.sql");
+  const std::string fifth_ = file("0005_granting.sql");
+  const std::string sixth_ = file("0006_sharing.sql");
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(schema_by_hand);
 
@@ -76,7 +80,7 @@ TEST_P(schema_by_hand, is_finished_by_a_second_run_where_the_first_was_interrupt
   ASSERT_EQ(run("sed '/INSERT/,$d' " + first_), 0);
   EXPECT_TRUE(throws(errc::schema_missing, [&] { connect().check(); }));
   ASSERT_EQ(run("cat " + first_), 0);
-  for (const auto& file : {second_, third_}) {
+  for (const auto& file : {second_, third_, fourth_, fifth_}) {
     ASSERT_EQ(run("sed '/INSERT/,$d' " + file), 0);
     EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
     ASSERT_EQ(run("cat " + file), 0);
@@ -124,7 +128,7 @@ TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_wi
   EXPECT_TRUE(throws(errc::schema_older, [&] { locks.check(); }));
   ASSERT_EQ(run("cat " + third_), 0);
   EXPECT_TRUE(throws(errc::schema_older, [&] { locks.check(); }));
-  ASSERT_EQ(run("cat " + fourth_), 0);
+  ASSERT_EQ(run("cat " + fourth_ + " " + fifth_ + " " + sixth_), 0);
   EXPECT_NO_THROW(locks.check());
   locks.migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
@@ -138,7 +142,7 @@ TEST_P(schema_by_hand, of_the_first_version_is_refused_and_brought_up_to_date_wi
 
 TEST_P(schema_by_hand, is_adopted_by_migrate) {
   ASSERT_EQ(run_schema(), 0);
-  EXPECT_EQ(db().missing_checksums(), 4);
+  EXPECT_EQ(db().missing_checksums(), 6);
   connect().migrate();
   EXPECT_EQ(db().missing_checksums(), 0);
   EXPECT_NO_THROW(connect().migrate());

@@ -31,18 +31,20 @@ namespace rowlock::test {
 namespace {
 
 constexpr int processes_each = 2;
+constexpr int visits_of_thread = 10;
 
-/// visitor URL FOLDER STRATEGY: threads that count, each time under the lock.
+/// visitor URL FOLDER STRATEGY VISITS: threads that count, each so often, each time under the lock.
 int count_by_strategy(const std::vector<std::string>& arguments) {
   auto locks = client::connect(arguments.at(0), {.observer = silent()});
   const std::filesystem::path folder{arguments.at(1)};
   const lock_options options{.strategy = strategy_named(arguments.at(2))};
+  const int visits = std::stoi(arguments.at(3));
   say("ready");
   if (hear() != "go") return 1;
   std::vector<std::jthread> threads;
   for (int t = 0; t < threads_of_visitor; ++t)
     threads.emplace_back([&, t] {
-      for (int i = 0; i < visits_of_thread; ++i) {
+      for (int i = 0; i < visits; ++i) {
         if ((t + i) % 2 == 0) {
           const auto held = locks.acquire("counter", options);
           visit(folder, held.token());
@@ -67,7 +69,8 @@ TEST_P(two_strategies, exclude_each_other_and_tokens_grow) {
   for (int i = 0; i < processes_each; ++i)
     for (const auto by : {what().first, what().second})
       children.push_back(std::make_unique<child_process>(
-          "visitor", std::vector<std::string>{db().url(), folder.path().string(), name_of(by)}));
+          "visitor",
+          std::vector<std::string>{db().url(), folder.path().string(), name_of(by), std::to_string(visits_of_thread)}));
   for (auto& child : children) child->expect("ready");
   for (auto& child : children) child->send("go");
   for (auto& child : children) {
@@ -75,7 +78,7 @@ TEST_P(two_strategies, exclude_each_other_and_tokens_grow) {
     if (!status) status = child->wait();  // under a sanitizer on a busy machine
     EXPECT_EQ(status, 0);
   }
-  constexpr std::int64_t visits = std::int64_t{2} * processes_each * visits_of_visitor;
+  constexpr std::int64_t visits = std::int64_t{2} * processes_each * threads_of_visitor * visits_of_thread;
   EXPECT_EQ(numbers_of(folder / "counter"), std::vector{visits});
   const auto tokens = numbers_of(folder / "tokens");
   EXPECT_EQ(std::ssize(tokens), visits);

@@ -8,10 +8,8 @@
 
 namespace rowlock::test {
 
-/// How often a process in the role "visitor" (strategies_test.cpp) counts.
+/// Each counts as often as a process in the role "visitor" (strategies_test.cpp) is told.
 inline constexpr int threads_of_visitor = 2;
-inline constexpr int visits_of_thread = 10;
-inline constexpr std::int64_t visits_of_visitor = std::int64_t{threads_of_visitor} * visits_of_thread;
 
 /// Counts in a file of the folder, and writes the token down in another, in the order of the visits. Nothing but a lock
 /// keeps two from doing so at once.

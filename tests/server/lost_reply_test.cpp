@@ -217,9 +217,13 @@ TEST_P(lost_reply, of_a_release_leaves_no_lock_behind) {
     held.release();
     return true;
   });
+  const stopwatch since;
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_FALSE(static_cast<bool>(held)) << "empty afterwards, always";
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+  if (what().of_a_grant == adoption::none) {
+    EXPECT_GE(since.elapsed(), 1s) << "repeated while somebody may believe in what it granted and a crash has undone";
+  }
   EXPECT_FALSE(lost.stop_requested());
   ASSERT_TRUE(e.has_value()) << "nobody knows whether it has been done";
   EXPECT_TRUE(e->outcome_is_unknown()) << e->what();
@@ -232,6 +236,54 @@ TEST_P(lost_reply, of_a_release_by_a_destructor_is_made_up_for) {
     disturb(about("orders/42"));
   }
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+}
+
+// One of the requests of a release: to release the name if nobody waits, to look who is first, to grant it to that one.
+TEST_P(lost_reply, of_a_release_grants_the_lock_to_the_one_who_waits_and_to_nobody_else) {
+  auto other = connect();
+  fencing_token last{};
+  for (int before = 0; before < 3; ++before) {
+    auto locks = connect_through_proxy();
+    auto held = locks.acquire("orders/42", {.lease = long_lease});
+    EXPECT_GT(held.token(), last);
+    background waiter{[&](std::stop_token stop) {
+      return other.acquire("orders/42", {.lease = long_lease, .fairness = fairness::fifo}, std::move(stop));
+    }};
+    ASSERT_TRUE(is_waited_for("orders/42"));
+    EXPECT_FALSE(waiter.is_done_within(a_moment));
+    disturb([is_about = about("orders/42"), left = before](std::string_view request) mutable {
+      return is_about(request) && left-- == 0;
+    });
+    const auto token = held.token();
+    const auto e = error_of([&] { return held.release(), true; });
+    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    const auto next = waiter.get();
+    EXPECT_GT(next.token(), token);
+    EXPECT_TRUE(is_held_by("orders/42", next));
+    last = next.token();
+  }
+}
+
+// The look may be under way already when the name is released: then there is nothing to disturb, and it is done again.
+TEST_P(lost_reply, of_the_look_that_claims_what_a_release_has_granted) {
+  auto locks = connect_through_proxy();
+  auto other = connect();
+  for (int i = 0; i < 10 && !proxy().has_acted(); ++i) {
+    const auto name = "orders/" + std::to_string(i);
+    auto theirs = other.acquire(name, {.lease = long_lease});
+    background waiter{[&](std::stop_token stop) {
+      return locks.acquire(name, {.lease = long_lease, .fairness = fairness::fifo}, std::move(stop));
+    }};
+    ASSERT_TRUE(is_waited_for(name));
+    EXPECT_FALSE(waiter.is_done_within(a_moment));
+    disturb(about(name));
+    const auto token = theirs.token();
+    theirs.release();
+    const auto next = waiter.get();
+    EXPECT_GT(next.token(), token);
+    EXPECT_TRUE(is_held_by(name, next));
+  }
+  EXPECT_TRUE(proxy().has_acted());
 }
 
 class slow_network : public on_each_server_by_proxy {};

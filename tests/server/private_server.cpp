@@ -1,12 +1,16 @@
 #include "server/private_server.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <random>
 #include <stdexcept>
 #include <utility>
 
@@ -37,10 +41,24 @@ class frozen : public obstacle {
   std::vector<pid_t> pids_;
 };
 
+bool is_free(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = ::htons(port);
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  ::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);  // NOLINT: the sockets' interface is that of C
+  const bool out = ::bind(descriptor, generic, sizeof address) == 0;
+  ::close(descriptor);
+  return out;
+}
+
 }  // namespace
 
-private_server::private_server(const char* user, int stop_signal, int crash_signal, const stepped_clock* clock)
-    : user_{user}, stop_signal_{stop_signal}, crash_signal_{crash_signal}, clock_{clock} {
+private_server::private_server(const char* user, int stop_signal, int crash_signal, const fake_machine* machine)
+    : user_{user}, stop_signal_{stop_signal}, crash_signal_{crash_signal}, machine_{machine} {
   if (::geteuid() != 0) return;
   const auto& entry = entry_of(user_);
   if (::chown(folder().c_str(), entry.pw_uid, entry.pw_gid) != 0)
@@ -49,8 +67,8 @@ private_server::private_server(const char* user, int stop_signal, int crash_sign
 
 void private_server::start() {
   words all;
-  if (clock_ != nullptr) {
-    all = clock_->environment();
+  if (machine_ != nullptr) {
+    all = machine_->environment();
     all.insert(all.begin(), "env");
   }
   const auto server = command();
@@ -67,6 +85,15 @@ std::unique_ptr<obstacle> private_server::freeze() {
   const auto all = processes();
   for (const auto pid : all) ::kill(pid, SIGSTOP);
   return std::make_unique<frozen>(all);
+}
+
+// Below those that the system hands out itself: it must still be free when the server comes back.
+std::uint16_t private_server::free_port() {
+  std::random_device random;
+  std::uniform_int_distribution<std::uint16_t> any{20'000, 31'999};
+  for (int i = 0; i < 100; ++i)
+    if (const auto port = any(random); is_free(port)) return port;
+  throw std::runtime_error{"there is no free port"};
 }
 
 void private_server::make_data(const char* variable, const words& otherwise) const {

@@ -2,12 +2,13 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "server/stepped_clock.hpp"
+#include "server/fake_machine.hpp"
 #include "support/database.hpp"
 #include "support/server_database.hpp"
 #include "testkit/temp_folder.hpp"
@@ -29,6 +30,9 @@ class private_server {
 
   /// Returns when it answers.
   void start();
+  void start_if_ended() {
+    if (has_ended()) start();
+  }
   /// Its sessions are ended, and everything is written to disk.
   void stop() { end(stop_signal_); }
   /// Its processes end at once, and write nothing.
@@ -40,15 +44,18 @@ class private_server {
   using words = std::vector<std::string>;
 
   /// Root must not run servers: for root that user does.
-  private_server(const char* user, int stop_signal, int crash_signal, const stepped_clock* clock);
+  private_server(const char* user, int stop_signal, int crash_signal, const fake_machine* machine);
+
+  /// Nobody listens there, and the system hands it out to nobody.
+  static std::uint16_t free_port();
 
   std::filesystem::path folder() const { return folder_.path(); }
   /// Makes folder() / "data": a copy of the fresh data folder that the environment names, or else by a program.
   void make_data(const char* variable, const words& otherwise) const;
-
- private:
   /// Runs a program to its end, in the folder.
   void run(const words& command) const;
+
+ private:
   virtual words command() const = 0;
   virtual bool answers() const = 0;
 
@@ -61,7 +68,7 @@ class private_server {
   std::string user_;
   int stop_signal_;
   int crash_signal_;
-  const stepped_clock* clock_;
+  const fake_machine* machine_;
   pid_t pid_ = -1;
 };
 

@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "server/fake_machine.hpp"
+#include "server/private_server.hpp"
 #include "server/servers.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
@@ -52,6 +54,19 @@ class server_test : public testing::Test {
 
  private:
   std::unique_ptr<server_database> database_;
+};
+
+struct with_fake_machine {
+  fake_machine machine{};
+};
+
+/// A suite for ROWLOCK_SUITE_ON_EACH_SERVER, each test of which has a server to itself, on a machine of its own.
+class on_fake_machine : protected with_fake_machine,
+                        protected with_private_server,
+                        public server_test,
+                        public testing::WithParamInterface<server_kind> {
+ protected:
+  on_fake_machine() : with_private_server{GetParam().start(&machine)}, server_test{server->open()} {}
 };
 
 /// With a client whose way to the server leads through a proxy, and gives up soon.

@@ -30,8 +30,8 @@ std::unique_ptr<server_database> open_mysql_for_defaults() {
 #endif
 
 template <class Server>
-std::unique_ptr<private_server> start(const stepped_clock* clock) {
-  return std::make_unique<Server>(clock);
+std::unique_ptr<private_server> start(const fake_machine* machine) {
+  return std::make_unique<Server>(machine);
 }
 
 }  // namespace

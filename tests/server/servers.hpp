@@ -17,8 +17,8 @@ namespace rowlock::test {
 /// A kind of server that is compiled in.
 struct server_kind {
   std::string_view name;
-  std::unique_ptr<server_database> (*open)();                      // on the server that was started for the tests
-  std::unique_ptr<private_server> (*start)(const stepped_clock*);  // for one test alone; with that time of day
+  std::unique_ptr<server_database> (*open)();                     // on the server that was started for the tests
+  std::unique_ptr<private_server> (*start)(const fake_machine*);  // for one test alone; on that machine
 
   std::unique_ptr<private_server> start_one() const { return start(nullptr); }
 };

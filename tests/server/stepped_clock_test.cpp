@@ -1,31 +1,22 @@
 #include <memory>
+#include <vector>
 
+#include "server/fake_machine.hpp"
 #include "server/server_test.hpp"
-#include "server/stepped_clock.hpp"
 
 // The clock that decides is set, forward and back, while locks are held and waited for.
 
 namespace rowlock::test {
 namespace {
 
-struct with_stepped_clock {
-  stepped_clock clock{};
-};
-
-class stepped : protected with_stepped_clock,
-                protected with_private_server,
-                public server_test,
-                public testing::WithParamInterface<server_kind> {
- protected:
-  stepped() : with_private_server{GetParam().start(&clock)}, server_test{server->open()} {}
-};
+class stepped : public on_fake_machine {};
 ROWLOCK_SUITE_ON_EACH_SERVER(stepped);
 
 TEST_P(stepped, is_what_the_server_goes_by) {
   const auto before = db().now();
-  clock.step(1h);
+  machine.step(1h);
   EXPECT_GE(db().now() - before, std::chrono::microseconds{1h}.count());
-  clock.step(-2h);
+  machine.step(-2h);
   EXPECT_LT(db().now(), before);
 }
 
@@ -35,7 +26,7 @@ TEST_P(stepped, forward_ends_leases_and_their_holders_are_told) {
   auto locks = connect();
   auto other = connect();
   const auto held = locks.acquire("orders/42", {.lease = 6s});
-  clock.step(1h);
+  machine.step(1h);
   const auto next = other.try_acquire("orders/42", {.lease = 6s});
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), held.token());
@@ -44,11 +35,51 @@ TEST_P(stepped, forward_ends_leases_and_their_holders_are_told) {
   EXPECT_FALSE(next->lost().stop_requested());
 }
 
+// Law 3 needs a clock that goes on here: nothing of a transaction that was rolled back is left in the row.
+TEST_P(stepped, back_lets_the_token_of_a_transaction_that_was_ended_be_given_again) {
+  auto locks = connect();
+  auto other = connect();
+  const lock_options by_transaction{.strategy = strategy::for_update};
+  locks.acquire("orders/42", by_transaction).release();
+  machine.step(-1h);
+  const auto held = locks.acquire("orders/42", by_transaction);
+  db().terminate_sessions();
+  const auto next = other.acquire("orders/42", by_transaction);
+  EXPECT_EQ(next.token(), held.token());
+  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+}
+
+// The clocks of a quorum's databases are never compared: one that steps ends one member.
+TEST_P(stepped, forward_takes_a_member_from_a_quorum_and_not_the_name) {
+  const auto second = GetParam().open();
+  const auto third = GetParam().open();
+  const auto connect_all = [&] {
+    std::vector<client> out;
+    for (const auto& url : {db().url(), second->url(), third->url()}) {
+      out.push_back(connect_to(url));
+      out.back().migrate();
+    }
+    return out;
+  };
+  auto our_clients = connect_all();
+  auto their_clients = connect_all();
+  quorum_lock ours{{our_clients.begin(), our_clients.end()}, "orders/42", {.lease = 6s}};
+  quorum_lock theirs{{their_clients.begin(), their_clients.end()}, "orders/42", {.lease = 6s}};
+  const auto held = ours.acquire();
+  ASSERT_TRUE(eventually([&] { return held.members().size() == 3; }));
+  machine.step(1h);
+  EXPECT_FALSE(theirs.try_acquire());
+  EXPECT_TRUE(eventually(6s, [&] { return held.members().size() == 2; })) << "a renewal comes every 2 s";
+  EXPECT_EQ(held.members().front().database, 1U);
+  EXPECT_FALSE(held.lost().stop_requested());
+  EXPECT_FALSE(theirs.try_acquire());
+}
+
 TEST_P(stepped, forward_leaves_a_lease_that_outlasts_it) {
   auto locks = connect();
   auto other = connect();
   const auto held = locks.acquire("orders/42", {.lease = 2h});
-  clock.step(1h);
+  machine.step(1h);
   EXPECT_FALSE(other.try_acquire("orders/42").has_value());
   EXPECT_FALSE(held.lost().stop_requested());
 }
@@ -58,7 +89,7 @@ TEST_P(stepped, back_gives_no_name_to_two_and_lets_no_token_fall_behind) {
   auto other = connect();
   auto held = locks.acquire("orders/42", {.lease = 3s});
   const auto token = held.token();
-  clock.step(-1h);
+  machine.step(-1h);
   EXPECT_FALSE(other.try_acquire("orders/42").has_value());
   EXPECT_FALSE(eventually(4s, [&] { return held.lost().stop_requested(); })) << "it is renewed";
   EXPECT_FALSE(other.try_acquire("orders/42").has_value());
@@ -73,11 +104,11 @@ TEST_P(stepped, back_and_forth_ends_a_dead_holders_lease_when_it_said) {
   auto locks = connect();
   auto other = connect();
   const auto dead = locks.acquire("orders/42", {.lease = 10min, .renew = false});
-  clock.step(-1h);
+  machine.step(-1h);
   EXPECT_FALSE(other.try_acquire("orders/42").has_value());
-  clock.step(1h + 9min);
+  machine.step(1h + 9min);
   EXPECT_FALSE(other.try_acquire("orders/42").has_value());
-  clock.step(2min);
+  machine.step(2min);
   const auto next = other.try_acquire("orders/42");
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), dead.token());
@@ -87,7 +118,7 @@ TEST_P(stepped, tokens_grow_whichever_way_it_goes) {
   auto locks = connect();
   auto last = locks.acquire("orders/42").token();
   for (const std::chrono::seconds by : {-3600s, 7200s, -1800s, -86400s, 86400s}) {
-    clock.step(by);
+    machine.step(by);
     for (const auto how : {strategy::unique_index, strategy::version_cas, strategy::for_update}) {
       const auto token = locks.acquire("orders/42", {.strategy = how}).token();
       EXPECT_GT(token, last) << by.count() << ' ' << to_string(how);
@@ -102,10 +133,10 @@ TEST_P(stepped, forward_lets_a_waiter_in_and_back_lets_it_wait) {
   auto held = locks.acquire("orders/42", {.lease = 1h, .renew = false});
   background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", {}, stop).token(); }};
   ASSERT_TRUE(is_waited_for("orders/42"));
-  clock.step(-10min);
+  machine.step(-10min);
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   const auto token = held.token();
-  clock.step(2h);
+  machine.step(2h);
   EXPECT_GT(waiter.get(), token);
 }
 

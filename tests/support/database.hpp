@@ -81,6 +81,11 @@ class database {
   /// Those who wait have died so long ago.
   virtual void kill_waiters(std::chrono::seconds ago) = 0;
 
+  /// The lease of one who shares the name has ended so long ago.
+  virtual void kill_share(std::int64_t token, std::chrono::seconds ago) = 0;
+  /// How many share names, dead ones included.
+  virtual int shares() = 0;
+
   virtual void drop_tables() = 0;
   /// What later migrations have made goes, and all that is in it.
   virtual void return_to_first_schema() = 0;

@@ -21,6 +21,14 @@ std::optional<error> error_of(Call&& call) {
   return std::nullopt;
 }
 
+/// Whether a call answers with something that counts as true; not, where it throws a rowlock::error.
+template <class Call>
+bool succeeds(Call&& call) {
+  bool out = false;
+  error_of([&] { return out = static_cast<bool>(call()); });
+  return out;
+}
+
 /// EXPECT_TRUE(throws(errc::not_held, [&] { held.release(); }));
 template <class Call>
 testing::AssertionResult throws(errc expected, Call&& call) {

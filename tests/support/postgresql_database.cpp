@@ -64,8 +64,9 @@ postgresql_database::~postgresql_database() {
   if (!connection_.is_of_this_process()) return;
   try {
     terminate_sessions();
-    postgresql_database::execute("DROP SCHEMA " + name() + " CASCADE; DROP ROLE IF EXISTS " + guest() + ", " + group() +
-                                 "; DROP ROLE " + name());
+    // Not waiting for a standby, which a test that has failed may have left down.
+    postgresql_database::execute("SET synchronous_commit = local; DROP SCHEMA " + name() +
+                                 " CASCADE; DROP ROLE IF EXISTS " + guest() + ", " + group() + "; DROP ROLE " + name());
   } catch (const std::exception& e) {
     std::cerr << "a schema was left behind: " << e.what() << '\n';
   }
@@ -120,11 +121,6 @@ std::optional<lock_row> postgresql_database::row(std::string_view name) {
     if (found.rows() == 0) return std::nullopt;
     return row_of(found);
   });
-}
-
-void postgresql_database::return_to_third_schema() {
-  execute("ALTER TABLE rowlock_waiter DROP COLUMN lease");
-  server_database::return_to_third_schema();
 }
 
 bool postgresql_database::has_table(std::string_view table) {

@@ -35,7 +35,6 @@ class postgresql_database : public server_database {
   std::int64_t now() override;
   std::optional<lock_row> row(std::string_view name) override;
   bool has_table(std::string_view table) override;
-  void return_to_third_schema() override;
   [[nodiscard]] std::unique_ptr<obstacle> stall() override;
   void execute(const std::string& sql) override;
   std::int64_t number(const std::string& sql) override;

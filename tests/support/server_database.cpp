@@ -90,14 +90,23 @@ void server_database::kill_waiters(std::chrono::seconds ago) {
   execute("UPDATE rowlock_waiter SET expires_at = " + clock() + " - " + interval(ago));
 }
 
+void server_database::kill_share(std::int64_t token, std::chrono::seconds ago) {
+  execute("UPDATE rowlock_share SET expires_at = " + clock() + " - " + interval(ago) +
+          " WHERE token = " + std::to_string(token));
+}
+
+int server_database::shares() { return static_cast<int>(number("SELECT count(*) FROM rowlock_share")); }
+
 void server_database::drop_tables() {
-  execute("DROP TABLE rowlock_lock, rowlock_migration; DROP TABLE IF EXISTS rowlock_waiter");
+  execute(
+      "DROP TABLE rowlock_lock, rowlock_migration; DROP TABLE IF EXISTS rowlock_waiter, rowlock_share, rowlock_edge");
 }
 
 void server_database::return_to_first_schema() {
   execute(
-      "DROP TABLE rowlock_waiter; ALTER TABLE rowlock_lock DROP COLUMN waiting; DELETE FROM rowlock_migration WHERE "
-      "version > 1");
+      "DROP TABLE rowlock_share, rowlock_edge; DROP TABLE rowlock_waiter; ALTER TABLE rowlock_lock DROP COLUMN "
+      "waiting; "
+      "ALTER TABLE rowlock_lock DROP COLUMN sharers; DELETE FROM rowlock_migration WHERE version > 1");
 }
 
 void server_database::return_to_second_schema() {
@@ -107,7 +116,11 @@ void server_database::return_to_second_schema() {
 }
 
 void server_database::return_to_third_schema() {
-  execute("ALTER TABLE rowlock_lock DROP COLUMN waiting; DELETE FROM rowlock_migration WHERE version > 3");
+  execute(
+      "DROP TABLE rowlock_share, rowlock_edge; ALTER TABLE rowlock_lock DROP COLUMN sharers; ALTER TABLE "
+      "rowlock_waiter DROP COLUMN "
+      "room; ALTER TABLE rowlock_waiter DROP COLUMN lease; ALTER TABLE rowlock_lock DROP COLUMN waiting; "
+      "DELETE FROM rowlock_migration WHERE version > 3");
 }
 
 int server_database::newest_migration() {

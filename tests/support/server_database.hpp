@@ -58,6 +58,8 @@ class server_database : public database {
   std::int64_t enqueue(std::string_view name) override;
   void erase_ticket(std::int64_t ticket) override;
   void kill_waiters(std::chrono::seconds ago) override;
+  void kill_share(std::int64_t token, std::chrono::seconds ago) override;
+  int shares() override;
   void drop_tables() override;
   void return_to_first_schema() override;
   void return_to_second_schema() override;

@@ -122,7 +122,8 @@ sqlite_database::sqlite_database(std::filesystem::path file) : file_{std::move(f
 
 std::string sqlite_database::url() const { return sqlite_url(file_.string()); }
 
-std::string sqlite_database::shell() const { return "sqlite3 -bail '" + file_.string() + "'"; }
+// Which gives up at once, unless it is told, where somebody else writes.
+std::string sqlite_database::shell() const { return "sqlite3 -bail -cmd '.timeout 20000' '" + file_.string() + "'"; }
 
 std::int64_t sqlite_database::now() {
   const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
@@ -210,12 +211,22 @@ void sqlite_database::kill_waiters(std::chrono::seconds ago) {
   connection{file_}.run("UPDATE rowlock_waiter SET expires_at = ?", {now() - microseconds(ago)});
 }
 
+void sqlite_database::kill_share(std::int64_t token, std::chrono::seconds ago) {
+  connection{file_}.run("UPDATE rowlock_share SET expires_at = ? WHERE token = ?", {now() - microseconds(ago), token});
+}
+
+int sqlite_database::shares() {
+  return static_cast<int>(connection{file_}.number("SELECT count(*) FROM rowlock_share"));
+}
+
 void sqlite_database::drop_tables() {
   connection c{file_};
   c.run("BEGIN IMMEDIATE");
   c.run("DROP TABLE rowlock_lock");
   c.run("DROP TABLE rowlock_migration");
   c.run("DROP TABLE IF EXISTS rowlock_waiter");
+  c.run("DROP TABLE IF EXISTS rowlock_share");
+  c.run("DROP TABLE IF EXISTS rowlock_edge");
   c.run("COMMIT");
 }
 
@@ -223,11 +234,14 @@ void sqlite_database::return_to_first_schema() {
   connection c{file_};
   c.run("BEGIN IMMEDIATE");
   c.run("DROP TABLE rowlock_waiter");
+  c.run("DROP TABLE rowlock_share");
+  c.run("DROP TABLE rowlock_edge");
   c.run("DELETE FROM rowlock_migration WHERE version > 1");
   c.run("COMMIT");
 }
 
 void sqlite_database::return_to_second_schema() {
+  return_to_third_schema();
   connection c{file_};
   c.run("BEGIN IMMEDIATE");
   c.run("ALTER TABLE rowlock_waiter DROP COLUMN note");
@@ -236,7 +250,14 @@ void sqlite_database::return_to_second_schema() {
 }
 
 void sqlite_database::return_to_third_schema() {
-  connection{file_}.run("DELETE FROM rowlock_migration WHERE version > 3");
+  connection c{file_};
+  c.run("BEGIN IMMEDIATE");
+  c.run("DROP TABLE rowlock_share");
+  c.run("DROP TABLE rowlock_edge");
+  c.run("ALTER TABLE rowlock_waiter DROP COLUMN room");
+  c.run("ALTER TABLE rowlock_waiter DROP COLUMN lease");
+  c.run("DELETE FROM rowlock_migration WHERE version > 3");
+  c.run("COMMIT");
 }
 
 int sqlite_database::newest_migration() {

@@ -156,6 +156,7 @@ class tcp_proxy::loop {
   std::list<connection> connections;
   bool refuses = false;
   bool black_hole = false;
+  bool keeps_answers = false;
   std::chrono::milliseconds delay{0};
   bytes_test is_request;
   std::pair<std::string, std::string> replaced;
@@ -213,7 +214,7 @@ class tcp_proxy::loop {
       read_all(c, c.server, c.down, [&](std::string bytes) { from_server(c, std::move(bytes)); });
     if (c.black) return;
     if (!c.dead && !c.held) write_due(c, c.up, c.server, bytes_up);
-    if (!c.dead) write_due(c, c.down, c.client, bytes_down);
+    if (!c.dead && !keeps_answers) write_due(c, c.down, c.client, bytes_down);
     if (c.swallows_answer && c.down.ended) cut_after_answer(c);
     if (c.up.passed_on && c.down.passed_on) c.dead = true;
   }
@@ -323,7 +324,7 @@ class tcp_proxy::loop {
     auto next = steady::time_point::max();
     for (const auto& c : connections) {
       if (is_black(c)) continue;
-      watch(c.client, c.up, c.down, false, watched, next);
+      watch(c.client, c.up, c.down, keeps_answers, watched, next);
       watch(c.server, c.down, c.up, c.held, watched, next);
     }
     ::poll(watched.data(), watched.size(), timeout_until(next));
@@ -375,6 +376,10 @@ void tcp_proxy::refuse(bool on) {
 
 void tcp_proxy::black_hole(bool on) {
   loop_->on_thread([this, on] { loop_->black_hole = on; });
+}
+
+void tcp_proxy::keep_answers(bool on) {
+  loop_->on_thread([this, on] { loop_->keeps_answers = on; });
 }
 
 void tcp_proxy::delay(std::chrono::milliseconds time) {

@@ -37,6 +37,9 @@ class tcp_proxy {
   /// Nothing goes either way; new connections are accepted, and nothing follows. When it ends, what came meanwhile is
   /// passed on, as by a network that is whole again.
   void black_hole(bool on);
+  /// Requests reach the server, and their answers do not come, as by a network that loses what goes one way. When it
+  /// ends, they come.
+  void keep_answers(bool on);
   /// What comes from now on is passed on that much later, either way.
   void delay(std::chrono::milliseconds time);
 

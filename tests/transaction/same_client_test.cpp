@@ -221,7 +221,9 @@ TEST_P(same_client, that_has_read_before_begins_again_once_where_a_release_comes
     held.release();
     ASSERT_TRUE(waits());
     in_the_way.reset();
-    EXPECT_EQ(buyer.get(), refusals_after_reading()) << "has confirmed: " << has_confirmed;
+    const auto refusals = buyer.get();
+    EXPECT_GE(refusals, refusals_after_reading()) << "has confirmed: " << has_confirmed;
+    EXPECT_LE(refusals, refusals_after_reading() + 1) << "one more, if it began again before the row was vacated";
     expect_both_in_journal();
   }
 }

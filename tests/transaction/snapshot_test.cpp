@@ -180,5 +180,60 @@ TEST_P(stale_reading_beside_writers, while_it_waits_is_refused) {
   EXPECT_EQ(value(), 2);
 }
 
+class with_strict_snapshots : public reading_under_the_lock {
+ protected:
+  void SetUp() override {
+    if (tx().text("SHOW VARIABLES LIKE 'innodb_snapshot_isolation'").empty()) GTEST_SKIP() << "there are none";
+    tx().statement("SET SESSION innodb_snapshot_isolation = ON");
+    ASSERT_TRUE(refuses_what_has_changed());
+  }
+};
+ROWLOCK_SUITE_IN(with_strict_snapshots, on("mysql", each_place()));
+
+TEST_P(with_strict_snapshots, a_wait_ends_with_the_lock_or_is_to_be_begun_again) {
+  const auto other = open();
+  for (const bool reads : {false, true}) {
+    const auto before = value();
+    other->begin();
+    other->lock_in(others(), "orders/42");
+    tx().begin();
+    if (reads) tx().statement("SELECT n FROM own WHERE id = 2");
+    background waiter{[&](const std::stop_token& /*stop*/) {
+      std::optional<std::int64_t> read;
+      const auto e = error_of([&] {
+        read = try_to_increment();
+        return true;
+      });
+      EXPECT_TRUE(!e || e->code() == errc::stale_snapshot) << e->what();
+      return read;
+    }};
+    EXPECT_FALSE(waiter.is_done_within(a_moment));
+    other->statement(write_own);
+    other->commit();
+    if (!waiter.get()) {
+      tx().rollback();
+      increment_after("");
+    }
+    EXPECT_EQ(value(), before + 2);
+  }
+}
+
+TEST_P(with_strict_snapshots, confirm_says_that_the_transaction_is_older_than_the_lock) {
+  make_rows({"orders/42"});
+  tx().begin();
+  tx().statement(read_own);
+  const auto held = locks().acquire("orders/42");
+  const auto e = error_of([&] {
+    tx().confirm(held);
+    return true;
+  });
+  EXPECT_TRUE(e ? e->code() == errc::stale_snapshot : !GetParam().keeps_snapshot);
+  tx().rollback();
+  EXPECT_FALSE(held.lost().stop_requested());
+  tx().begin();
+  EXPECT_NO_THROW(tx().confirm(held));
+  tx().commit();
+}
+
 }  // namespace
 }  // namespace rowlock::test

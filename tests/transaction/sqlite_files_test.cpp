@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
+#include <rowlock/interop/sqlite3.hpp>
 #include <rowlock/rowlock.hpp>
+
+#include <sqlite3.h>
 
 #include <filesystem>
 #include <memory>
@@ -108,6 +111,51 @@ TEST_F(locks_in_a_file, that_is_attached_are_refused_to_a_transaction_that_has_r
   tx->statement("SELECT count(*) FROM own");
   EXPECT_NO_THROW(tx->lock_in(locks_, "orders/42")) << "what was read under the lock is young enough";
   tx->rollback();
+}
+
+// What is known of a connection ends with it: the next one may have the same address.
+TEST_F(locks_in_a_file, that_was_replaced_are_not_locked) {
+  locks_.acquire("orders/42").release();
+  sqlite_database other;
+  client::connect(other.url(), {.observer = silent()}).migrate();
+  for (const bool is_replaced : {false, true}) {
+    if (is_replaced) std::filesystem::rename(other.file(), here_.file());
+    const auto tx = open(here_.file());
+    tx->begin();
+    if (is_replaced)
+      EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx->lock_in(locks_, "orders/42"); }));
+    else
+      EXPECT_NO_THROW(tx->lock_in(locks_, "orders/42"));
+    tx->rollback();
+    open(here_.file())->text("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+}
+
+// Nothing is left on the connection that would keep it from being closed.
+TEST_F(locks_in_a_file, need_one_statement_each_where_the_connection_is_known) {
+  sqlite3* tx = nullptr;
+  ASSERT_EQ(sqlite3_open(here_.file().c_str(), &tx), SQLITE_OK);
+  const auto held = locks_.acquire("orders/43");
+  locks_.acquire("orders/42").release();
+  int statements = 0;
+  const auto count = [](unsigned, void* to, void*, void*) { return ++*static_cast<int*>(to), 0; };
+  sqlite3_trace_v2(tx, SQLITE_TRACE_STMT, count, &statements);
+  const auto added_by = [&](auto call) {
+    sqlite3_exec(tx, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+    const int before = statements;
+    call();
+    const int added = statements - before;
+    sqlite3_exec(tx, "COMMIT", nullptr, nullptr, nullptr);
+    return added;
+  };
+  for (const int more : {1, 0}) {
+    EXPECT_EQ(added_by([&] { lock_in(tx, locks_, "orders/42"); }), 1 + more);
+    EXPECT_EQ(added_by([&] { confirm(tx, held); }), 1);
+  }
+  const int before = statements;
+  optimistically(tx, locks_, "orders/42", [](sqlite3*) {});
+  EXPECT_EQ(statements - before, 4) << "of which two are BEGIN IMMEDIATE and COMMIT";
+  EXPECT_EQ(sqlite3_close(tx), SQLITE_OK);
 }
 
 // A statement that names no file finds the tables of the main one first.

@@ -87,6 +87,12 @@ class transaction_test : public testing::TestWithParam<place> {
   /// Waits until the lease is over, by the row.
   bool has_expired(std::string_view name) const;
 
+  /// Whether the server refuses to lock a row that was changed since the transaction took its snapshot: MariaDB, from
+  /// 11.6 on by default.
+  bool refuses_what_has_changed() {
+    return is_on("mysql") && tx().text("SHOW VARIABLES LIKE 'innodb_snapshot_isolation'").ends_with("ON");
+  }
+
   static constexpr const char* read_own = "SELECT n FROM own WHERE id = 1";
   static constexpr const char* write_own = "UPDATE own SET n = n + 1 WHERE id = 1";
 

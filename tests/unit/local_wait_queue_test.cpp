@@ -92,19 +92,6 @@ TEST(local_wait_queue, a_hint_without_a_name_is_for_the_only_name) {
   EXPECT_FALSE(is_hinted(b));
 }
 
-TEST(local_wait_queue, a_waiter_knows_whether_it_is_alone) {
-  engine::local_wait_queue line;
-  waiter a{line, "a"};
-  waiter b{line, "b"};
-  EXPECT_TRUE(a.is_alone());
-  {
-    waiter another{line, "a"};
-    EXPECT_FALSE(a.is_alone());
-    EXPECT_FALSE(another.is_alone());
-  }
-  EXPECT_TRUE(a.is_alone());
-}
-
 TEST(local_wait_queue, whoever_sleeps_past_the_end_of_a_lease_is_hinted) {
   engine::local_wait_queue line;
   waiter one{line, "a"};
@@ -408,9 +395,10 @@ lease_ptr offer(const char* note = "") {
 
 /// Waits on a thread of its own, and says how that ended.
 struct offering {
-  offering(engine::local_wait_queue& in, instant until = never, core::ticket_number number = core::ticket_number::none)
+  offering(engine::local_wait_queue& in, instant until = never, core::ticket_number number = core::ticket_number::none,
+           std::int64_t room = core::sharing{}.room)
       : at{in, "a"} {
-    if (number != core::ticket_number::none) at.take(id("with a ticket"), number);
+    if (number != core::ticket_number::none) at.take(id("with a ticket"), number, room);
     at.listen();
     ended = std::async(std::launch::async, [this, until] { return at.wait(until, stop.get_token(), mine); });
   }
@@ -487,6 +475,50 @@ TEST(local_wait_queue, wakes_the_next_one_too_if_it_would_sleep_for_long) {
   ASSERT_TRUE(hand_over(line, first.mine));
   EXPECT_EQ(first.ended.get(), outcome::handed);
   EXPECT_EQ(second.ended.get(), outcome::hinted);
+}
+
+TEST(local_wait_queue, tells_of_readers_that_sleep_right_behind_one) {
+  constexpr auto any_number = core::sharing::unlimited;
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  first.take(id("first"), ticket(1), any_number);
+  offering one{line, never, ticket(2), any_number};
+  waiter awake{line, "a"};
+  awake.take(id("awake"), ticket(3), any_number);
+  offering two{line, never, ticket(4), any_number};
+  offering three{line, never, ticket(5), any_number};
+  offering writer{line, never, ticket(6)};
+  offering behind_it{line, never, ticket(7), any_number};
+  const auto numbers = [&](std::size_t most) {
+    std::vector<engine::queue_ticket> out;
+    for (const auto& each : first.readers_behind(most)) out.push_back(each.ticket);
+    return numbers_of(out);
+  };
+  EXPECT_TRUE(test::eventually([&] { return numbers(9) == std::vector<std::int64_t>{2, 4, 5}; }));
+  EXPECT_EQ(numbers(2), (std::vector<std::int64_t>{2, 4}));
+  EXPECT_TRUE(behind_it.at.readers_behind(9).empty());
+  for (auto* each : {&one, &two, &three, &writer, &behind_it}) each->stop.request_stop();
+}
+
+TEST(local_wait_queue, hands_over_to_the_one_with_a_ticket) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  first.take(id("first"), ticket(1));
+  offering one{line, never, ticket(2)};
+  offering two{line, never, ticket(3)};
+  const auto to = [&](const offering& whom) {
+    const auto its = whom.at.ticket();
+    return test::eventually([&] { return line.hand_over_to(its, [&](const lease_ptr& o) { return o == whom.mine; }); });
+  };
+  ASSERT_TRUE(to(two));
+  EXPECT_EQ(two.ended.get(), outcome::handed);
+  EXPECT_EQ(two.at.ticket_number(), core::ticket_number::none) << "whoever handed it over deletes it";
+  EXPECT_FALSE(one.has_ended());
+  EXPECT_TRUE(first.is_first());
+  ASSERT_TRUE(to(one));
+  EXPECT_FALSE(line.hand_over_to({.name = "a", .attempt = id("with a ticket"), .number = ticket(2)},
+                                 [](const lease_ptr& /*o*/) { return true; }))
+      << "it is gone";
 }
 
 TEST(local_wait_queue, what_is_closed_hands_nothing_over) {

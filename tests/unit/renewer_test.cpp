@@ -354,12 +354,12 @@ TEST(lock_registry, the_same_holder_gets_it_again_until_the_last_handle_goes) {
   const auto job = holder::named("job");
   const auto a = make("a", in(1h), in(1h), true, job);
   ASSERT_TRUE(held.add(a));
-  EXPECT_EQ(held.again("a", job, base::now()), a);
-  EXPECT_EQ(held.again("b", job, base::now()), nullptr);
-  EXPECT_EQ(held.again("a", holder::unique(), base::now()), nullptr);
+  EXPECT_EQ(held.again("a", job, true, base::now()), a);
+  EXPECT_EQ(held.again("b", job, true, base::now()), nullptr);
+  EXPECT_EQ(held.again("a", holder::unique(), true, base::now()), nullptr);
   EXPECT_FALSE(held.drop(*a));
   EXPECT_TRUE(held.drop(*a));
-  EXPECT_EQ(held.again("a", job, base::now()), nullptr);
+  EXPECT_EQ(held.again("a", job, true, base::now()), nullptr);
 }
 
 TEST(lease_state, once_found_overdue_is_lost_for_good) {
@@ -436,11 +436,11 @@ TEST(lock_registry, what_is_overdue_or_lost_is_not_given_again) {
   ASSERT_TRUE(held.add(a));
   EXPECT_FALSE(held.has("a", job, base::now()));
   EXPECT_FALSE(a->is_held()) << "whoever is told so marks it";
-  EXPECT_EQ(held.again("a", job, in(-1h)), nullptr);
+  EXPECT_EQ(held.again("a", job, true, in(-1h)), nullptr);
   const auto b = make("b", in(1h), in(1h), true, job);
   ASSERT_TRUE(held.add(b));
   b->lose(loss_reason::taken_over);
-  EXPECT_EQ(held.again("b", job, base::now()), nullptr);
+  EXPECT_EQ(held.again("b", job, true, base::now()), nullptr);
 }
 
 TEST(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
@@ -452,7 +452,7 @@ TEST(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
   const auto second = make("a", in(1h), in(1h), true, job);
   ASSERT_TRUE(held.add(second));
   EXPECT_TRUE(held.drop(*first));
-  EXPECT_EQ(held.again("a", job, base::now()), second);
+  EXPECT_EQ(held.again("a", job, true, base::now()), second);
 }
 
 TEST(lock_registry, closed_takes_nothing) {

@@ -229,6 +229,17 @@ TEST_F(proxied, swallows_in_a_black_hole_and_makes_up_for_it) {
   EXPECT_NE(server_.heard().find("one"), std::string::npos);
 }
 
+TEST_F(proxied, keeps_answers_to_requests_that_arrive) {
+  talker client{proxy_.port()};
+  EXPECT_EQ(client.ask("hello"), "hello");
+  proxy_.keep_answers(true);
+  client.say("one");
+  EXPECT_TRUE(eventually([&] { return server_.heard() == "helloone"; }));
+  EXPECT_TRUE(client.hears_nothing_for(50ms));
+  proxy_.keep_answers(false);
+  EXPECT_EQ(client.hear(3), "one");
+}
+
 TEST_F(proxied, delays_either_way) {
   const talker one{proxy_.port()};
   EXPECT_EQ(one.ask("hello"), "hello");

@@ -42,6 +42,7 @@ TEST(first_option, names_the_option_and_not_its_value) {
   using rowlock::core::first_option;
   EXPECT_EQ(first_option(cut_url("sqlite:x?password=secret&y=1")), ", such as \"password\"");
   EXPECT_EQ(first_option(cut_url("sqlite:x?secret")), "");
+  EXPECT_EQ(first_option(cut_url("sqlite:x?\x1b[2J=1")), ", such as \"\\x1b[2J\"") << "no terminal obeys it";
   EXPECT_EQ(first_option(cut_url("sqlite:x?=secret")), "");
 }
 

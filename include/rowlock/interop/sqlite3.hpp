@@ -60,7 +60,8 @@ class ROWLOCK_EXPORT sqlite_attempt {
 /// For the same reason the call waits for a holder of the name only while this transaction has not written: call it
 /// first.
 ///
-/// The transaction: the call adds two statements; three if it has not written yet.
+/// The transaction: the call adds one statement; two if it has not written yet. The first call on a connection adds
+/// another, and registers a function there, by which the library learns that the connection was closed.
 ///
 /// Throws, and the transaction can still be used:
 /// - errc::would_deadlock: this holder has the lock through the client
@@ -103,7 +104,8 @@ template <class Rep, class Period>
 /// Guarantee: a holder that was paused for too long cannot commit; once confirmed, the lock is kept until the
 /// transaction ends, even if its lease ends before.
 ///
-/// The transaction: the call adds one statement; two if it has not written yet.
+/// The transaction: the call adds one statement; two if it has not written yet. The first call on a connection: see
+/// lock_in().
 ///
 /// Throws:
 /// - errc::lock_lost: roll back

@@ -32,7 +32,7 @@ constexpr std::string_view kept_alone = "SELECT 1 FROM rowlock_lock WHERE name =
 
 constexpr std::string_view count_all = R"(
 SELECT (SELECT COUNT(*) FROM rowlock_lock), COUNT(*), TIMESTAMPDIFF(MICROSECOND, MIN(enqueued_at), SYSDATE(6))
-FROM rowlock_waiter WHERE expires_at > SYSDATE(6))";
+FROM rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0)";
 
 }  // namespace
 

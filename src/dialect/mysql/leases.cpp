@@ -31,11 +31,12 @@ WHERE ?1 IN (SELECT name FROM (SELECT name FROM rowlock_lock
     WHERE name = ?1 AND {seen}(owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) */
 {granting}
-/*M!100600 RETURNING ?4, IF(acquisition = ?4, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) */)";
+/*M!100600 RETURNING ?4, IF(acquisition = ?4, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+  owner = '(shared)' */)";
 
 // The row is ours even where the lease was granted and has ended meanwhile.
 constexpr std::string_view acquired_one = R"(
-SELECT ?2, IF(acquisition = ?2, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at)
+SELECT ?2, IF(acquisition = ?2, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
 FROM rowlock_lock
 WHERE name = ?1 AND owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NULL OR expires_at > SYSDATE(6)))";
 
@@ -46,7 +47,7 @@ SELECT w.name, {token}, w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6)
 FROM {wanted(name, owner, thread, acquisition, lease, note)} w
 {unlocked}
 {granting}
-/*M!100600 RETURNING acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) */)";
+/*M!100600 RETURNING acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */)";
 
 // {unlocked}, for the statement that locks no row that is not free, and skips those that others have locked.
 constexpr std::string_view free_and_unlocked = R"(WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
@@ -57,10 +58,44 @@ constexpr std::string_view free_and_unlocked = R"(WHERE CAST(w.name AS BINARY) I
 
 constexpr std::string_view acquired_many = R"(
 SELECT w.acquisition, IF(l.acquisition = w.acquisition, l.version, NULL),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at)
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.owner = '(shared)'
 FROM {wanted(name, acquisition)} w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
 WHERE l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))";
+
+// In the order of the batch. Rows that others have locked are skipped.
+constexpr std::string_view acquire_the_first_free = R"(
+UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM {wanted(name, owner, thread, acquisition, lease, note)} w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) g
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+SET l.version = GREATEST(l.version + 1, {token}), l.owner = g.owner, l.thread = g.thread,
+  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
+  l.note = g.note)";
+
+constexpr std::string_view acquired_the_first_free = R"(
+SELECT l.name, l.version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) FROM {wanted(name, acquisition)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition)";
+
+constexpr std::string_view acquire_all_of_them = R"(
+UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
+      SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+      FROM {wanted(name, owner, thread, acquisition, lease, note, version)} w
+      STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND (w.version = 0 OR l.version = w.version)
+      LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) f) g
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+SET l.version = GREATEST(l.version + 1, {token}), l.owner = g.owner, l.thread = g.thread,
+  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
+  l.note = g.note
+WHERE g.number = JSON_LENGTH(?1))";
+
+constexpr std::string_view acquired_all_of_them = R"(
+SELECT l.acquisition, l.version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) FROM {wanted(name, acquisition)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition)";
 
 // In a transaction that stays open. No other session can tell to which session the row's lock belongs, so the row says
 // so; with the version it began from, it differs from what an earlier transaction has left there.
@@ -89,6 +124,14 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 /*M!100600 WHERE l.name = ?1 AND l.owner IS NOT NULL AND l.expires_at <= SYSDATE(6) */)";
 
 // {end}: when the lease ends. A row that another session keeps locked is left out.
+constexpr std::string_view prolong_one = R"(
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.expires_at = {end}
+WHERE /*M!100600 l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND */ l.expires_at > SYSDATE(6))";
+
 constexpr std::string_view prolong_many = R"(
 UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
@@ -98,13 +141,13 @@ UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
 SET l.expires_at = {end}
 WHERE l.expires_at > SYSDATE(6))";
 
-// An update does not answer which rows it has changed. {changed}: how to tell a lease that it has changed.
-constexpr std::string_view prolonged_many = R"(
+// An update does not answer which rows it has changed. {changed}: how to tell a lease that it has changed. {wanted},
+// {name}, {acquisition}, {lease}: of one request, or of each in a batch.
+constexpr std::string_view prolonged = R"(
 SELECT acquisition, remaining FROM (
-  SELECT w.acquisition, w.lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
-  FROM {wanted(name, acquisition, lease)} w
-  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-  WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
+  SELECT l.acquisition, {lease} AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
+  FROM {wanted} STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {name}
+  WHERE l.acquisition = {acquisition} AND l.owner IS NOT NULL) own
 WHERE {changed})";
 
 constexpr std::string_view reserve_one = R"(
@@ -119,7 +162,8 @@ WHERE /*M!100600 l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND 
 // Only the acquisition itself raises the version that it has, so this is what the update has made of it.
 constexpr std::string_view reserved_one = R"(
 SELECT l.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version,
-  EXISTS (SELECT 1 FROM rowlock_waiter w WHERE w.name = ?1 AND w.owner <> l.owner AND w.expires_at > SYSDATE(6))
+  EXISTS (SELECT 1 FROM rowlock_waiter w WHERE w.name = ?1 AND w.owner <> l.owner AND w.expires_at > SYSDATE(6)
+    AND COALESCE(w.lease, 1) <> 0)
 FROM rowlock_lock l WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL)";
 
 // {and_alone}: whether the row must not say that somebody waits.
@@ -145,6 +189,25 @@ constexpr std::string_view released_many = R"(
 SELECT w.acquisition, l.owner IS NOT NULL FROM {wanted(name, acquisition)} w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
 WHERE l.acquisition = w.acquisition)";
+
+// In a statement of its own, which reads without locks: one that writes would wait for tickets that others are
+// changing.
+constexpr std::string_view first_in_turn_one = R"(
+SELECT owner, ticket, attempt, lease FROM rowlock_waiter
+WHERE name = ?1 AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY ticket LIMIT 1)";
+
+// The lease does not end later than before: docs/protocol.md.
+constexpr std::string_view grant_one = R"(
+UPDATE (SELECT l.name, q.ticket, q.owner, q.thread, q.note, q.attempt, LEAST(q.lease, 1000000) AS time
+    FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = ?3
+    WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL
+      AND l.expires_at > SYSDATE(6) + INTERVAL 300000 MICROSECOND
+      AND q.attempt = ?4 AND q.lease > 0 AND q.expires_at > SYSDATE(6) LIMIT 1 FOR UPDATE SKIP LOCKED) g
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+  STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = g.ticket
+SET l.owner = g.owner, l.thread = g.thread, l.note = g.note, l.acquisition = g.attempt,
+  l.version = GREATEST(l.version + 1, {token}), l.acquired_at = SYSDATE(6),
+  l.expires_at = LEAST(l.expires_at, SYSDATE(6) + INTERVAL g.time MICROSECOND), q.lease = 0)";
 
 // The lease argument is the time since the grant at which the lease ends.
 constexpr std::string_view defer_release_one = R"(
@@ -189,11 +252,28 @@ std::string granted_many(std::string_view unlocked) {
   return granted(replaced(acquire_many, "{unlocked}", unlocked), "rowlock_lock.", "w.lease");
 }
 
+/// A text that asks for one request, or for each of a batch.
+struct asked_lease {
+  std::string_view wanted, name, acquisition, lease;
+};
+constexpr asked_lease of_one_lease{"(SELECT 1) one", "?1", "?2", "?3"};
+constexpr asked_lease of_many_leases{"{wanted(name, acquisition, lease)} w", "CAST(w.name AS BINARY)", "w.acquisition",
+                                     "w.lease"};
+
+std::string asking(std::string_view text, const asked_lease& of) {
+  auto out = replaced(replaced(text, "{wanted}", of.wanted), "{name}", of.name);
+  return replaced(replaced(out, "{acquisition}", of.acquisition), "{lease}", of.lease);
+}
+
 step prolonging(verb what, std::string_view end, std::string_view changed) {
+  const auto told = replaced(prolonged, "{changed}", changed);
   return {.verb = what,
           .key = 1,
-          .many = replaced(prolong_many, "{end}", end),
-          .many_told = replaced(prolonged_many, "{changed}", changed),
+          .act = replaced(replaced(prolong_one, "{end}", end), "{lease}", of_one_lease.lease),
+          .told = asking(told, of_one_lease),
+          .many = replaced(replaced(prolong_many, "{end}", end), "{lease}", "own.lease"),
+          .many_told = asking(told, of_many_leases),
+          .answered_by = 2,
           .always_changes = what == verb::extend};
 }
 
@@ -206,15 +286,9 @@ step releasing(verb what, std::string_view and_alone, std::string_view and_each_
           .counts = true};
 }
 
-std::string deferred(std::string_view wanted, std::string_view name, std::string_view acquisition,
-                     std::string_view lease) {
-  auto out = replaced(replaced(release_deferred, "{wanted}", wanted), "{name}", name);
-  return replaced(replaced(out, "{acquisition}", acquisition), "{lease}", lease);
-}
-
 }  // namespace
 
-std::array<step, 12> leases() {
+std::array<step, 16> leases() {
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
@@ -224,6 +298,17 @@ std::array<step, 12> leases() {
        .many_skipping = granted_many(replaced(free_and_unlocked, "{of_l}", "/*!80000 OF l */")),
        .many_told = std::string{acquired_many},
        .locks_where_refused = true},
+      {.verb = verb::acquire_any,
+       .many = std::string{acquire_the_first_free},
+       .many_told = std::string{acquired_the_first_free},
+       .takes_one = true,
+       .always_changes = true},
+      {.verb = verb::acquire_all,
+       .key = 3,
+       .many = std::string{acquire_all_of_them},
+       .many_told = std::string{acquired_all_of_them},
+       .takes_all = true,
+       .always_changes = true},
       {.verb = verb::compare_and_set,
        .key = 3,
        .act = granted(acquire_one, "", "?5", "version = ?7 AND "),
@@ -231,12 +316,14 @@ std::array<step, 12> leases() {
       {.verb = verb::hold, .act = std::string{hold_one}, .told = std::string{held_one}, .always_changes = true},
       {.verb = verb::make, .act = std::string{make_one}},
       {.verb = verb::vacate_expired, .act = std::string{vacate_expired_one}},
-      prolonging(verb::renew, "GREATEST(l.expires_at, SYSDATE(6) + INTERVAL own.lease MICROSECOND)",
+      prolonging(verb::renew, "GREATEST(l.expires_at, SYSDATE(6) + INTERVAL {lease} MICROSECOND)",
                  "remaining * 2 > lease"),
-      prolonging(verb::extend, "SYSDATE(6) + INTERVAL own.lease MICROSECOND",
+      prolonging(verb::extend, "SYSDATE(6) + INTERVAL {lease} MICROSECOND",
                  "remaining BETWEEN lease - 10000000 AND lease AND remaining > 0"),
       releasing(verb::release, "", ""),
       releasing(verb::release_alone, " AND NOT waiting", " AND NOT l.waiting"),
+      {.verb = verb::first_in_turn, .look = std::string{first_in_turn_one}},
+      {.verb = verb::grant, .key = 1, .act = std::string{grant_one}, .counts = true},
       {.verb = verb::reserve,
        .key = 1,
        .act = std::string{reserve_one},
@@ -245,10 +332,9 @@ std::array<step, 12> leases() {
       {.verb = verb::defer_release,
        .key = 1,
        .act = std::string{defer_release_one},
-       .told = deferred("(SELECT 1) one", "?1", "?2", "?3"),
+       .told = asking(release_deferred, of_one_lease),
        .many = std::string{defer_release_many},
-       .many_told =
-           deferred("{wanted(name, acquisition, lease)} w", "CAST(w.name AS BINARY)", "w.acquisition", "w.lease"),
+       .many_told = asking(release_deferred, of_many_leases),
        .counts = true},
       {.verb = verb::free, .act = std::string{free_one}, .counts = true},
   });

@@ -15,8 +15,9 @@
 
 namespace rowlock::inline v1::dialect::mysql_parts {
 
-std::array<step, 12> leases();
-std::array<step, 10> tickets();
+std::array<step, 16> leases();
+std::array<step, 14> tickets();
+std::array<step, 10> sharing();
 std::array<step, 7> inspection();
 std::array<step, 4> housekeeping();
 std::array<step, 7> schema();

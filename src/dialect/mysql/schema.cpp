@@ -20,7 +20,8 @@ INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_a
 SELECT '', '', '', '', SYSDATE(6), SYSDATE(6), '' FROM (SELECT 1) one WHERE FALSE
 ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at))";
 
-constexpr std::string_view delete_nothing = "DELETE l, w FROM rowlock_lock l JOIN rowlock_waiter w WHERE FALSE";
+constexpr std::string_view delete_nothing =
+    "DELETE l, w, s, e FROM rowlock_lock l JOIN rowlock_waiter w JOIN rowlock_share s JOIN rowlock_edge e WHERE FALSE";
 
 // A server leaves out the settings that it does not have.
 constexpr std::string_view read_settings = R"(

@@ -21,16 +21,26 @@ constexpr column attempt_columns[] = {{"name", "VARCHAR(255) CHARACTER SET utf8m
                                       {"acquisition", "VARCHAR(64) CHARACTER SET ascii"},
                                       {"lease", "BIGINT"},
                                       {"note", "VARCHAR(1000) CHARACTER SET utf8mb4"}};
+constexpr column share_columns[] = {attempt_columns[0],    attempt_columns[1], attempt_columns[2],
+                                    attempt_columns[3],    attempt_columns[4], attempt_columns[5],
+                                    {"permits", "BIGINT"}, {"room", "BIGINT"}, {"version", "BIGINT"}};
+constexpr column seen_columns[] = {attempt_columns[0], attempt_columns[1], attempt_columns[2],   attempt_columns[3],
+                                   attempt_columns[4], attempt_columns[5], {"version", "BIGINT"}};
 constexpr column held_columns[] = {attempt_columns[0], attempt_columns[3], attempt_columns[4]};
 constexpr column ticket_columns[] = {
     attempt_columns[0], {"attempt", "VARCHAR(64) CHARACTER SET ascii"}, {"ticket", "BIGINT"}, {"life", "BIGINT"}};
 constexpr column sweep_columns[] = {attempt_columns[0], {"retention", "BIGINT"}};
-constexpr column turn_columns[] = {attempt_columns[0], {"turn", "BIGINT"}};
+constexpr column turn_columns[] = {attempt_columns[0], {"turn", "BIGINT"}, {"room", "BIGINT"}, {"patience", "BIGINT"}};
 
 std::span<const column> columns_of(verb what) {
   switch (what) {
     case verb::acquire:
+    case verb::acquire_any:
       return attempt_columns;
+    case verb::acquire_all:
+      return seen_columns;
+    case verb::share:
+      return share_columns;
     case verb::refresh_ticket:
     case verb::leave:
     case verb::purge_tickets:
@@ -76,7 +86,7 @@ std::string finished(std::string_view text) {
 }  // namespace
 
 table mysql(std::string_view prefix) {
-  auto steps = joined(mysql_parts::leases(), mysql_parts::tickets(), mysql_parts::inspection(),
+  auto steps = joined(mysql_parts::leases(), mysql_parts::tickets(), mysql_parts::sharing(), mysql_parts::inspection(),
                       mysql_parts::housekeeping(), mysql_parts::schema());
   // The verbs for databases without row locks and for notifying waiters; about pins; what would save nothing.
   static_assert(steps.size() == table::size - 10);

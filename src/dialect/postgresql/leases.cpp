@@ -6,7 +6,7 @@ namespace rowlock::inline v1::dialect::postgresql_parts {
 
 namespace {
 
-// {in_turn}: what must be true of the queue, too.
+// {in_turn}: what must be true of the queue, too. {unchanged}: and of the row.
 constexpr std::string_view granting_one = R"(
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at{of_holder} FROM rowlock_lock WHERE name = $1::text),{queue}
@@ -15,7 +15,7 @@ taken AS (
     acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()){in_turn}{durably}
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()){unchanged}{in_turn}{durably}
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -26,15 +26,16 @@ made AS (
   RETURNING version))";
 
 constexpr std::string_view acquired_one = R"(
-SELECT $4::text, NULL::bigint, us(expires_at - clock_timestamp()) FROM seen
+SELECT $4::text, NULL::bigint, us(expires_at - clock_timestamp()), (owner = '(shared)')::integer FROM seen
 WHERE owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
-UNION ALL SELECT $4::text, version, $5::bigint FROM taken
-UNION ALL SELECT $4::text, version, $5::bigint FROM made)";
+UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM taken
+UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM made)";
 
 constexpr std::string_view acquire_many = R"(
 WITH wanted AS MATERIALIZED (
   SELECT w.*, l.name IS NULL AS is_new,
-    l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at
+    l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at,
+    (l.owner = '(shared)')::integer AS is_shared
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
     AS w (name, owner, thread, acquisition, lease, note)
   LEFT JOIN rowlock_lock l ON l.name = w.name COLLATE "C" ORDER BY w.name COLLATE "C"),
@@ -54,9 +55,42 @@ made AS (
   SELECT w.name, us(w.at), w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
   FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, us(l.expires_at - l.acquired_at) AS lease)
-SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()) FROM wanted WHERE is_busy
-UNION ALL SELECT acquisition, version, lease FROM taken
-UNION ALL SELECT acquisition, version, lease FROM made)";
+SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()), is_shared FROM wanted WHERE is_busy
+UNION ALL SELECT acquisition, version, lease, 0 FROM taken
+UNION ALL SELECT acquisition, version, lease, 0 FROM made)";
+
+// In the order of the batch. Rows that others have locked are skipped, and one that is not free any more once it is
+// locked is passed over.
+constexpr std::string_view acquire_the_first_free = R"(
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
+FROM (SELECT f.*, clock_timestamp() AS at FROM (
+    SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+      WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
+    JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()){durably}
+    ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
+WHERE l.name = g.name
+RETURNING l.name, l.version, g.lease)";
+
+// Rows that others have locked are skipped, so two that want some of the same names do not wait for each other. The
+// clock is read above all of the locks.
+constexpr std::string_view acquire_all_of_them = R"(
+WITH free AS MATERIALIZED (
+  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
+    AS w (name, owner, thread, acquisition, lease, note, version)
+  JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
+  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND (w.version = 0 OR r.version = w.version){durably}
+  ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
+all_of_them AS MATERIALIZED (
+  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f WHERE f.number = cardinality($1::text[]))
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(a.at)), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
+FROM all_of_them a, free g
+WHERE l.name = g.name
+RETURNING l.acquisition, l.version, g.lease)";
 
 constexpr std::string_view compare_and_set_one = R"(
 UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = $2::text, thread = $3::text,
@@ -74,8 +108,9 @@ WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
 RETURNING name, version)";
 
-// $7: the own ticket, $8: the turn. The queue is as it was when the statement began. A ticket by which a release has
-// granted the name does not count: if its waiter does not come, others pass.
+// $7: the own ticket, $8: the turn. The queue is as it was when the statement began, and so must the row be: who had
+// the name in between may have seen tickets that this statement does not. A ticket by which a release has granted the
+// name does not count: if its waiter does not come, others pass.
 constexpr std::string_view queue_seen = R"(
 queue AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM rowlock_waiter
@@ -168,7 +203,9 @@ RETURNING l.acquisition)";
 
 // Grants the name to the first waiter, if that waits for it, or tells it. The lease does not end later than before: to
 // raise it would have to wait for the disk. The ticket by which the name was granted before, if it is still there,
-// goes: the next release must not take it for the first. {wanted}: the requests.
+// goes: the next release must not take it for the first. A ticket that is just being deleted is skipped, and one that
+// is granted is deleted after that: so who has deleted it need only look once whether the name was granted to it.
+// {wanted}: the requests.
 constexpr std::string_view release_to_the_first = R"(
 WITH spent AS (
   DELETE FROM rowlock_waiter WHERE ticket IN (
@@ -192,7 +229,7 @@ FROM (
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1) first ON true) g
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting)";
@@ -228,7 +265,8 @@ RETURNING name, )";
 
 std::string granting(std::string_view queue, std::string_view in_turn, std::string_view answer) {
   const std::string_view of_holder = queue.empty() ? "" : ", acquisition, version, waiting";
-  const auto seeing = replaced(granting_one, "{of_holder}", of_holder);
+  const std::string_view unchanged = queue.empty() ? "" : " AND version = (SELECT version FROM seen)";
+  const auto seeing = replaced(replaced(granting_one, "{of_holder}", of_holder), "{unchanged}", unchanged);
   return replaced(replaced(seeing, "{queue}", queue), "{in_turn}", in_turn) + std::string{answer};
 }
 
@@ -236,13 +274,15 @@ std::string ending(std::string_view text, std::string_view end) { return replace
 
 }  // namespace
 
-std::array<step, 13> leases() {
+std::array<step, 15> leases() {
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
        .act = granting("", "", acquired_one),
        .many = std::string{acquire_many},
        .waits_to_make = true},
+      {.verb = verb::acquire_any, .many = std::string{acquire_the_first_free}, .takes_one = true},
+      {.verb = verb::acquire_all, .key = 3, .many = std::string{acquire_all_of_them}, .takes_all = true},
       {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
       {.verb = verb::hold, .act = std::string{hold_one}},
       {.verb = verb::acquire_in_turn,

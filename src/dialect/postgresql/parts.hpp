@@ -12,8 +12,9 @@
 
 namespace rowlock::inline v1::dialect::postgresql_parts {
 
-std::array<step, 13> leases();
-std::array<step, 13> tickets();
+std::array<step, 15> leases();
+std::array<step, 17> tickets();
+std::array<step, 10> sharing();
 std::array<step, 10> inspection();
 std::array<step, 4> housekeeping();
 std::array<step, 6> schema();

@@ -17,7 +17,9 @@ WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false)
   waiting AS (INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
     SELECT '', '', '', '', now(), now(), '' WHERE false),
   staying AS (UPDATE rowlock_waiter SET expires_at = expires_at WHERE false),
-  leaving AS (DELETE FROM rowlock_waiter WHERE false)
+  leaving AS (DELETE FROM rowlock_waiter WHERE false),
+  sharing AS (DELETE FROM rowlock_share WHERE false),
+  holding AS (DELETE FROM rowlock_edge WHERE false)
 DELETE FROM rowlock_lock WHERE false)";
 
 constexpr std::string_view read_settings = R"(

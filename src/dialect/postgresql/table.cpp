@@ -53,9 +53,10 @@ std::string finished(std::string_view text, const choices& with) {
 }  // namespace postgresql_parts
 
 table postgresql(std::string_view prefix, const choices& with) {
-  auto steps = joined(postgresql_parts::leases(), postgresql_parts::tickets(), postgresql_parts::inspection(),
-                      postgresql_parts::housekeeping(), postgresql_parts::schema());
-  static_assert(steps.size() == table::size - 4);  // those for databases without row locks; what its settings tell
+  auto steps = joined(postgresql_parts::leases(), postgresql_parts::tickets(), postgresql_parts::sharing(),
+                      postgresql_parts::inspection(), postgresql_parts::housekeeping(), postgresql_parts::schema());
+  static_assert(steps.size() ==
+                table::size - 6);  // those for databases without row locks; what its settings and its release tell
   for (step& s : steps) change_texts(s, [&](std::string& text) { text = postgresql_parts::finished(text, with); });
   return {steps, prefix};
 }

@@ -27,7 +27,7 @@ constexpr std::string_view vacate_dead_rows =
 
 constexpr std::string_view count_all =
     "SELECT (SELECT count(*) FROM rowlock_lock), count(*), clock_us() - min(enqueued_at) "
-    "FROM rowlock_waiter WHERE expires_at > clock_us()";
+    "FROM rowlock_waiter WHERE expires_at > clock_us() AND lease IS NOT 0";
 
 }  // namespace
 

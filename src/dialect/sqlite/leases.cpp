@@ -7,7 +7,8 @@ namespace rowlock::inline v1::dialect::sqlite_parts {
 namespace {
 
 constexpr std::string_view look_for_holder =
-    "SELECT ?4, NULL, expires_at - clock_us() FROM rowlock_lock WHERE name = ?1 AND owner IS NOT NULL "
+    "SELECT ?4, NULL, expires_at - clock_us(), owner = '(shared)' FROM rowlock_lock WHERE name = ?1 AND owner IS NOT "
+    "NULL "
     "AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))";
 
 constexpr std::string_view acquire_one =
@@ -21,7 +22,7 @@ constexpr std::string_view acquire_one =
 constexpr std::string_view compare_and_set_one =
     "UPDATE rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, "
     "acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL "
-    "WHERE name = ?1 AND version = ?7 "
+    "WHERE name = ?1 AND (version = ?7{or_any}) "
     "AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))";
 
 constexpr std::string_view hold_while_alive_one =
@@ -47,13 +48,30 @@ constexpr std::string_view extend_one =
 constexpr std::string_view reserve_one =
     "UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), ?3)), "
     "version = tell(2, max(version + ?4, clock_us())) + 0 * tell(3, EXISTS (SELECT 1 FROM rowlock_waiter w "
-    "WHERE w.name = ?1 AND w.owner <> rowlock_lock.owner AND w.expires_at > clock_us())) "
+    "WHERE w.name = ?1 AND w.owner <> rowlock_lock.owner AND w.expires_at > clock_us() AND w.lease IS NOT 0)) "
     "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()";
 
 constexpr std::string_view release_one =
     "UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, "
     "version = max(version + 1, clock_us()), expires_at = clock_us() "
     "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL";
+
+constexpr std::string_view and_nobody_to_grant_it =
+    " AND NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE name = ?1 AND lease > 0)";
+
+constexpr std::string_view first_in_turn_one =
+    "SELECT owner, ticket, attempt, lease FROM rowlock_waiter "
+    "WHERE name = ?1 AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticket LIMIT 1";
+
+// The lease does not end later than before: docs/protocol.md.
+constexpr std::string_view grant_one =
+    "UPDATE rowlock_lock AS l SET owner = q.owner, thread = q.thread, note = q.note, acquisition = q.attempt, "
+    "version = max(l.version + 1, clock_us()), acquired_at = clock_us(), "
+    "expires_at = min(l.expires_at, clock_us() + min(q.lease, 1000000)) FROM rowlock_waiter q "
+    "WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND l.expires_at > clock_us() + 300000 "
+    "AND q.ticket = ?3 AND q.attempt = ?4 AND q.lease > 0 AND q.expires_at > clock_us()";
+
+constexpr std::string_view was_granted = "UPDATE rowlock_waiter SET lease = 0 WHERE ticket = ?3";
 
 constexpr std::string_view defer_release_one =
     "UPDATE rowlock_lock SET expires_at = acquired_at + ?3 "
@@ -67,14 +85,19 @@ constexpr std::string_view free_one =
 
 }  // namespace
 
-std::array<step, 10> leases() {
+std::array<step, 15> leases() {
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
        .look = std::string{look_for_holder},
        .act = std::string{acquire_one},
        .look_explains = true},
-      {.verb = verb::compare_and_set, .key = 3, .act = std::string{compare_and_set_one}},
+      {.verb = verb::acquire_any, .act = std::string{acquire_one}, .takes_one = true},
+      {.verb = verb::acquire_all,
+       .key = 3,
+       .act = replaced(compare_and_set_one, "{or_any}", " OR ?7 = 0"),
+       .takes_all = true},
+      {.verb = verb::compare_and_set, .key = 3, .act = replaced(compare_and_set_one, "{or_any}", "")},
       {.verb = verb::hold_while_alive,
        .key = 3,
        .look = std::string{look_for_holder},
@@ -85,6 +108,9 @@ std::array<step, 10> leases() {
       {.verb = verb::extend, .key = 1, .act = std::string{extend_one}},
       {.verb = verb::reserve, .key = 1, .act = std::string{reserve_one}},
       {.verb = verb::release, .key = 1, .act = std::string{release_one}},
+      {.verb = verb::release_alone, .key = 1, .act = std::string{release_one}.append(and_nobody_to_grant_it)},
+      {.verb = verb::first_in_turn, .look = std::string{first_in_turn_one}},
+      {.verb = verb::grant, .key = 1, .act = std::string{grant_one}, .also = std::string{was_granted}},
       {.verb = verb::defer_release, .key = 1, .act = std::string{defer_release_one}},
       {.verb = verb::free, .act = std::string{free_one}},
   });

@@ -13,8 +13,9 @@
 
 namespace rowlock::inline v1::dialect::sqlite_parts {
 
-std::array<step, 10> leases();
-std::array<step, 7> tickets();
+std::array<step, 15> leases();
+std::array<step, 11> tickets();
+std::array<step, 10> sharing();
 std::array<step, 5> inspection();
 std::array<step, 4> housekeeping();
 std::array<step, 6> schema();

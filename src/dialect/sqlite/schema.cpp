@@ -10,7 +10,7 @@ constexpr std::string_view schema_state =
     "SELECT version, serves_from, installation, applied_at, clock_us() "
     "FROM rowlock_migration ORDER BY version DESC LIMIT 1";
 
-constexpr std::string_view read_no_waiter = "SELECT 1 FROM rowlock_waiter WHERE 0";
+constexpr std::string_view read_no_waiter = "SELECT 1 FROM rowlock_waiter, rowlock_share, rowlock_edge WHERE 0";
 
 constexpr std::string_view write_nothing = "UPDATE rowlock_lock SET version = version WHERE 0";
 

@@ -4,10 +4,10 @@
 namespace rowlock::inline v1::dialect {
 
 table sqlite(std::string_view prefix) {
-  const auto steps = joined(sqlite_parts::leases(), sqlite_parts::tickets(), sqlite_parts::inspection(),
-                            sqlite_parts::housekeeping(), sqlite_parts::schema());
+  const auto steps = joined(sqlite_parts::leases(), sqlite_parts::tickets(), sqlite_parts::sharing(),
+                            sqlite_parts::inspection(), sqlite_parts::housekeeping(), sqlite_parts::schema());
   // The verbs for databases with row locks and for notifying waiters; what its settings tell already.
-  static_assert(steps.size() == table::size - 18);
+  static_assert(steps.size() == table::size - 17);
   return {steps, prefix};
 }
 

@@ -21,6 +21,7 @@
 #include <cstring>
 #include <utility>
 
+#include "driver/mysql/values.hpp"
 #include "driver/net/new_socket.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -141,6 +142,7 @@ sql::ConnectOptionsMap options_of(const mysql_address& to, std::chrono::seconds 
   out["OPT_CONNECT_TIMEOUT"] = static_cast<int>(connecting.count());
   out["OPT_READ_TIMEOUT"] = static_cast<int>(reading.count());
   out["OPT_WRITE_TIMEOUT"] = static_cast<int>(reading.count());
+  out["CLIENT_MULTI_STATEMENTS"] = true;
   // A new connection would not have what the session has set.
   out["OPT_RECONNECT"] = false;
   set("sslCA", to.ca);
@@ -150,6 +152,28 @@ sql::ConnectOptionsMap options_of(const mysql_address& to, std::chrono::seconds 
   set("sslCipher", to.ciphers);
   ask_for_encryption(out, to);
   return out;
+}
+
+// For each column, whether it is one.
+std::vector<bool> integers_of(const sql::ResultSet& found) {
+  std::vector<bool> out;
+  sql::ResultSetMetaData& about = *found.getMetaData();
+  for (unsigned i = 1; i <= about.getColumnCount(); ++i) out.push_back(is_about_integer(about.getColumnType(i)));
+  return out;
+}
+
+void read_row(const sql::ResultSet& from, const std::vector<bool>& is_integer, row& to) {
+  to.reserve(is_integer.size());
+  unsigned place = 0;
+  for (const bool integer : is_integer) {
+    if (from.isNull(++place)) {
+      to.emplace_back();
+    } else if (integer) {
+      to.emplace_back(std::int64_t{from.getInt64(place)});
+    } else {
+      to.emplace_back(text_of(from.getString(place)));
+    }
+  }
 }
 
 class prepared final : public connector_connection::statement {
@@ -169,8 +193,8 @@ class prepared final : public connector_connection::statement {
     for (const argument* value : values) bind(++place, *value);
     if (!rows_) return static_cast<std::uint64_t>(statement_->executeUpdate());
     const std::unique_ptr<sql::ResultSet> found{statement_->executeQuery()};
-    learn_columns(*found);
-    while (found->next()) read_row(*found, to.emplace_back());
+    if (is_integer_.empty()) is_integer_ = integers_of(*found);
+    while (found->next()) read_row(*found, is_integer_, to.emplace_back());
     return 0;
   }
 
@@ -182,25 +206,6 @@ class prepared final : public connector_connection::statement {
       statement_->setInt64(place, *number);
     } else {
       statement_->setNull(place, sql::DataType::VARCHAR);
-    }
-  }
-  void learn_columns(const sql::ResultSet& found) {
-    if (!is_integer_.empty()) return;
-    sql::ResultSetMetaData& about = *found.getMetaData();
-    for (unsigned i = 1; i <= about.getColumnCount(); ++i)
-      is_integer_.push_back(is_about_integer(about.getColumnType(i)));
-  }
-  void read_row(const sql::ResultSet& from, row& to) const {
-    to.reserve(is_integer_.size());
-    unsigned place = 0;
-    for (const bool integer : is_integer_) {
-      if (from.isNull(++place)) {
-        to.emplace_back();
-      } else if (integer) {
-        to.emplace_back(std::int64_t{from.getInt64(place)});
-      } else {
-        to.emplace_back(text_of(from.getString(place)));
-      }
     }
   }
 
@@ -216,17 +221,8 @@ void execute_text(sql::Connection& on, const std::string& sql, std::vector<row>&
   const std::unique_ptr<sql::Statement> statement{on.createStatement()};
   if (!statement->execute(sql)) return;
   const std::unique_ptr<sql::ResultSet> found{statement->getResultSet()};
-  const auto columns = found->getMetaData()->getColumnCount();
-  while (found->next()) {
-    row& out = to.emplace_back();
-    for (unsigned i = 1; i <= columns; ++i) {
-      if (found->isNull(i)) {
-        out.emplace_back();
-      } else {
-        out.emplace_back(text_of(found->getString(i)));
-      }
-    }
-  }
+  const std::vector<bool> as_text(found->getMetaData()->getColumnCount());
+  while (found->next()) read_row(*found, as_text, to.emplace_back());
 }
 
 class connector_connection::implementation {
@@ -273,6 +269,21 @@ connector_connection::~connector_connection() {
 }
 
 void connector_connection::execute(const std::string& sql, std::vector<row>& to) { implementation_->execute(sql, to); }
+
+// By their number: to the connector, a statement without rows looks like the end.
+void connector_connection::execute_together(const std::string& all, std::vector<row>& to, std::size_t& carried_out) {
+  const calling about_to;
+  const std::unique_ptr<sql::Statement> sent{implementation_->get().createStatement()};
+  const auto number = count_of_statements(all);
+  for (bool has_rows = sent->execute(all);; has_rows = sent->getMoreResults()) {
+    if (has_rows) {
+      const std::unique_ptr<sql::ResultSet> found{sent->getResultSet()};
+      const auto is_integer = integers_of(*found);
+      while (found->next()) read_row(*found, is_integer, to.emplace_back());
+    }
+    if (++carried_out == number) return;
+  }
+}
 
 std::unique_ptr<connector_connection::statement> connector_connection::prepare(const std::string& sql) {
   const calling about_to;

@@ -149,7 +149,7 @@ void mysql_enlisted::change(const enlisted_target& at, std::int64_t version, std
 void mysql_enlisted::require_transaction() { refuse_autocommit(tx_.execute("SELECT @@autocommit", {}).at(0).at(0)); }
 
 // A renewal has to wait for the row's lock. So this also prolongs the lease, which begins anew with the commit.
-enlisted_result mysql_enlisted::pin(const enlisted_target& at, std::string_view acquisition, duration lease) {
+enlisted_result mysql_enlisted::pin(const enlisted_target& at, std::string_view acquisition, duration lease) try {
   const std::array<argument, 2> asked{at.name, acquisition};
   const auto found = tx_.execute(texts_.pin, asked);
   if (found.empty()) {
@@ -166,6 +166,9 @@ enlisted_result mysql_enlisted::pin(const enlisted_target& at, std::string_view 
   tx_.execute(texts_.prolong, prolonged);
   session_ = number(r.at(5)).value_or(0);
   return enlisted_result::locked;
+} catch (const error& e) {
+  if (e.native_code() == overtaken) return enlisted_result::unseen;
+  throw;
 }
 
 // The savepoint shows at the end whether it is still the same transaction: the server rolls back all of it to end a

@@ -27,6 +27,8 @@ meaning elsewhere(const char* advice = "") {
 
 meaning meaning_of(int code, std::string_view doing, bool writing) {
   if (is_about_mysql_connection(code)) return lost(writing);
+  // In a commit: on Galera the others may have it, where this node has just lost them.
+  if (code == 1180) return lost(writing);
   if (code == deadlock) return retryable(errc::deadlock);
   if (code == overtaken) return retryable(errc::serialization_failure);
   // Lock waits that took too long, statements that took too long or that were stopped.

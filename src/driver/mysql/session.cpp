@@ -140,7 +140,8 @@ void mysql_session::set_up(const limits& until) {
 void mysql_session::check_server(const limits& until) {
   std::map<std::string, std::string, std::less<>> found;
   for (const row& r : simple("SHOW VARIABLES WHERE Variable_name IN ('version', 'log_bin', 'binlog_format', "
-                             "'innodb_flush_log_at_trx_commit', 'read_only')",
+                             "'innodb_flush_log_at_trx_commit', 'read_only', 'wsrep_on', "
+                             "'group_replication_group_name', 'group_replication_single_primary_mode')",
                              {setting_up}, until))
     found.emplace(text(r.at(0)), text(r.at(1)));
   const auto is = [&](const char* name, std::string_view value) { return found[name] == value; };
@@ -164,6 +165,13 @@ void mysql_session::check_server(const limits& until) {
     options_.warning(guarded_.server() +
                      " has innodb_flush_log_at_trx_commit = " + found["innodb_flush_log_at_trx_commit"] +
                      ", so a crash of its machine may lose granted locks; set it to 1");
+  const bool writes_in_a_group =
+      !found["group_replication_group_name"].empty() && is("group_replication_single_primary_mode", "OFF");
+  if ((is("wsrep_on", "ON") || writes_in_a_group) && options_.warning)
+    options_.warning(guarded_.server() +
+                     " is a node of a cluster that is written to on each of its nodes, where locks by for_update and "
+                     "lock_in exclude each other on the same node only; use leases, or connect all clients of the "
+                     "locks to one node");
 }
 
 void mysql_session::require_encryption(const limits& until) {
@@ -192,10 +200,13 @@ std::vector<row> mysql_session::simple(const std::string& sql, const purpose& wh
   });
 }
 
+mysql_session::statement& mysql_session::known(const std::string& text) {
+  return statements_.find_or_make(text, [&] { return statement{.of = for_server(text, kind_), .prepared = {}}; });
+}
+
 std::uint64_t mysql_session::execute(const std::string& text, const request& values, const purpose& why,
                                      const limits& until, std::vector<row>& to) {
-  statement& s =
-      statements_.find_or_make(text, [&] { return statement{.of = for_server(text, kind_), .prepared = {}}; });
+  statement& s = known(text);
   std::vector<const argument*> in_order;
   in_order.reserve(s.of.arguments.size());
   for (const std::size_t place : s.of.arguments) in_order.push_back(&values.at(place));
@@ -310,17 +321,45 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   const auto answered = [&, before = to.size()] { return to.size() - before; };
   if (is_one && what.look) execute(*what.look, values, why, until, to);
   if (!act || answered() == batch.size()) return;
+  if (const auto& also = is_one ? what.also : what.many_also)
+    return act_in_transaction({*act, *also, *told}, values, why, until, to);
   auto result = execute_unless_in_conflict(*act, values, why, until, to);
   if (!result && !is_one && what.many_skipping)
     result = execute_unless_in_conflict(*what.many_skipping, values, why, until, to);
-  if (!result && batch.size() > 1) return carry_out_each(what, batch, until, to);
+  if (!result && batch.size() > 1 && !what.takes_one && !what.takes_all) return carry_out_each(what, batch, until, to);
   if (!is_one && what.many_skipping) drop_answers_of_others(what, batch, to);
   const auto changed = result.value_or(0);  // a conflict counts as if the row had been skipped
   has_committed_ = has_committed_ || (changed + answered() > 0 && why.writing && !is_in_transaction_);
+  if (what.answered_by && changed == batch.size()) {
+    for (const request& r : batch)
+      to.push_back(
+          {std::string{std::get<std::string_view>(r.at(what.key))}, std::get<std::int64_t>(r.at(*what.answered_by))});
+    return;
+  }
   // Writing, both times: without `told` it is not known what `act` has done.
   if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
   if (what.always_changes && changed == 0) return;
   if (told && answered() < batch.size()) execute(*told, values, why, until, to);
+}
+
+// All or nothing, and in one message: a client that is paused or cut off meanwhile keeps no row locked, and those who
+// want the row do not wait for its network. After a conflict nothing has happened, and nothing is answered.
+void mysql_session::act_in_transaction(const texts_of_transaction& of, const request& values, const purpose& why,
+                                       const limits& until, std::vector<row>& to) {
+  const auto with_values = [&](const std::string& text) { return with_literals(known(text).of.numbered, values); };
+  const auto change = "START TRANSACTION;\n" + with_values(of.act) + ";\n" + with_values(of.also) + ";\nCOMMIT";
+  std::size_t carried_out = 0;
+  try {
+    call({.doing = why.doing, .writing = true}, until, [&] {
+      connection_->execute_together(change + ";\n" + with_values(of.told), to, carried_out);
+      return carried_out;
+    });
+  } catch (const error& e) {
+    has_committed_ = carried_out >= count_of_statements(change);
+    if (has_committed_ || e.connection_is_unusable()) throw;
+    do_rollback(until);
+    if (!was_in_conflict(e.native_code()) || e.code() == errc::call_timed_out) throw;
+  }
 }
 
 // MariaDB answers each row that a batch met, also those that others have.

@@ -72,6 +72,7 @@ class mysql_session final : public session {
     mysql_text of;
     std::unique_ptr<connector_connection::statement> prepared;
   };
+  statement& known(const std::string& text);
 
   void set_up(const limits& until);
   void check_server(const limits& until);
@@ -86,6 +87,13 @@ class mysql_session final : public session {
   std::optional<std::uint64_t> execute_unless_in_conflict(const std::string& text, const request& values,
                                                           const purpose& why, const limits& until,
                                                           std::vector<row>& to);
+  struct texts_of_transaction {
+    const std::string& act;
+    const std::string& also;
+    const std::string& told;  ///< after the commit
+  };
+  void act_in_transaction(const texts_of_transaction& of, const request& values, const purpose& why,
+                          const limits& until, std::vector<row>& to);
   bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
   [[noreturn]] void fail(const std::exception& e, const purpose& why);
 

@@ -58,7 +58,7 @@ std::string literal(const argument& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
   const auto* words = std::get_if<std::string_view>(&value);
   if (words == nullptr) return "NULL";
-  return "X'" + hex(*words) + "'";
+  return "_utf8mb4 X'" + hex(*words) + "'";
 }
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \n") == std::string_view::npos; }
@@ -66,13 +66,13 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \n") == s
 }  // namespace
 
 mysql_text for_server(std::string_view text, mysql_kind kind) {
-  mysql_text out;
-  const std::string all = chosen(text, kind);
-  for (auto at = all.begin(); at != all.end();) {
+  mysql_text out{.numbered = chosen(text, kind), .sql = {}, .arguments = {}};
+  for (auto at = out.numbered.begin(); at != out.numbered.end();) {
     out.sql.push_back(*at);
     if (*at++ != '?') continue;
     std::size_t number = 0;
-    while (at != all.end() && *at >= '0' && *at <= '9') number = number * 10 + static_cast<std::size_t>(*at++ - '0');
+    while (at != out.numbered.end() && *at >= '0' && *at <= '9')
+      number = number * 10 + static_cast<std::size_t>(*at++ - '0');
     out.arguments.push_back(number - 1);
   }
   return out;
@@ -101,6 +101,12 @@ std::string json_of(std::span<const request> batch) {
     out.push_back(',');
   }
   out.back() = ']';
+  return out;
+}
+
+std::size_t count_of_statements(std::string_view text) {
+  std::size_t out = 1;
+  for (auto end = text.find(";\n"); end != std::string_view::npos; end = text.find(";\n", end + 1)) ++out;
   return out;
 }
 

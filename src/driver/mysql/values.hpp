@@ -16,6 +16,7 @@ enum class mysql_kind : std::uint8_t { mysql, mariadb };
 /// A text with ?1, ?2, … as a server takes it: with a plain ? in their place, and without the parts that only the other
 /// kind of server reads. (Both servers would leave out those parts, but not the ? in them.)
 struct mysql_text {
+  std::string numbered;  ///< still with ?1, ?2, …
   std::string sql;
   std::vector<std::size_t> arguments;  ///< for each ?, counted from 0
 };
@@ -27,6 +28,9 @@ std::string json_of(std::span<const request> batch);
 /// A text with ?1, ?2, … with the arguments themselves in their place: text by its bytes, whatever the session's
 /// character set is.
 std::string with_literals(std::string_view text, std::span<const argument> arguments);
+
+/// Of a text that has ";\n" between its statements.
+std::size_t count_of_statements(std::string_view text);
 
 /// The statements of a script, without the comments between them. A statement ends with a semicolon at the end of a
 /// line.

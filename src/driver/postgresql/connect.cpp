@@ -94,8 +94,16 @@ postgresql_handle dial(const settings& with, const limits& until) {
   return out;
 }
 
+// OpenSSL clears itself away when the program ends, by a handler that it registers when it is first used, which is
+// here: libpq hashes a password that is nobody's. So threads that were left behind, and may need it, are waited for
+// before.
+int wait_at_exit() {
+  PQfreemem(PQencryptPassword("", ""));
+  return std::atexit(wait_for_those_left_behind);
+}
+
 postgresql_handle dial_within(const settings& with, const limits& until) {
-  [[maybe_unused]] static const int registered = std::atexit(wait_for_those_left_behind);
+  [[maybe_unused]] static const int registered = wait_at_exit();
   auto made = make_aside(until, [with, deadline = until.deadline](const std::stop_token& given_up) {
     return dial(with, {.deadline = deadline, .stop = given_up});
   });

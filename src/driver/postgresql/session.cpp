@@ -269,9 +269,9 @@ std::vector<row> postgresql_session::do_run(const dialect::step& what, std::span
 
 void postgresql_session::carry_out(const dialect::step& what, std::span<const request> batch, const limits& until,
                                    std::vector<row>& to) {
-  const bool writing = what.act.has_value();
+  const bool writing = what.act || !what.look;
   const purpose why{.doing = dialect::doing(what.verb), .writing = writing};
-  const auto& one = writing ? what.act : what.look;
+  const auto& one = what.act ? what.act : what.look;
   if (batch.size() == 1 && one) return execute(*one, batch, shape::scalars, why, until, to);
   if (what.many) return execute(*what.many, batch, shape::arrays, why, until, to);
   const auto each = [&] {

@@ -23,7 +23,7 @@ std::vector<row> sqlite_caller::execute(const std::string& sql, std::span<const 
   request all{};
   std::copy(arguments.begin(), arguments.end(), all.begin());
   answer_rows out;
-  if (sqlite_statement{db_, sql}.run(all, out) != SQLITE_OK)
+  if (sqlite_statement{db_, sql, 0}.run(all, out) != SQLITE_OK)
     raise_sqlite(db_, sqlite3_extended_errcode(db_), "locking in the caller's transaction", false);
   return out.take();
 }

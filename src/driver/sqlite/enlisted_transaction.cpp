@@ -6,8 +6,10 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "core/error_detail.hpp"
+#include "driver/sqlite/caller_connections.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -33,7 +35,7 @@ std::optional<std::string> schema_of(const std::string& path, sqlite_caller& tx)
     return std::filesystem::equivalent(file, path, failure) && !failure;
   };
   const char* const own = sqlite3_db_filename(tx.handle(), "main");
-  if (own != nullptr && is_ours(own)) return "main";
+  if (own != nullptr && (own == path || is_ours(own))) return "main";
   for (const row& attached : tx.execute("PRAGMA database_list", {}))
     if (is_ours(text(attached.at(2)))) return text(attached.at(1));
   return std::nullopt;
@@ -83,12 +85,25 @@ void sqlite_enlisted::take_write_lock() {
   }
 }
 
-// Under the write lock. Makes the row where there is none. Nothing: the installation is another.
-std::vector<row> sqlite_enlisted::find(const enlisted_target& at) {
+// With the write lock. What is known of the main file holds for as long as the connection is open. Its tables may be
+// made anew meanwhile, but those are the client's, too.
+bool sqlite_enlisted::enters(std::string_view installation) {
+  if (!schema_) return false;
   take_write_lock();
-  const std::array<argument, 2> asked{at.name, at.installation};
+  const bool is_main = texts_ != &in_attached_;
+  if (is_main && is_known_in(tx_.handle(), installation)) return true;
+  const auto found = tx_.execute(texts_->installation, {});
+  if (found.empty() || text(found[0].at(0)) != installation) return false;
+  if (is_main) note_installation(tx_.handle(), installation);
+  return true;
+}
+
+// Makes the row where there is none.
+row sqlite_enlisted::find(const enlisted_target& at) {
+  const std::array<argument, 1> asked{at.name};
   auto found = tx_.execute(texts_->see, asked);
-  return found.empty() ? tx_.execute(texts_->take, asked) : found;
+  if (found.empty()) found = tx_.execute(texts_->take, asked);
+  return std::move(found.at(0));
 }
 
 // version, vacant, expires_at, liveness
@@ -102,18 +117,26 @@ bool sqlite_enlisted::is_free(const row& found, std::int64_t clock) const {
 // The clock is read after the write lock was taken, and from then on no other connection changes the row. Why this and
 // the following are safe: docs/protocol.md, "In the caller's transaction".
 lock_view sqlite_enlisted::take(const enlisted_target& at, const take_options& how) try {
-  if (!schema_) return {.what = enlisted_result::elsewhere};
-  refuse_older_data();
-  const auto found = find(at);
-  if (found.empty()) return {.what = enlisted_result::elsewhere};
+  if (schema_) refuse_older_data();
+  if (!enters(at.installation)) return {.what = enlisted_result::elsewhere};
   const auto clock = clock_now();
-  if (!is_free(found[0], clock)) return {};
-  const auto version = std::max(number(found[0].at(0)).value_or(0) + 1, clock);
+  if (change_vacant(at, clock, how.note, clock, clock)) return {.what = enlisted_result::locked, .version = clock};
+  const auto found = find(at);
+  if (!is_free(found, clock)) return {};
+  const auto version = std::max(number(found.at(0)).value_or(0) + 1, clock);
   change(at, version, how.note, clock);
   return {.what = enlisted_result::locked, .version = version};
 } catch (const error& e) {
   if ((e.native_code() & 0xFF) == SQLITE_BUSY && e.code() != errc::stale_snapshot) return {};
   throw;
+}
+
+// No other connection can change anything, so the count is the verdict.
+bool sqlite_enlisted::change_vacant(const enlisted_target& at, std::int64_t version, std::string_view note,
+                                    std::int64_t clock, std::int64_t below) {
+  const std::array<argument, 5> asked{at.name, version, or_null(note), clock, below};
+  tx_.execute(texts_->take_vacant, asked);
+  return sqlite3_changes(tx_.handle()) == 1;
 }
 
 void sqlite_enlisted::change(const enlisted_target& at, std::int64_t version, std::string_view note,
@@ -124,31 +147,32 @@ void sqlite_enlisted::change(const enlisted_target& at, std::int64_t version, st
 
 // Under the write lock, because a transaction that only reads may see an old state of the file.
 enlisted_result sqlite_enlisted::pin(const enlisted_target& at, std::string_view acquisition, duration /*lease*/) {
-  if (!schema_) return enlisted_result::elsewhere;
-  take_write_lock();
-  const std::array<argument, 3> asked{at.name, acquisition, at.installation};
+  if (!enters(at.installation)) return enlisted_result::elsewhere;
+  const std::array<argument, 2> asked{at.name, acquisition};
   const auto found = tx_.execute(texts_->pin, asked);
-  if (found.empty()) return enlisted_result::not_ours;
-  const auto expires_at = number(found[0].at(0));
+  if (found.empty() || number(found[0].at(0)) != 1) return enlisted_result::not_ours;
+  const auto expires_at = number(found[0].at(1));
   return expires_at && *expires_at <= clock_now() ? enlisted_result::expired : enlisted_result::locked;
 }
 
 lock_view sqlite_enlisted::look(const enlisted_target& at) {
-  if (!schema_) return {.what = enlisted_result::elsewhere};
+  if (!enters(at.installation)) return {.what = enlisted_result::elsewhere};
   const auto found = find(at);
-  if (found.empty()) return {.what = enlisted_result::elsewhere};
-  if (!is_free(found[0], clock_now())) return {};
-  return {.what = enlisted_result::locked, .version = number(found[0].at(0)).value_or(0)};
+  if (!is_free(found, clock_now())) return {};
+  return {.what = enlisted_result::locked, .version = number(found.at(0)).value_or(0)};
 }
 
 // The transaction has kept the write lock all the time, so only the body itself can have changed the version.
 enlisted_result sqlite_enlisted::set(const enlisted_target& at, std::int64_t version) {
   tx_.require_transaction();
+  if (!enters(at.installation)) return enlisted_result::elsewhere;
+  const auto clock = clock_now();
+  const auto next = std::max(version + 1, clock);
+  if (change_vacant(at, next, {}, clock, version + 1)) return enlisted_result::locked;
   const auto seen = look(at);
   if (seen.what != enlisted_result::locked) return seen.what;
   if (seen.version != version) return enlisted_result::busy;
-  const auto clock = clock_now();
-  change(at, std::max(version + 1, clock), {}, clock);
+  change(at, next, {}, clock);
   return enlisted_result::locked;
 }
 

@@ -28,10 +28,13 @@ class sqlite_enlisted final : public enlisted_transaction {
  private:
   int state() const;
   void refuse_older_data();
-  lock_view look(const enlisted_target& at);
   void take_write_lock();
-  std::vector<row> find(const enlisted_target& at);
+  bool enters(std::string_view installation);
+  lock_view look(const enlisted_target& at);
+  row find(const enlisted_target& at);
   bool is_free(const row& found, std::int64_t clock) const;
+  bool change_vacant(const enlisted_target& at, std::int64_t version, std::string_view note, std::int64_t clock,
+                     std::int64_t below);
   void change(const enlisted_target& at, std::int64_t version, std::string_view note, std::int64_t clock);
 
   sqlite_caller& tx_;

@@ -30,6 +30,8 @@ constexpr const char* looking_for_changes = "looking for changes";
 
 const request no_arguments{};
 
+struct not_all {};  // of a batch that is carried out as a whole
+
 std::atomic<int> sessions{0};
 std::atomic<bool> has_inherited{false};
 
@@ -258,25 +260,35 @@ bool sqlite_session::act_first(const dialect::step& what, std::span<const reques
 
 // Answers those that it did not carry out. A writing statement is a transaction of its own and begins by taking the
 // write lock, so a single one needs no BEGIN IMMEDIATE.
-std::vector<request> sqlite_session::act(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
+std::vector<request> sqlite_session::act(const dialect::step& what, std::span<const request> batch,
+                                         answer_rows& rows) try {
   std::vector<request> left;
   if (batch.empty()) return left;
-  auto& statement = ready(steps_[static_cast<std::size_t>(what.verb)].act, what.act.value());
+  auto& texts = steps_[static_cast<std::size_t>(what.verb)];
+  auto& statement = ready(texts.act, what.act.value());
+  answer_rows none;
   const auto each = [&] {
     for (const request& r : batch) {
       const auto before = rows.size();
       execute(statement, r, rows, dialect::doing(what.verb), true);
       const bool has_answered = rows.size() > before;
       if (!has_answered && sqlite3_changes(db_.get()) > 0) add_told_row(r[what.key], rows);
+      if (what.also && rows.size() > before)
+        execute(ready(texts.also, *what.also), r, none, dialect::doing(what.verb), true);
       if (what.look_explains && rows.size() == before) left.push_back(r);
+      if (what.takes_all && rows.size() == before) throw not_all{};
+      if (what.takes_one && rows.size() > before) return;
     }
   };
-  if (batch.size() == 1) {
+  if (batch.size() == 1 && !what.also) {
     each();
   } else {
     in_transaction(each);
   }
   return left;
+} catch (const not_all&) {  // and what it has done is undone
+  rows = {};
+  return {};
 }
 
 // What the statement told, after the key.

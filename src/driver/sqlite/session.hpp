@@ -40,6 +40,7 @@ class sqlite_session final : public session {
   struct prepared {
     sqlite_statement look;
     sqlite_statement act;
+    sqlite_statement also;
   };
 
   /// Counts the sessions there are.

@@ -7,10 +7,9 @@
 
 namespace rowlock::inline v1::driver {
 
-sqlite_statement::sqlite_statement(sqlite3* db, const std::string& sql) {
+sqlite_statement::sqlite_statement(sqlite3* db, const std::string& sql, unsigned flags) {
   sqlite3_stmt* prepared = nullptr;
-  const int code = sqlite3_prepare_v3(db, sql.c_str(), static_cast<int>(sql.size()) + 1, SQLITE_PREPARE_PERSISTENT,
-                                      &prepared, nullptr);
+  const int code = sqlite3_prepare_v3(db, sql.c_str(), static_cast<int>(sql.size()) + 1, flags, &prepared, nullptr);
   if (code != SQLITE_OK) raise_sqlite(db, code, "preparing a statement", false);
   statement_.reset(prepared);
 }

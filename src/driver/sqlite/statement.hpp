@@ -43,7 +43,8 @@ class answer_rows {
 class sqlite_statement {
  public:
   sqlite_statement() = default;
-  sqlite_statement(sqlite3* db, const std::string& sql);
+  /// `flags`: SQLITE_PREPARE_PERSISTENT for one that is kept.
+  sqlite_statement(sqlite3* db, const std::string& sql, unsigned flags = SQLITE_PREPARE_PERSISTENT);
 
   explicit operator bool() const noexcept { return statement_ != nullptr; }
 

@@ -4,55 +4,41 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/boot_clock.hpp"
-#include "base/jitter.hpp"
 #include "core/checks.hpp"
 #include "core/lease.hpp"
+#include "engine/acquire/attempt.hpp"
 #include "store/inspection.hpp"
+#include "store/leases.hpp"
+#include "store/sharing.hpp"
+#include "strategy/acquire_step.hpp"
 
 namespace rowlock::inline v1::engine {
 
-struct acquirer::attempt_result {
-  lease_ptr lease{};
-  core::retry_backoff::refusal why{};
-};
-
-/// What was answered to an attempt that was sent at `sent`.
-struct acquirer::reply {
-  base::instant sent{};
-  strategies::answer answer{};
-  std::unique_ptr<held_transaction> transaction{};
-  core::acquisition_id ticket{};  // by which a release has granted it; none: it was the attempt
-};
-
-namespace {
-
-core::acquire_machine::wakeup wakeup_of(local_wait_queue::outcome o) {
-  using enum core::acquire_machine::wakeup;
-  if (o == local_wait_queue::outcome::stopped) return stopped;
-  return o == local_wait_queue::outcome::out_of_time ? out_of_time : hinted;
-}
-
-}  // namespace
-
 lease_ptr acquirer::acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by,
-                            duration wait, const std::stop_token& stop) {
+                            duration wait, const std::stop_token& stop, core::sharing share) {
   if (db_.is_foreign()) db_.check_usable();
   counted_call call{db_.events().numbers(), options.strategy};
   auto lease = acquire({.name = name,
                         .options = options,
                         .by = by ? *by : holder::unique(),
                         .is_reentrant = by.has_value(),
+                        .share = share,
                         .call = &call},
                        wait, stop);
-  using enum counters::outcome;
-  call.ends(lease ? acquired : stop.stop_requested() ? cancelled : busy);
-  if (!lease && !stop.stop_requested())
-    db_.events().tell(
-        [&] { return events::busy{.name = name, .strategy = options.strategy, .waited = call.elapsed()}; });
+  end(call, lease != nullptr, name, options.strategy, stop);
   return lease;
+}
+
+void acquirer::end(counted_call& call, bool is_granted, const lock_name& name, strategy by,
+                   const std::stop_token& stop) {
+  using enum counters::outcome;
+  call.ends(is_granted ? acquired : stop.stop_requested() ? cancelled : busy);
+  if (!is_granted && !stop.stop_requested())
+    db_.events().tell([&] { return events::busy{.name = name, .strategy = by, .waited = call.elapsed()}; });
 }
 
 lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop) {
@@ -62,10 +48,11 @@ lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& op
 
 lease_ptr acquirer::acquire(const acquire_request& what, duration wait, const std::stop_token& stop) {
   core::check(what.options);
+  core::check(what.share, what.options);
   const gateway::call under_way{db_};
   if (stop.stop_requested()) return nullptr;
   if (auto lease = again(what)) return lease;
-  if (what.is_fair()) cleanup_.clear(what.name, wait, stop);
+  cleanup_.clear(what.name, wait, stop);
   if (wait <= duration::zero()) return try_only_once(what, stop);
   return wait_for(what, base::later(base::now(), wait), stop);
 }
@@ -73,155 +60,33 @@ lease_ptr acquirer::acquire(const acquire_request& what, duration wait, const st
 // A holder gets again what it has.
 lease_ptr acquirer::again(const acquire_request& what) {
   if (!what.is_reentrant) return nullptr;
-  auto lease = locks_.registry().again(what.name, what.by, base::now());
+  auto lease = locks_.registry().again(what.name, what.by, what.share.is_exclusive(), base::now());
   if (lease && what.call != nullptr) what.call->ends_at_once();
   return lease;
 }
 
-// --- waiting ---------------------------------------------------------------------------------------------------------
-
-lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_token& stop) try {
-  return try_once(what, db_.call_limits(stop)).lease;
-} catch (const error& e) {
-  if (e.code() == errc::cancelled && stop.stop_requested()) return nullptr;
-  throw;
+// By a release, while it waits. Who need not wait in turn is granted it only where it is told of that at once.
+bool acquirer::may_be_granted(const acquire_request& what) const noexcept {
+  if (what.waiter == nullptr || what.options.strategy == strategy::for_update || !what.share.is_exclusive() ||
+      what.set != nullptr)
+    return false;
+  return what.is_fair() || driver::reaches_waiters(db_.database().news());
 }
-
-lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
-  using enum core::acquire_machine::action;
-  const auto now = base::now();
-  const bool takes_handovers = what.call != nullptr && handover_.takes(what.options);
-  core::acquire_machine machine{now, deadline,
-                                takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt};
-  lease_ptr lease;
-  // Where somebody else was seen to wait, a fair attempt without a ticket would be in vain.
-  const bool others_wait = !queue_.is_empty(what.name) || (what.is_fair() && locks_.was_waited_for(what.name));
-  auto step = machine.begin(others_wait, takes_handovers && handover_.held_until(what.name, what.options) > now);
-  if (step.what == try_once) {
-    lease = try_while_waiting(what, machine, stop);
-    step = machine.after_first_try(base::now());
-  }
-  if (!lease && step.what == enter_queue)
-    lease = wait_in_queue(what, machine, takes_handovers ? offer_of(what) : nullptr, stop);
-  if (!lease && !stop.stop_requested())
-    machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());
-  return lease;
-}
-
-lease_ptr acquirer::offer_of(const acquire_request& what) const {
-  auto offer = std::make_shared<lease_state>(what.name, what.reentrant(), what.by, what.options);
-  offer->counts = &db_.events().numbers();
-  offer->asked_at = what.call->began();
-  return offer;
-}
-
-core::acquire_machine::position acquirer::position_of(const acquire_request& what, const lease_ptr& offer) {
-  const auto at = what.waiter->where(base::now());
-  return {
-      .is_first = at.is_first,
-      .has_ticket = at.ticket != core::ticket_number::none,
-      .gives_way = at.gives_way,
-      .held_here_until = offer && at.is_first ? handover_.held_until(what.name, what.options) : base::instant::min()};
-}
-
-// It is registered, and kept, since it was handed over.
-lease_ptr acquirer::was_handed(const acquire_request& what, const lease_ptr& offer) {
-  if (what.options.as) queue_.hint_everybody(what.name);
-  return offer;
-}
-
-lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& machine, const lease_ptr& offer,
-                                  const std::stop_token& stop) {
-  using enum core::acquire_machine::action;
-  std::optional<subscription> hints;
-  const auto listen_to_others = [&] {
-    if (!hints) hints.emplace(wakeups_.all());
-  };
-  queued_waiter queued{queue_, cleanup_, what.name};
-  auto& waiter = queued.waiter;
-  what.waiter = &waiter;
-  if (auto lease = again(what)) return lease;  // since the first look, before anybody could tell this waiter
-  auto step = machine.in_queue(base::now(), position_of(what, offer));
-  for (;;) {
-    switch (step.what) {
-      case take_ticket:
-        listen_to_others();
-        obtain_ticket(what, machine, stop);
-        step = machine.after_ticket(position_of(what, offer));
-        break;
-      case sleep: {
-        const auto outcome = waiter.wait(step.until, stop, offer);
-        if (outcome == local_wait_queue::outcome::handed) return was_handed(what, offer);
-        db_.check_usable();
-        step = machine.after_sleep(base::now(), wakeup_of(outcome));
-        break;
-      }
-      case look:
-        waiter.listen();
-        if (auto lease = again(what)) return lease;
-        step = machine.after_look(base::now(), position_of(what, offer));
-        break;
-      case try_once:
-        listen_to_others();
-        what.gives_way = waiter.where(base::now()).gives_way;
-        if (auto lease = try_while_waiting(what, machine, stop)) {
-          waiter.leave_with_lock();
-          if (lease->id == waiter.ticket().attempt) queued.how = ticket_cleanup::departure::spent;
-          return lease;
-        }
-        wakeups_.look_sooner();
-        step = machine.in_queue(base::now(), position_of(what, offer));
-        break;
-      default:
-        queued.how = ticket_cleanup::departure::unwanted;
-        return nullptr;
-    }
-  }
-}
-
-driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop) {
-  driver::limits until = db_.call_limits(stop);
-  const auto least = base::later(base::now(), db_.database().least_call());
-  until.deadline = std::min(until.deadline, std::max(machine.deadline(), least));
-  return until;
-}
-
-lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
-                                      const std::stop_token& stop) try {
-  const auto until = limits_while_waiting(machine, stop);
-  if (what.waiter != nullptr && !tells_of_marks(what)) tickets_.mark(*what.waiter, what.name, until);
-  auto result = try_once(what, until);
-  if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());
-  return std::move(result.lease);
-} catch (const error& e) {
-  machine.failed(e, stop.stop_requested(), holds_by_transaction(what.options.strategy), base::now(), base::jitter());
-  return nullptr;
-}
-
-void acquirer::obtain_ticket(const acquire_request& what, core::acquire_machine& machine,
-                             const std::stop_token& stop) try {
-  const bool may_be_granted =
-      what.is_fair() && what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn;
-  tickets_.take(*what.waiter, what.name, what.by, what.options.note,
-                may_be_granted ? std::optional{what.options.lease} : std::nullopt, limits_while_waiting(machine, stop));
-} catch (const error& e) {
-  machine.failed(e, stop.stop_requested(), false, base::now(), base::jitter());
-}
-
-// --- one attempt -----------------------------------------------------------------------------------------------------
 
 acquirer::attempt_result acquirer::try_once(const acquire_request& what, const driver::limits& until) {
+  if (what.set != nullptr) return try_all(what, until);
   attempt_result out;
   retry_inconclusive(db_, until.stop, [&] {
     const auto id = who_.next_id();
     auto result = send(what, id, until);
-    if (!result.answer.has_ticket) queue_.displace(what.waiter->ticket());
+    if (!result.answer.has_ticket) tickets_.displace(*what.waiter, what.name);
     switch (result.answer.what) {
       case strategies::verdict::granted:
         out.lease = admit(what, result.ticket.is_none() ? id : core::acquisition_id{result.ticket}, std::move(result));
         return out.lease != nullptr;
       case strategies::verdict::busy:
       case strategies::verdict::behind:
+        if (result.answer.is_shared && locks_.reap_shares(what.name, until)) return false;
         if (!is_marked(what, result.answer, until)) return false;
         out.why = {.left = result.answer.left,
                    .is_free = result.answer.what == strategies::verdict::behind,
@@ -241,17 +106,19 @@ strategies::acquire_args acquirer::args_of(const acquire_request& what, const co
           .thread = what.by.text(),
           .acquisition = id.text(),
           .note = what.options.note,
-          .lease = what.options.lease};
+          .lease = what.options.lease,
+          .share = what.share};
 }
 
-// Whether a refusal says if the row is marked: then it need not be asked for before.
-bool acquirer::tells_of_marks(const acquire_request& what) const noexcept {
-  return what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn;
+// In the statement of the attempt. A refusal then says if the row is marked: that need not be asked for before.
+bool acquirer::asks_the_queue_too(const acquire_request& what) const noexcept {
+  return what.options.strategy != strategy::for_update && what.share.is_exclusive() && what.set == nullptr &&
+         db_.can().acquires_in_turn;
 }
 
 // false: it was not, and is now. What was released meanwhile has told nobody, so the attempt is repeated.
 bool acquirer::is_marked(const acquire_request& what, const strategies::answer& refused, const driver::limits& until) {
-  if (what.waiter == nullptr || !tells_of_marks(what) || what.waiter->is_marked()) return true;
+  if (what.waiter == nullptr || !asks_the_queue_too(what) || what.waiter->is_marked()) return true;
   if (refused.is_marked && what.ticket() != core::ticket_number::none) what.waiter->mark();
   if (what.waiter->is_marked()) return true;
   tickets_.mark(*what.waiter, what.name, until);
@@ -303,7 +170,7 @@ acquirer::reply acquirer::hold(const acquire_request& what, const core::acquisit
   const store::access db{.sql = db_.sql(), .session = **session, .until = first};
   try {
     db_.require_fit_schema(db);
-    if (const auto refused = refused_by_queue(what, db)) return {.answer = *refused};
+    if (auto seen = look_at_queue(what, db); seen.refused) return {.answer = std::move(*seen.refused)};
     reply out{.sent = base::now()};
     out.answer = for_update_.acquire(db, args_of(what, id));
     if (out.answer.what == strategies::verdict::granted)
@@ -325,6 +192,7 @@ acquirer::reply acquirer::hold(const acquire_request& what, const core::acquisit
 
 acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisition_id& id,
                               const driver::limits& until) {
+  if (!what.share.is_exclusive()) return ask_to_share(what, id, until);
   auto one = args_of(what, id);
   const auto liveness = what.options.strategy == strategy::for_update ? db_.database().liveness() : std::string{};
   one.liveness = liveness;
@@ -335,13 +203,23 @@ acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisiti
     const auto [sent, answer] = db_.run_combined(by, one, {.until = first, .last = until.deadline});
     return {.sent = sent, .answer = answer};
   }
-  const bool database_asks = what.options.strategy == strategy::unique_index && db_.can().acquires_in_turn;
-  if (database_asks)
+  const bool with_queue = asks_the_queue_too(what);
+  if (with_queue)
     one.queued = {.ticket = what.ticket(), .turn = what.asks_in_turn() ? what.turn() : core::ticket_number::none};
   return db_.run(first, [&](const store::access& db) -> reply {
-    if (!database_asks)
-      if (const auto refused = refused_by_queue(what, db)) return {.answer = *refused};
-    auto [sent, answer] = by.ask(db, one);
+    auto sent = base::now();
+    auto seen = with_queue ? queue_look{} : look_at_queue(what, db);
+    if (seen.has_no_row) {
+      strategies::make_rows(db, {&one, 1});
+      return {.sent = sent};  // inconclusive: asked again, by what the row says then
+    }
+    if (!seen.refused) {
+      one.seen = seen.version;
+      auto asked = by.ask(db, one);
+      sent = asked.sent;
+      seen.refused = std::move(asked.what);
+    }
+    const auto& answer = *seen.refused;
     if (auto granted = granted_by_release(what, sent, answer, db)) {
       locks_.is_waited_for(what.name);
       return std::move(*granted);
@@ -387,28 +265,53 @@ void acquirer::leave_unresolved(const acquire_request& what, const core::acquisi
   const bool has_lease = what.options.strategy != strategy::for_update;
   auto entry =
       locks_.unresolved_ones().entry_for(what.name, id, has_lease ? what.options.lease : duration::max(), base::now());
+  entry.is_share = !what.share.is_exclusive();
   entry.may_appear = has_lease;  // a lock without a lease is in a file, where nothing comes late
   locks_.unresolved_ones().add(std::move(entry));
 }
 
 // For statements that do not ask the queue themselves. A ticket that is committed between this look and the attempt
-// came later: that it is not waited for is as if the attempt had been made at once.
-std::optional<strategies::answer> acquirer::refused_by_queue(const acquire_request& what,
-                                                             const store::access& db) const {
-  if (!what.asks_in_turn()) return std::nullopt;
-  const store::ticket_ref own{.name = what.name.view(), .attempt = {}, .number = what.turn()};
-  const auto turn = store::look_at_queues(db, {&own, 1}).at(0);
+// came later: that it is not waited for is as if the attempt had been made at once. So it is only if nobody has the
+// name in between, who may have seen that ticket: an attempt by a lease goes by the version that was seen.
+acquirer::queue_look acquirer::look_at_queue(const acquire_request& what, const store::access& db) const {
+  if (!what.asks_in_turn() && !(may_be_granted(what) && what.ticket() != core::ticket_number::none)) return {};
+  return look(what, db);
+}
+
+store::ticket_ref acquirer::place_of(const acquire_request& what) {
+  return {.name = what.name.view(),
+          .attempt = {},
+          .number = what.turn(),
+          .room = what.share.room,
+          .patience = what.patience()};
+}
+
+acquirer::queue_look acquirer::look(const acquire_request& what, const store::access& db) {
+  return look(what, place_of(what), db);
+}
+
+acquirer::queue_look acquirer::look(const acquire_request& what, const store::ticket_ref& own,
+                                    const store::access& db) {
+  auto turn = store::look_at_queues(db, {&own, 1}).at(0);
   const bool has_ticket = what.ticket() == core::ticket_number::none || turn.has_ticket;
-  if (!turn.is_behind && has_ticket) return std::nullopt;
-  return strategies::answer{.what = turn.looks_free ? strategies::verdict::behind : strategies::verdict::busy,
-                            .token = {},
-                            .left = turn.looks_free ? std::nullopt : turn.left,
-                            .is_behind = turn.is_behind,
-                            .has_ticket = has_ticket};
+  const bool is_behind = (what.asks_in_turn() || !what.share.is_exclusive()) && turn.is_behind;
+  if (turn.looks_free && !is_behind && has_ticket)
+    return {.version = turn.version, .has_no_row = what.asks_in_turn() && !turn.has_row};
+  return {.refused =
+              strategies::answer{.what = turn.looks_free ? strategies::verdict::behind : strategies::verdict::busy,
+                                 .token = {},
+                                 .left = turn.looks_free ? std::nullopt : turn.left,
+                                 .is_behind = turn.is_behind,
+                                 .has_ticket = has_ticket,
+                                 .is_shared = core::is_shared(turn.holding),
+                                 .holding = turn.looks_free ? std::string{} : std::move(turn.holding),
+                                 .held_as = turn.version}};
 }
 
 // The reply was lost; was the lock? A row that has the id is ours. If there is none, the statement may be under way
-// yet: then it is undone, not believed in. What is adopted here is not given to the reconciler.
+// yet: then it is undone, not believed in. What is adopted here is not given to the reconciler. It is renewed first:
+// the grant may be seen here although no standby has it, where the wait for one was given up. The answer to a later
+// commit says that all before it is as safe as that. If that does not come either, the grant is undone.
 std::optional<strategies::answer> acquirer::adopt(const acquire_request& what, const core::acquisition_id& id,
                                                   const driver::limits& until) noexcept try {
   if (base::now() >= until.deadline || until.stop.stop_requested()) return std::nullopt;
@@ -416,13 +319,25 @@ std::optional<strategies::answer> acquirer::adopt(const acquire_request& what, c
       until,
       [&](const store::access& db) -> std::optional<strategies::answer> {
         db_.database().end_lost_sessions(db.session, until);
-        const auto row = store::look_at(db, what.name.view());
-        if (!row || !row->is_held_by(id.text())) return std::nullopt;
-        return strategies::answer{.what = strategies::verdict::granted, .token = row->token, .left = row->left};
+        auto found = find_granted(db, what, id.text());
+        if (!found || !found->left) return found;  // held by a process, in a file that is nowhere else
+        const store::lease_ref own{.name = what.name.view(), .acquisition = id.text(), .lease = what.options.lease};
+        const auto kept = (what.share.is_exclusive() ? store::renew : store::renew_shares)(db, {&own, 1}).at(0);
+        if (kept.what != store::standing::kept) return std::nullopt;
+        found->left = kept.left;
+        return found;
       },
       purpose::releasing);
 } catch (const std::exception&) {
   return std::nullopt;
+}
+
+std::optional<strategies::answer> acquirer::find_granted(const store::access& db, const acquire_request& what,
+                                                         std::string_view id) {
+  if (!what.share.is_exclusive()) return find_share(db, what.name.view(), id);
+  const auto row = store::look_at(db, what.name.view());
+  if (!row || !row->is_held_by(id)) return std::nullopt;
+  return strategies::answer{.what = strategies::verdict::granted, .token = row->token, .left = row->left};
 }
 
 // nullptr: the answer took so long that the lease is not to be relied on.
@@ -433,12 +348,9 @@ lease_ptr acquirer::admit(const acquire_request& what, const core::acquisition_i
                    : std::make_shared<lease_state>(what.name, what.reentrant(), id, what.options,
                                                    db_.options().transaction_limit, std::move(granted.transaction));
   lease->counts = what.call == nullptr ? nullptr : &db_.events().numbers();
-  lease->asked_at = granted.sent;
-  lease->token = granted.answer.token;
+  lease->permits = what.share.permits;
   if (what.options.hold_limit) lease->hold_limit = base::later(granted.sent, *what.options.hold_limit);
-  const auto left = granted.answer.left.value_or(lease->time_to_live());
-  lease->set_first_left(granted.sent, left, base::now());
-  lease->set_renewal_due(core::renewal_due(granted.sent, std::min(left, lease->time_to_live())));
+  begin(*lease, granted.sent, granted.answer);
   if (lease->deadline() <= base::now()) {
     if (!lease->transaction) locks_.unresolved_ones().add(locks_.unresolved_ones().entry_for(*lease));
     return nullptr;
@@ -455,6 +367,15 @@ lease_ptr acquirer::admit(const acquire_request& what, const core::acquisition_i
   locks_.admit(lease, std::ref(report));
   if (what.options.as) queue_.hint_everybody(what.name);  // the same holder may wait there more than once
   return lease;
+}
+
+// Before another thread sees it.
+void acquirer::begin(lease_state& lease, base::instant sent, const strategies::answer& granted) {
+  lease.asked_at = sent;
+  lease.token = granted.token;
+  const auto left = granted.left.value_or(lease.time_to_live());
+  lease.set_first_left(sent, left, base::now());
+  lease.set_renewal_due(core::renewal_due(sent, std::min(left, lease.time_to_live())));
 }
 
 }  // namespace rowlock::inline v1::engine

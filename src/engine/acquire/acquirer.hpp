@@ -6,14 +6,21 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
+#include "base/guarded.hpp"
 #include "core/acquire_machine.hpp"
 #include "engine/acquire/acquire_request.hpp"
 #include "engine/gateway/gateway.hpp"
+#include "engine/lease/deadlock_watch.hpp"
 #include "engine/lease/held_locks.hpp"
 #include "engine/queue/ticket_upkeep.hpp"
 #include "engine/queue/wakeups.hpp"
+#include "strategy/acquire_step.hpp"
 #include "strategy/for_update.hpp"
 #include "strategy/liveness_rows.hpp"
 #include "strategy/unique_index.hpp"
@@ -25,7 +32,7 @@ namespace rowlock::inline v1::engine {
 class acquirer {
  public:
   acquirer(gateway& db, identity& who, held_locks& locks, local_wait_queue& queue, ticket_upkeep& tickets,
-           ticket_cleanup& cleanup, wakeups& hints)
+           ticket_cleanup& cleanup, wakeups& hints, deadlock_watch& deadlocks)
       : db_{db},
         who_{who},
         locks_{locks},
@@ -33,12 +40,19 @@ class acquirer {
         queue_{queue},
         tickets_{tickets},
         cleanup_{cleanup},
-        wakeups_{hints} {}
+        wakeups_{hints},
+        deadlocks_{deadlocks} {}
 
   /// nullptr: busy until the time was over, or stopped. A wait of zero or less tries once. Without `by` the holder is a
   /// fresh one.
   lease_ptr acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by, duration wait,
-                    const std::stop_token& stop);
+                    const std::stop_token& stop, core::sharing share = {});
+  /// One of several names: whichever can be had first.
+  lease_ptr acquire_any(std::span<const lock_name> names, const lock_options& options, const std::optional<holder>& by,
+                        duration wait, const std::stop_token& stop);
+  /// All of several names, in the order of their bytes. Empty: not.
+  std::vector<lease_ptr> acquire_all(std::span<const lock_name> names, const lock_options& options,
+                                     const std::optional<holder>& by, duration wait, const std::stop_token& stop);
   /// The same, once, for the client itself: it is not reported and not counted.
   lease_ptr try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop);
 
@@ -46,13 +60,39 @@ class acquirer {
   using combined_try = combined_verb<strategies::acquire_args, strategies::answer>;
   struct attempt_result;
   struct reply;
+  struct queue_look;
 
   lease_ptr acquire(const acquire_request& what, duration wait, const std::stop_token& stop);
+  lease_ptr try_any(std::span<const lock_name> names, const acquire_request& like, const std::stop_token& stop);
+  lease_ptr wait_for_any(std::span<const lock_name> names, const acquire_request& like, base::instant deadline,
+                         const std::stop_token& stop);
+  lease_ptr take_first_free(std::span<const lock_name> names, const acquire_request& like, const driver::limits& until);
+  lease_ptr adopt_any(std::span<const lock_name> names, const acquire_request& like, const core::acquisition_id& id,
+                      base::instant sent, const driver::limits& until);
+
+  // acquire_all.cpp
+  struct set_attempt;
+  attempt_result try_all(const acquire_request& what, const driver::limits& until);
+  set_attempt prepare(const acquire_request& what);
+  bool take_all(const acquire_request& what, set_attempt& attempt, const driver::limits& until, attempt_result& out);
+  strategies::all_of_several ask_for_all(const acquire_request& what, set_attempt& attempt, const driver::limits& until,
+                                         base::instant& sent);
+  std::optional<strategies::all_of_several> refused_in_turn(const acquire_request& what, set_attempt& attempt,
+                                                            const store::access& db);
+  strategies::all_of_several adopt_all(const set_attempt& attempt, const driver::limits& until) noexcept;
+  bool admit_all(const acquire_request& what, const set_attempt& attempt, base::instant sent,
+                 std::span<const strategies::answer> granted);
+  void let_go(std::span<const lease_ptr> some) noexcept;
+
+  void end(counted_call& call, bool is_granted, const lock_name& name, strategy by, const std::stop_token& stop);
   lease_ptr again(const acquire_request& what);
+
+  // acquire_waiting.cpp
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
   lease_ptr wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
   lease_ptr wait_in_queue(acquire_request what, core::acquire_machine& machine, const lease_ptr& offer,
                           const std::stop_token& stop);
+  [[noreturn]] void end_deadlocked(const acquire_request& what);
   lease_ptr offer_of(const acquire_request& what) const;
   core::acquire_machine::position position_of(const acquire_request& what, const lease_ptr& offer);
   lease_ptr was_handed(const acquire_request& what, const lease_ptr& offer);
@@ -66,16 +106,38 @@ class acquirer {
   reply ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   std::optional<reply> granted_by_release(const acquire_request& what, base::instant sent,
                                           const strategies::answer& refused, const store::access& db);
-  std::optional<strategies::answer> refused_by_queue(const acquire_request& what, const store::access& db) const;
+
+  // acquire_shared.cpp
+  struct readers_look;
+  using readers = std::vector<local_wait_queue::reader>;
+  static bool takes_share(const acquire_request& what) noexcept;
+  reply ask_to_share(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
+  static readers_look look_for_readers(const acquire_request& what, const store::access& db);
+  reply share_with(const acquire_request& what, const core::acquisition_id& id, const readers_look& seen,
+                   const store::access& db);
+  bool hand_share(const local_wait_queue::reader& to, const core::acquisition_id& id, base::instant sent,
+                  const strategies::answer& granted);
+  void undo_share(const local_wait_queue::reader& of, const core::acquisition_id& id, bool may_appear);
+  static std::optional<strategies::answer> find_share(const store::access& db, std::string_view name,
+                                                      std::string_view id);
+
+  queue_look look_at_queue(const acquire_request& what, const store::access& db) const;
+  static queue_look look(const acquire_request& what, const store::access& db);
+  static queue_look look(const acquire_request& what, const store::ticket_ref& own, const store::access& db);
+  static store::ticket_ref place_of(const acquire_request& what);
+  static std::optional<strategies::answer> find_granted(const store::access& db, const acquire_request& what,
+                                                        std::string_view id);
   std::optional<strategies::answer> adopt(const acquire_request& what, const core::acquisition_id& id,
                                           const driver::limits& until) noexcept;
   void leave_unresolved(const acquire_request& what, const core::acquisition_id& id);
   lease_ptr admit(const acquire_request& what, const core::acquisition_id& id, reply granted);
+  static void begin(lease_state& lease, base::instant sent, const strategies::answer& granted);
 
   combined_try try_by(const strategies::algorithm& how);
   strategies::acquire_args args_of(const acquire_request& what, const core::acquisition_id& id) const;
   combined_try& try_of(strategy s) noexcept;
-  bool tells_of_marks(const acquire_request& what) const noexcept;
+  bool may_be_granted(const acquire_request& what) const noexcept;
+  bool asks_the_queue_too(const acquire_request& what) const noexcept;
   bool is_marked(const acquire_request& what, const strategies::answer& refused, const driver::limits& until);
   bool holds_by_transaction(strategy s) noexcept;
 
@@ -87,6 +149,8 @@ class acquirer {
   ticket_upkeep& tickets_;
   ticket_cleanup& cleanup_;
   wakeups& wakeups_;
+  deadlock_watch& deadlocks_;
+  base::guarded<std::unordered_map<std::string, lock_name>> last_of_several_;  // by the first of them
   const strategies::for_update for_update_{};
   const strategies::unique_index unique_index_{};
   const strategies::version_cas version_cas_{};

@@ -3,12 +3,14 @@
 #include <rowlock/error.hpp>
 
 #include <string>
+#include <vector>
 
 #include "base/boot_clock.hpp"
 #include "core/error_detail.hpp"
 #include "core/force_release_machine.hpp"
 #include "core/wait.hpp"
 #include "store/lock_owner.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -48,6 +50,8 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
   const auto until = db_.call_limits();
   // In a file a transaction keeps everybody from writing, whatever it has locked; nothing of it can be seen.
   if (!db_.database().has_row_locks()) free_lease(name, {}, until);
+  if (only)
+    if (const auto was_there = free_share(name, *only, until)) return *was_there;
   core::force_release_machine machine{only, db_.options().call_timeout, until.deadline};
   for (int looks = 1;; ++looks) {
     auto next = machine.saw(look(name, until), base::now());
@@ -88,10 +92,38 @@ std::optional<core::lock_owner> force_release::look(const lock_name& name, const
 
 // Sent once: if the reply is lost, the version keeps it from what somebody else has by then.
 bool force_release::free_lease(const lock_name& name, const core::lock_owner& what, const driver::limits& until) {
-  const bool is_freed =
-      db_.run(until, [&](const store::access& db) { return store::free(db, name.view(), what.committed); });
-  if (is_freed) locks_.was_freed(what.acquisition, until);
-  return is_freed;
+  std::vector<store::sharer> sharers;
+  const bool is_freed = db_.run(until, [&](const store::access& db) {
+    if (core::is_shared(what.acquisition)) sharers = store::sharers(db, name.view());
+    return store::free(db, name.view(), what.committed);
+  });
+  if (!is_freed) return false;
+  locks_.was_freed(what.acquisition, until);
+  for (const auto& each : sharers) locks_.was_freed(each.acquisition, until);
+  return true;
+}
+
+// One of those who share it; nullopt: it is not shared.
+std::optional<bool> force_release::free_share(const lock_name& name, fencing_token token,
+                                              const driver::limits& until) try {
+  std::string acquisition;
+  auto outcome = store::release_outcome::gone;
+  const bool is_shared = db_.run(until, [&](const store::access& db) {
+    const auto all = store::sharers(db, name.view());
+    for (const auto& each : all)
+      if (each.info.token == token) acquisition = each.acquisition;
+    const store::lease_ref one{.name = name.view(), .acquisition = acquisition};
+    if (!acquisition.empty()) outcome = store::release_shares(db, {&one, 1}).at(0);
+    return !all.empty();
+  });
+  if (!is_shared) return std::nullopt;
+  if (!store::is_released(outcome)) return false;
+  locks_.was_freed(acquisition, until);
+  notices_.released(name, outcome == store::release_outcome::released_untold);
+  return true;
+} catch (const error& e) {
+  if (e.connection_is_unusable()) locks_.settle_later(name);
+  throw;
 }
 
 void force_release::end_session(const lock_name& name, const core::lock_owner& what, const driver::limits& until) try {

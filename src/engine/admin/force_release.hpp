@@ -23,6 +23,7 @@ class force_release {
 
  private:
   std::optional<core::lock_owner> look(const lock_name& name, const driver::limits& until);
+  std::optional<bool> free_share(const lock_name& name, fencing_token token, const driver::limits& until);
   bool free_lease(const lock_name& name, const core::lock_owner& what, const driver::limits& until);
   void end_session(const lock_name& name, const core::lock_owner& what, const driver::limits& until);
 

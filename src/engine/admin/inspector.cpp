@@ -1,7 +1,10 @@
 #include "engine/admin/inspector.hpp"
 
+#include <utility>
+
 #include "base/boot_clock.hpp"
 #include "store/inspection.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -37,6 +40,15 @@ std::optional<lock_info> inspector::find(const lock_name& name) {
     return store::find(db, name.view(),
                        [this](lock_info& info, std::string_view acquisition) { amend(info, acquisition); });
   });
+}
+
+std::vector<lock_info> inspector::sharers(const lock_name& name) {
+  db_.check_usable();
+  std::vector<lock_info> out;
+  for (auto& each :
+       db_.run(db_.call_limits(), [&](const store::access& db) { return store::sharers(db, name.view()); }))
+    out.push_back(std::move(each.info));
+  return out;
 }
 
 std::vector<waiter_info> inspector::waiters(const lock_name& name) {

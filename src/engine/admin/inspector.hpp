@@ -24,6 +24,7 @@ class inspector {
 
   std::vector<lock_info> list(std::string_view prefix);
   std::optional<lock_info> find(const lock_name& name);
+  std::vector<lock_info> sharers(const lock_name& name);
   std::vector<waiter_info> waiters(const lock_name& name);
   std::vector<waiter_info> list_waiters(std::string_view prefix);
   database_statistics statistics();

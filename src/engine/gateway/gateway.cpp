@@ -92,10 +92,12 @@ void gateway::require_fit_schema(const store::access& db) {
   schema_fits_ = true;
 }
 
-void gateway::end_lost_sessions(const driver::limits& until) noexcept try {
+bool gateway::end_lost_sessions(const driver::limits& until) noexcept try {
   run(
       until, [&](const store::access& db) { database_->end_lost_sessions(db.session, until); }, purpose::releasing);
+  return true;
 } catch (const std::exception&) {  // then they end by the server's own limits
+  return false;
 }
 
 // --- calls and closing -----------------------------------------------------------------------------------------------

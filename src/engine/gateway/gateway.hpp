@@ -81,8 +81,8 @@ class gateway {
   std::unique_ptr<pool::loan> lend_transaction(const driver::limits& until);
   /// A session that does not belong to the pool.
   std::unique_ptr<driver::session> open_session(const driver::limits& until);
-  /// Asks the server to end sessions whose calls were cut or whose replies were lost.
-  void end_lost_sessions(const driver::limits& until) noexcept;
+  /// Asks the server to end sessions whose calls were cut or whose replies were lost. false: it could not be asked.
+  bool end_lost_sessions(const driver::limits& until) noexcept;
 
   pool::usage connections() { return pool_.used(); }
   pool::usage held_transactions() { return transactions_.used(); }

@@ -21,13 +21,13 @@ bool handover::takes(const lock_options& options) const noexcept {
 }
 
 bool handover::may_pass(const lease_state& a) noexcept {
-  return a.has_lease && a.renews && a.at_least == duration::zero() && a.hold_limit == base::instant::max() &&
-         a.counts != nullptr && !a.was_extended && !a.was_confirmed();
+  return a.has_lease && a.is_alone() && a.renews && a.at_least == duration::zero() &&
+         a.hold_limit == base::instant::max() && a.counts != nullptr && !a.was_extended && !a.was_confirmed();
 }
 
 // What the row says of a holder is true of the next one, too, but for the thread.
 bool handover::fits(const lease_state& offer, const lease_state& a) noexcept {
-  return offer.time_to_live() == a.time_to_live() && is_same(offer.note, a.note);
+  return offer.is_alone() && offer.time_to_live() == a.time_to_live() && is_same(offer.note, a.note);
 }
 
 core::tenure handover::plan_of(const lease_state& a) const noexcept {

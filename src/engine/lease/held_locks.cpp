@@ -1,6 +1,7 @@
 #include "engine/lease/held_locks.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,11 +9,14 @@
 #include "base/boot_clock.hpp"
 #include "core/checks.hpp"
 #include "core/lease.hpp"
+#include "store/sharing.hpp"
 #include "strategy/for_update.hpp"
 
 namespace rowlock::inline v1::engine {
 
 namespace {
+
+constexpr duration longest_settling = std::chrono::minutes{1};
 
 error lock_lost(const lease_state& a, std::string_view how) {
   std::string sentence{"the lock \""};
@@ -67,7 +71,9 @@ void held_locks::release(const lease_ptr& a) {
   if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   const auto under_way = db_.enter_to_release();
   const bool was_last = registry_.drop(*a);
-  const bool was_held = was_last ? a->release(base::now()) : a->is_held_at(base::now());
+  // Whose handle was the last may have released it since.
+  const bool was_held =
+      was_last ? a->release(base::now()) : a->is_held_at(base::now()) || a->why_lost() == loss_reason::none;
   if (!was_held) {
     if (was_last && a->take_unfired()) watchdog_.fire({a});  // it is not registered any more
     throw lock_lost(*a, a->why_lost());
@@ -86,8 +92,10 @@ void held_locks::release_soon(const lease_ptr& a) noexcept {
   if (a->take_unfired()) watchdog_.fire({a});
 }
 
-void held_locks::release_later(const lease_state& a) {
-  reconciler_.add(reconciler_.entry_for(a));
+void held_locks::release_later(const lease_state& a, bool may_have_granted) {
+  auto e = reconciler_.entry_for(a);
+  e.may_have_granted = may_have_granted;
+  reconciler_.add(std::move(e));
   handover_.not_here(a.name);
 }
 
@@ -98,10 +106,11 @@ void held_locks::end(lease_state& a, const driver::limits& until) {
 void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
   const bool may_be_prolonged = a.may_be_prolonged();
   store::release_outcome outcome{};
+  notices_.releasing(a.name);
   try {
     outcome = try_release(a, until);
-  } catch (const error&) {
-    release_later(a);
+  } catch (const error& e) {
+    release_later(a, reconciler_.may_have_granted(e));
     throw;
   }
   if (outcome == store::release_outcome::pinned) return release_later(a);
@@ -113,7 +122,13 @@ void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
   }
   if (may_be_prolonged) reconciler_.add(once_more(reconciler_.entry_for(a)));
   const bool is_untold = outcome == store::release_outcome::released_untold;
-  if (!notices_.released(a.name, is_untold)) waited_for_.remove(a.name.view());
+  if (!notices_.released(a.name, is_untold)) waited_for.remove(a.name.view());
+}
+
+// If that fails it finds the lock by itself.
+void held_locks::granted_to(const store::access& db, std::string_view owner) noexcept try {
+  db_.database().wake(db.session, owner, db.until);
+} catch (const std::exception&) {
 }
 
 // What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
@@ -122,7 +137,10 @@ store::release_outcome held_locks::try_release(const lease_state& a, const drive
   auto outcome = store::release_outcome::gone;
   retry_inconclusive(db_, until.stop, [&] {
     if (outcome == store::release_outcome::pinned) a.wait_for_claimant();
-    if (a.stays_until > base::now()) {
+    if (!a.is_alone()) {
+      const auto release = [&](const store::access& db) { return store::release_shares(db, {&one, 1}).at(0); };
+      outcome = db_.run(until, release, purpose::releasing);
+    } else if (a.stays_until > base::now()) {
       const auto defer = [&](const store::access& db) { return store::defer_release(db, {&one, 1}).at(0); };
       outcome = db_.run(until, defer, purpose::releasing);
     } else {
@@ -235,7 +253,13 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   a->shorten_deadline(core::local_deadline(sent, ttl, ttl));
   watchdog_.arm(a->deadline());
   const store::lease_ref one{.name = a->name.view(), .acquisition = a->id.text(), .lease = ttl};
-  const auto answer = db_.run_combined(extend_, one, {.until = until, .last = until.deadline}).what;
+  const auto answer = a->is_alone() ? db_.run_combined(extend_, one, {.until = until, .last = until.deadline}).what
+                                    : db_.run(
+                                          until,
+                                          [&](const store::access& db) {
+                                            return store::extend_shares(db, {&one, 1}).at(0);
+                                          },
+                                          purpose::renewing);
   if (answer.what == store::standing::inconclusive) return false;
   if (answer.what == store::standing::lost) {
     gone(a, answer.why);
@@ -247,6 +271,89 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   a->set_renewal_due(core::renewal_due(sent, ttl));
   if (a->renews) maintenance_.wake_at(a->renewal_due());
   return true;
+}
+
+// --- sharing ---------------------------------------------------------------------------------------------------------
+
+// The acquisition stays, so the row, or the share, tells which of the two it is. While it is claimed no renewal is
+// under way that would look for the other. If the reply is lost it may be either: nobody relies on it then, and both
+// are released. false: nothing was changed.
+bool held_locks::convert(const lease_ptr& a, conversion how, std::int64_t permits, identity& by) {
+  if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
+  const claimed_lease scope{*a};
+  if (!a->is_held_at(base::now())) throw lock_lost(*a, a->why_lost());
+  const auto attempt = by.next_id();
+  const std::string thread{a->by ? a->by->text() : holder::unique().text()};
+  const store::conversion what{.lease = {.name = a->name.view(), .acquisition = a->id.text()},
+                               .owner = by.owner(),
+                               .thread = thread,
+                               .note = a->note ? std::string_view{*a->note} : std::string_view{},
+                               .attempt = attempt.text()};
+  const auto sent = base::now();
+  try {
+    const auto answer = db_.run(db_.call_limits(), [&](const store::access& db) { return how(db, what); });
+    if (!answer) return false;
+    a->permits = permits;
+    a->token = answer->token;
+    if (!a->set_left(sent, answer->left, base::now())) {
+      reconciler_.add(reconciler_.entry_for(*a));  // as what it is now
+      throw lock_lost(*a, a->why_lost());
+    }
+    watchdog_.arm(a->deadline());
+    return true;
+  } catch (const error& e) {
+    if (!e.outcome_is_unknown()) throw;
+    for (const bool is_share : {true, false}) {
+      auto left_over = reconciler_.entry_for(*a);
+      left_over.is_share = is_share;
+      left_over.may_appear = true;
+      reconciler_.add(std::move(left_over));
+    }
+    gone(a, loss_reason::unreachable);
+    throw;
+  }
+}
+
+bool held_locks::reap_shares(const lock_name& name, const driver::limits& until) noexcept try {
+  return db_.run(until, [&](const store::access& db) { return store::reap_shares(db, name.view()); });
+} catch (const error& e) {
+  if (e.connection_is_unusable()) settle_later(name);
+  return false;
+} catch (const std::exception&) {
+  return false;
+}
+
+// The reconciler ends lost sessions before it releases anything: here, a share that nobody has.
+void held_locks::settle_later(const lock_name& name) {
+  auto e = reconciler_.entry_for(name, core::acquisition_id{}, longest_settling, base::now());
+  e.is_share = true;
+  reconciler_.add(std::move(e));
+}
+
+void held_locks::lost_while_converted(const lease_ptr& a) {
+  gone(a, loss_reason::taken_over);
+  throw lock_lost(*a, a->why_lost());
+}
+
+bool held_locks::upgrade(const lease_ptr& a, identity& by) {
+  if (a->is_alone() || convert(a, store::upgrade_share, 0, by)) return true;
+  const auto name = a->name.view();
+  const auto until = db_.call_limits();
+  if (reap_shares(a->name, until) && convert(a, store::upgrade_share, 0, by)) return true;
+  if (db_.run(until, [&](const store::access& db) { return store::find_share(db, name, a->id.text()).has_value(); }))
+    return false;
+  lost_while_converted(a);
+}
+
+void held_locks::downgrade(const lease_ptr& a, identity& by) {
+  if (!a->is_alone()) return;
+  if (!a->has_lease || a->at_least > duration::zero())
+    throw error{errc::unsupported, "only a lease without at_least can be shared; release the lock, and share the name"};
+  if (!registry_.has_one_handle(*a))
+    throw error{errc::unsupported, "the holder has \"" + std::string{a->name.view()} +
+                                       "\" more than once, and relies on having it alone; release the other handles"};
+  if (!convert(a, store::downgrade, 1, by)) lost_while_converted(a);
+  notices_.released(a->name, true);
 }
 
 // --- losing ----------------------------------------------------------------------------------------------------------
@@ -267,6 +374,10 @@ void held_locks::require_held(lease_state& a) const {
         errc::unsupported,
         "confirm is for leases: a lock by for_update is held by a transaction of its own, for which the caller's "
         "would wait without end; take the lock in the caller's transaction with lock_in"};
+  if (!a.is_alone())
+    throw error{errc::unsupported,
+                "confirm is for who has a name alone: who shares it cannot keep others from changing what it protects; "
+                "acquire it for the time of the change"};
   if (a.is_held_at(base::now())) return;
   if (a.why_lost() == loss_reason::none)
     throw error{errc::not_held,
@@ -291,6 +402,7 @@ void held_locks::lost(const lease_ptr& a) {
   // until then its holder has time to stop.
   if (is_overdue && a->has_lease) {
     auto e = reconciler_.entry_for(a->name, a->id, a->time_to_live(), a->over());
+    e.is_share = !a->is_alone();
     e.confirmed_by = a->confirmed_by();
     reconciler_.add(std::move(e));
   }

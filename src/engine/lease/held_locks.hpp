@@ -10,6 +10,7 @@
 
 #include "base/recent_names.hpp"
 #include "engine/gateway/gateway.hpp"
+#include "engine/identity.hpp"
 #include "engine/lease/handover.hpp"
 #include "engine/lease/lease_state.hpp"
 #include "engine/lease/lock_registry.hpp"
@@ -19,11 +20,12 @@
 #include "engine/lease/watchdog.hpp"
 #include "engine/maintenance.hpp"
 #include "engine/queue/release_notices.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
 /// The locks of a client, from their grant until they are released or lost.
-class held_locks final : private lease_listener, private watchdog::listener {
+class held_locks final : private lease_listener, private watchdog::listener, private store::release_observer {
  public:
   held_locks(gateway& db, local_wait_queue& queue, release_notices& notices, maintenance& on);
 
@@ -37,15 +39,26 @@ class held_locks final : private lease_listener, private watchdog::listener {
 
   /// From now on it is kept. `first` as in lock_registry::add. Throws client_closed: it is released again.
   void admit(const lease_ptr& a, const std::function<void()>& first);
+  /// The same, for a lock that is registered already.
+  void keep(const lease_state& a);
   /// Its release looks for tickets at once, and deletes the one by which it was granted.
-  void is_waited_for(const lock_name& name) noexcept { waited_for_.add(name.view()); }
+  void is_waited_for(const lock_name& name) noexcept { waited_for.add(name.view()); }
   /// Whether its last release found a waiter; a guess.
-  bool was_waited_for(const lock_name& name) const noexcept { return waited_for_.may_contain(name.view()); }
+  bool was_waited_for(const lock_name& name) const noexcept { return waited_for.may_contain(name.view()); }
   /// One handle of it is released. Throws as held_lock::release() does.
   void release(const lease_ptr& a);
   /// Without waiting for the database.
   void release_soon(const lease_ptr& a) noexcept;
   void extend(const lease_ptr& a, duration ttl);
+  /// Takes off what dead sharers of the name have left. true: there is room. If that fails, the name is as taken as it
+  /// was.
+  bool reap_shares(const lock_name& name, const driver::limits& until) noexcept;
+  /// A change of what is shared was cut: its session may keep the row locked until it is ended, which is seen to.
+  void settle_later(const lock_name& name);
+  /// From a share to having the name alone. false: others share it.
+  bool upgrade(const lease_ptr& a, identity& by);
+  /// From having the name alone to a share.
+  void downgrade(const lease_ptr& a, identity& by);
   /// All that is held: each handle is then lost (forced).
   void release_all() noexcept;
   /// It is lost if it is still held, by the reason that its row gives.
@@ -67,23 +80,25 @@ class held_locks final : private lease_listener, private watchdog::listener {
   void renewal_failed(const lease_state& a, const error& why) noexcept override;
   std::function<void()> report_of(const lease_state& a) override;
   void lost(const lease_ptr& a) override;
+  void granted_to(const store::access& db, std::string_view owner) noexcept override;
 
   void end(lease_state& a, const driver::limits& until);
   void end_lease(const lease_state& a, const driver::limits& until);
-  void release_later(const lease_state& a);
+  void release_later(const lease_state& a, bool may_have_granted = false);
   store::release_outcome try_release(const lease_state& a, const driver::limits& until);
   void end_transaction(lease_state& a);
-  void keep(const lease_state& a);
   void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
   void commit_transaction(lease_state& a, const driver::limits& until);
+  using conversion = std::optional<store::converted> (*)(const store::access&, const store::conversion&);
+  bool convert(const lease_ptr& a, conversion how, std::int64_t permits, identity& by);
+  [[noreturn]] void lost_while_converted(const lease_ptr& a);
   bool try_extend(const lease_ptr& a, duration ttl, const driver::limits& until);
   std::vector<unresolved> give_up(const std::vector<lease_ptr>& all, loss_reason why, const driver::limits& until);
 
   gateway& db_;
-  base::recent_names waited_for_;
   combined_verb<store::lease_ref, store::release_outcome> release_{
       purpose::releasing, [this](const store::access& db, std::span<const store::lease_ref> batch) {
-        return store::release(db, batch, &waited_for_);
+        return store::release(db, batch, this);
       }};
   combined_verb<store::lease_ref, store::renewal> extend_{purpose::renewing, store::extend};
   release_notices& notices_;

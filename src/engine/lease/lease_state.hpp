@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <thread>
 
 #include "base/fork_guard.hpp"
 #include "base/time.hpp"
@@ -58,18 +59,22 @@ class lease_state {
   core::acquisition_id id;         // set before another thread sees this object
   const rowlock::strategy strategy;
   const bool renews;
+  const std::thread::id taken_by = std::this_thread::get_id();
+  const bool is_of_thread = by && *by == holder::this_thread();  // and not of a holder that has a name of its own
   const bool has_lease;
   const duration at_least;
   const std::unique_ptr<const std::string> note;  // nullptr: none
   // Set once, before another thread sees this object:
-  counters* counts = nullptr;  // nullptr: the client's own lock, which is not counted and not reported
-  base::instant asked_at{};    // when the request was sent that was granted
-  fencing_token token{};
-  std::unique_ptr<handed_tenure> tenure;                // nullptr: the database granted it
+  counters* counts = nullptr;             // nullptr: the client's own lock, which is not counted and not reported
+  base::instant asked_at{};               // when the request was sent that was granted
+  std::atomic<fencing_token> token{};     // changed by whoever has claimed it, as is the next one
+  std::atomic<std::int64_t> permits{0};   // 0: it has the name alone
+  std::unique_ptr<handed_tenure> tenure;  // nullptr: the database granted it
   base::instant hold_limit = base::instant::max();      // when it is lost, however well it is renewed
   base::instant stays_until = base::instant::min();     // released before that, its release is deferred
   const std::unique_ptr<held_transaction> transaction;  // used by the thread that has claimed this lock
 
+  bool is_alone() const noexcept { return permits == 0; }
   bool is_foreign() const noexcept { return process_.is_foreign(); }
 
   /// As marked so far, whatever the clock says.

@@ -28,29 +28,35 @@ void lock_registry::list_by_name(contents& in, const lease_ptr& a) {
 }
 
 // What the holder had before and has lost is not given again.
-const lease_ptr* lock_registry::find(const contents& in, const lock_name& name, const holder& by, base::instant now) {
+const lease_ptr* lock_registry::find(const contents& in, const lock_name& name, const holder& by, bool alone,
+                                     base::instant now) {
   const auto [from, to] = in.by_name.equal_range(name.view());
   for (auto at = from; at != to; ++at)
-    if ((*at)->by == by && (*at)->is_held_at(now)) return &in.listed[(*at)->slot];
+    if ((*at)->by == by && (!alone || (*at)->is_alone()) && (*at)->is_held_at(now)) return &in.listed[(*at)->slot];
   return nullptr;
 }
 
-lease_ptr lock_registry::again(const lock_name& name, const holder& by, base::instant now) {
+lease_ptr lock_registry::again(const lock_name& name, const holder& by, bool alone, base::instant now) {
   const auto state = state_.lock();
-  const auto* const found = find(*state, name, by, now);
+  const auto* const found = find(*state, name, by, alone, now);
   if (found == nullptr) return nullptr;
   ++(*found)->handles;
   return *found;
 }
 
 bool lock_registry::has(const lock_name& name, const holder& by, base::instant now) {
-  return find(*state_.lock(), name, by, now) != nullptr;
+  return find(*state_.lock(), name, by, false, now) != nullptr;
 }
 
 bool lock_registry::has(const lock_name& name) {
   bool out = false;
   each_of(name, [&](const lease_state& a) { out = out || a.is_held(); });
   return out;
+}
+
+bool lock_registry::has_one_handle(const lease_state& a) {
+  const auto state = state_.lock();
+  return a.handles == 1;
 }
 
 bool lock_registry::drop(lease_state& a) {

@@ -20,13 +20,17 @@ class lock_registry {
   bool add(const lease_ptr& a, const std::function<void()>& first = {});
 
   /// What this holder has under this name, if it is still held; there is one more handle of it then.
-  lease_ptr again(const lock_name& name, const holder& by, base::instant now);
+  /// Who shares a name with others has not got it alone.
+  lease_ptr again(const lock_name& name, const holder& by, bool alone, base::instant now);
 
   /// Whether any holder of this client has this name.
   bool has(const lock_name& name);
 
   /// Whether `again` would give it.
   bool has(const lock_name& name, const holder& by, base::instant now);
+
+  /// Whether there is one handle of it only.
+  bool has_one_handle(const lease_state& a);
 
   /// One handle less. true: it was the last, and the lock is not registered any more.
   bool drop(lease_state& a);
@@ -74,7 +78,8 @@ class lock_registry {
     leases_by_name::node_type spare;  // so that to lock and unlock again and again needs no memory
     bool is_closed = false;
   };
-  static const lease_ptr* find(const contents& in, const lock_name& name, const holder& by, base::instant now);
+  static const lease_ptr* find(const contents& in, const lock_name& name, const holder& by, bool alone,
+                               base::instant now);
   static void list_by_name(contents& in, const lease_ptr& a);
   static lease_ptr unlist(contents& from, lease_state& a);
   base::guarded<contents> state_;

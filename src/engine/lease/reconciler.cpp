@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
+#include "core/lease.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -20,6 +22,7 @@ unresolved reconciler::entry_for(const lock_name& name, const core::acquisition_
 
 unresolved reconciler::entry_for(const lease_state& a) const {
   auto e = entry_for(a.name, a.id, a.outlives_by(), base::now());
+  e.is_share = !a.is_alone();
   e.at_least = a.at_least;
   e.stays_until = a.stays_until;
   e.confirmed_by = a.confirmed_by();
@@ -40,6 +43,8 @@ void reconciler::run(const driver::limits& until) noexcept try {
 
 void reconciler::release_all(std::vector<unresolved> entries, const driver::limits& until) {
   if (entries.empty()) return;
+  let_grants_end(extract_if(entries, [](const unresolved& e) { return e.may_have_granted; }), until);
+  auto shares = extract_if(entries, [](const unresolved& e) { return e.is_share; });
   list_.put_back(take_repeated_names(entries), base::now());
   auto staying = take_staying(entries, base::now());
   const auto release = [](const store::access& db, std::span<const store::lease_ref> batch) {
@@ -47,7 +52,25 @@ void reconciler::release_all(std::vector<unresolved> entries, const driver::limi
   };
   release_by(release, std::move(entries), until);
   release_by(store::defer_release, std::move(staying), until);
+  release_by(store::release_shares, std::move(shares), until);
   maintenance_.wake_at(list_.next_due());
+}
+
+// A release does not wait for the disk of every server. If it has granted the name, and a crash has undone that, the
+// row is ours again while the next holder believes in the grant: so the release is not repeated before that is over.
+void reconciler::let_grants_end(std::vector<unresolved> some, const driver::limits& until) {
+  if (some.empty()) return;
+  if (!db_.end_lost_sessions(until)) return list_.put_back(std::move(some), base::now());
+  for (auto& e : some) {
+    e.may_have_granted = false;
+    e.from = e.next = base::later(base::now(), core::longest_grant);
+    list_.add(std::move(e));
+  }
+}
+
+bool reconciler::may_have_granted(const std::exception& why) const noexcept {
+  const auto* e = dynamic_cast<const error*>(&why);
+  return db_.database().has_row_locks() && (e == nullptr || e->outcome_is_unknown());
 }
 
 void reconciler::release_by(verb how, std::vector<unresolved> entries, const driver::limits& until) {
@@ -65,7 +88,8 @@ void reconciler::release_by(verb how, std::vector<unresolved> entries, const dri
         },
         purpose::releasing);
     for (std::size_t i = 0; i < entries.size(); ++i) settle(std::move(entries[i]), outcomes[i]);
-  } catch (const std::exception&) {
+  } catch (const std::exception& why) {
+    for (auto& e : entries) e.may_have_granted = may_have_granted(why);
     list_.put_back(std::move(entries), base::now());
   }
 }

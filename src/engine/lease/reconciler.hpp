@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -24,6 +25,8 @@ class reconciler final : public maintenance::task {
   /// One whose lease, of that length, may have begun; it is left alone until `from`.
   unresolved entry_for(const lock_name& name, const core::acquisition_id& id, duration lease, base::instant from) const;
   void add(unresolved e);
+  /// Whether a release that failed so may have granted the name to somebody.
+  bool may_have_granted(const std::exception& why) const noexcept;
   std::optional<core::session_number> permits(std::string_view acquisition, base::instant now) {
     return list_.permits(acquisition, now);
   }
@@ -37,6 +40,7 @@ class reconciler final : public maintenance::task {
 
  private:
   using verb = std::vector<store::release_outcome> (*)(const store::access&, std::span<const store::lease_ref>);
+  void let_grants_end(std::vector<unresolved> some, const driver::limits& until);
   void release_by(verb how, std::vector<unresolved> entries, const driver::limits& until);
   void settle(unresolved e, store::release_outcome outcome);
 

@@ -8,6 +8,7 @@
 #include "base/jitter.hpp"
 #include "core/lease.hpp"
 #include "engine/gateway/batches.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -15,12 +16,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
+bool is_alone(const lease_ptr& a) noexcept { return a->is_alone(); }
+
 // A batch holds a name at most once, and a lost lock may have been taken again under the same name.
 void keep_first_of_each_name(std::vector<lease_ptr>& some) {
-  const auto by_name = [](const lease_ptr& a, const lease_ptr& b) { return a->name < b->name; };
+  const auto by_name = [](const lease_ptr& a, const lease_ptr& b) {
+    return a->name != b->name ? a->name < b->name : is_alone(a) < is_alone(b);
+  };
   std::stable_sort(some.begin(), some.end(), by_name);
-  const auto rest =
-      std::unique(some.begin(), some.end(), [](const lease_ptr& a, const lease_ptr& b) { return a->name == b->name; });
+  const auto rest = std::unique(some.begin(), some.end(), [](const lease_ptr& a, const lease_ptr& b) {
+    return a->name == b->name && is_alone(a) && is_alone(b);
+  });
   some.erase(rest, some.end());
 }
 
@@ -58,11 +64,14 @@ std::vector<lease_ptr> renewer::due(base::instant now) {
 
 // Just before they are sent: the batch before may have taken its time. A lock that was lost meanwhile may not come
 // back.
-std::vector<lease_ptr> renewer::claim(std::span<const lease_ptr> some) {
+std::vector<lease_ptr> renewer::claim(std::span<const lease_ptr> some, bool alone) {
   std::vector<lease_ptr> out;
   for (const auto& a : some) {
     if (!a->claim()) {
       a->set_renewal_due(retry_time(*a));  // an extend is under way
+    } else if (a->is_alone() != alone) {   // it was converted since
+      a->set_renewal_due(retry_time(*a));
+      a->unclaim();
     } else if (!a->is_held_at(base::now())) {
       a->unclaim();
     } else {
@@ -73,15 +82,22 @@ std::vector<lease_ptr> renewer::claim(std::span<const lease_ptr> some) {
 }
 
 void renewer::run(const driver::limits& until) noexcept try {
-  in_batches(due(base::now()), [&](std::span<const lease_ptr> part) {
-    const auto claimed = claim(part);
-    if (!claimed.empty()) ask_for_renewal(claimed, until);
-    for (const auto& a : claimed) a->unclaim();
-  });
+  auto all = due(base::now());
+  const auto shares = std::stable_partition(all.begin(), all.end(), is_alone);
+  renew({all.begin(), shares}, {.alone = true, .by = store::renew}, until);
+  renew({shares, all.end()}, {.alone = false, .by = store::renew_shares}, until);
 } catch (const std::exception&) {  // out of memory: they are due again at once
 }
 
-void renewer::ask_for_renewal(std::span<const lease_ptr> some, const driver::limits& until) {
+void renewer::renew(const std::vector<lease_ptr>& some, const kind& how, const driver::limits& until) {
+  in_batches(some, [&](std::span<const lease_ptr> part) {
+    const auto claimed = claim(part, how.alone);
+    if (!claimed.empty()) ask_for_renewal(claimed, how.by, until);
+    for (const auto& a : claimed) a->unclaim();
+  });
+}
+
+void renewer::ask_for_renewal(std::span<const lease_ptr> some, verb how, const driver::limits& until) {
   // The call may not outlast what it is to prolong: a hanging one would hide the loss of the others.
   const base::instant sent = base::now();
   base::instant deadline = base::later(sent, db_.options().call_timeout);
@@ -91,8 +107,8 @@ void renewer::ask_for_renewal(std::span<const lease_ptr> some, const driver::lim
   }
   try {
     const auto answers = db_.run(
-        {.deadline = deadline, .stop = until.stop},
-        [&](const store::access& db) { return store::renew(db, refs(some)); }, purpose::renewing);
+        {.deadline = deadline, .stop = until.stop}, [&](const store::access& db) { return how(db, refs(some)); },
+        purpose::renewing);
     for (std::size_t i = 0; i < some.size(); ++i) take_answer(some[i], answers[i], sent);
   } catch (const error& e) {
     if (e.code() == errc::schema_missing) return let_go_of(some);

@@ -20,8 +20,14 @@ class renewer final : public maintenance::task {
 
  private:
   std::vector<lease_ptr> due(base::instant now);
-  static std::vector<lease_ptr> claim(std::span<const lease_ptr> some);
-  void ask_for_renewal(std::span<const lease_ptr> some, const driver::limits& until);
+  static std::vector<lease_ptr> claim(std::span<const lease_ptr> some, bool alone);
+  using verb = std::vector<store::renewal> (*)(const store::access&, std::span<const store::lease_ref>);
+  struct kind {
+    bool alone;
+    verb by;
+  };
+  void renew(const std::vector<lease_ptr>& some, const kind& how, const driver::limits& until);
+  void ask_for_renewal(std::span<const lease_ptr> some, verb how, const driver::limits& until);
   static void retry(std::span<const lease_ptr> some);
   void let_go_of(std::span<const lease_ptr> some);
   void take_answer(const lease_ptr& a, const store::renewal& answer, base::instant sent);

@@ -26,6 +26,8 @@ struct unresolved {
   duration at_least{};      ///< for so long after its grant it must stay in the database,
   base::instant stays_until = base::instant::min();  ///< which is certainly over then
   core::session_number confirmed_by = core::session_number::unknown;
+  bool is_share = false;
+  bool may_have_granted = false;  ///< by a release that was not answered
   bool may_be_prolonged = false;  ///< by a request that was sent before: it must be released once more
 };
 
@@ -33,13 +35,13 @@ class unresolved_list : public retry_list<unresolved> {
  public:
   /// Those that may be released, due or not: the last chance.
   std::vector<unresolved> take_permitted(base::instant now) {
-    return take_if([now](const unresolved& e) { return e.from <= now; });
+    return take_if([now](const unresolved& e) { return e.from <= now && !e.may_have_granted; });
   }
   /// Whether anybody may release this one now; and if so, which session of the server has confirmed it.
   std::optional<core::session_number> permits(std::string_view acquisition, base::instant now) {
     return find(
         [&](const unresolved& e) {
-          return e.acquisition.text() == acquisition && e.from <= now && e.stays_until <= now;
+          return e.acquisition.text() == acquisition && e.from <= now && e.stays_until <= now && !e.may_have_granted;
         },
         [](const unresolved& e) { return e.confirmed_by; });
   }

@@ -12,6 +12,7 @@ void late_tickets::add(const lock_name& name, const core::acquisition_id& attemp
   const auto at = base::now();
   std::erase_if(*all, [&](const ticket& t) { return t.until <= at; });
   all->push_back({.name = name, .attempt = attempt, .until = until});
+  is_empty_ = false;
 }
 
 void late_tickets::remove(const core::acquisition_id& attempt) noexcept {
@@ -19,15 +20,19 @@ void late_tickets::remove(const core::acquisition_id& attempt) noexcept {
   removed_.notify_all();
 }
 
+// Asked before every attempt and every release.
 bool late_tickets::has(const lock_name& name, base::instant now) {
+  if (is_empty_) return false;
   const auto all = all_.lock();
   std::erase_if(*all, [&](const ticket& t) { return t.until <= now; });
+  is_empty_ = all->empty();
   return has(*all, name);
 }
 
 std::vector<core::acquisition_id> late_tickets::of(const lock_name& name, base::instant now) {
   std::vector<core::acquisition_id> out;
-  for (const auto& t : *all_.lock())
+  const auto all = all_.lock();  // for as long as the loop
+  for (const auto& t : *all)
     if (t.name == name && t.until > now) out.push_back(t.attempt);
   return out;
 }

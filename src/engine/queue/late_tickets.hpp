@@ -2,6 +2,7 @@
 
 #include <rowlock/lock_name.hpp>
 
+#include <atomic>
 #include <condition_variable>
 #include <stop_token>
 #include <vector>
@@ -32,6 +33,7 @@ class late_tickets {
 
   base::guarded<std::vector<ticket>> all_;
   std::condition_variable_any removed_;
+  std::atomic<bool> is_empty_{true};
 };
 
 }  // namespace rowlock::inline v1::engine

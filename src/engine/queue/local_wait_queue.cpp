@@ -85,18 +85,21 @@ local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, co
   slot_.sleeps_until = until;
   slot_.offer = offer;
   base::wait_until(slot_.woken, state.lock(), until, stop,
-                   [&] { return slot_.is_handed || slot_.is_hinted || state->is_closed; });
+                   [&] { return slot_.is_handed || slot_.is_hinted || slot_.deadlock || state->is_closed; });
   slot_.offer = nullptr;
   if (slot_.is_handed) return outcome::handed;
   if (state->is_closed) return outcome::closed;
+  if (slot_.deadlock && !stop.stop_requested()) return outcome::deadlocked;
   if (stop.stop_requested()) return outcome::stopped;
   return slot_.is_hinted ? outcome::hinted : outcome::out_of_time;
 }
 
-void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::ticket_number number) {
+void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::ticket_number number,
+                                    std::int64_t room) {
   const auto state = in_.state_.lock();
   slot_.ticket.attempt = attempt;
   slot_.ticket.number = number;
+  slot_.ticket.room = room;
   slot_.is_marked = false;
   queue& q = state->queues.at(slot_.ticket.name);
   const slot* const first_before = q.front();
@@ -160,24 +163,32 @@ local_wait_queue::slot* local_wait_queue::first_with_offer(contents& in, std::st
 void local_wait_queue::leave_with_lock(contents& in, slot& s) {
   const auto found = in.queues.find(s.ticket.name);
   queue& q = found->second;
-  q.pop_front();
+  const bool was_first = q.front() == &s;
+  q.remove(&s);
   s.is_handed = true;
   s.woken.notify_one();
   if (q.empty()) {
     in.queues.erase(found);
     return;
   }
-  if (must_look(*q.front())) promote(q);
+  if (was_first && must_look(*q.front())) promote(q);
+}
+
+std::vector<local_wait_queue::reader> local_wait_queue::waiter::readers_behind(std::size_t most) const {
+  std::vector<reader> out;
+  const auto state = in_.state_.lock();
+  const queue& q = state->queues.at(slot_.ticket.name);
+  for (auto at = std::next(queue::const_iterator{at_}); at != q.end() && out.size() < most; ++at) {
+    const slot& s = **at;
+    if (s.ticket.number == core::ticket_number::none || s.ticket.room != core::sharing::unlimited) break;
+    if (s.offer != nullptr) out.push_back({.ticket = s.ticket, .offer = *s.offer});
+  }
+  return out;
 }
 
 void local_wait_queue::give_way(std::string_view name, base::instant until) {
   const auto state = state_.lock();
   if (const auto found = state->queues.find(name); found != state->queues.end()) found->second.gives_way_until = until;
-}
-
-bool local_wait_queue::waiter::is_alone() const {
-  const auto state = in_.state_.lock();
-  return state->queues.at(slot_.ticket.name).size() == 1;
 }
 
 bool local_wait_queue::is_empty(const lock_name& name) {
@@ -223,6 +234,29 @@ void local_wait_queue::close() {
   state->is_closed = true;
   for (auto& [name, q] : state->queues)
     for (slot* s : q) s->woken.notify_one();
+}
+
+std::string local_wait_queue::waiter::deadlock() const {
+  const auto state = in_.state_.lock();
+  return *slot_.deadlock;
+}
+
+std::vector<local_wait_queue::long_wait> local_wait_queue::long_waits(base::instant t) {
+  std::vector<long_wait> out;
+  const auto state = state_.lock();
+  for (const auto& [name, q] : state->queues)
+    for (const slot* s : q)
+      if (s->ticket.number != core::ticket_number::none && s->since <= t)
+        out.push_back({.ticket = s->ticket, .thread = s->thread});
+  return out;
+}
+
+void local_wait_queue::end_deadlocked(const queue_ticket& whose, const std::string& text) {
+  const auto state = state_.lock();
+  slot* const s = find(*state, whose);
+  if (s == nullptr) return;
+  s->deadlock = std::make_unique<const std::string>(text);
+  s->woken.notify_one();
 }
 
 std::vector<queue_ticket> local_wait_queue::tickets() {
@@ -282,16 +316,17 @@ base::instant local_wait_queue::next_look() {
   return next;
 }
 
-bool local_wait_queue::was_looked_at(const queue_ticket& whose, bool is_behind, fencing_token version) {
+local_wait_queue::change local_wait_queue::was_looked_at(const queue_ticket& whose, bool is_behind,
+                                                         fencing_token version) {
   const auto state = state_.lock();
   slot* const s = find(*state, whose);
-  if (s == nullptr) return false;
+  if (s == nullptr) return change::none;
   s->is_behind = is_behind;
-  if (s->version == version) return false;
-  s->version = version;
+  if (s->version == version) return change::none;
+  const auto before = std::exchange(s->version, version);
   s->quiet_since = base::now();
   s->next_look = base::later(s->quiet_since, core::ask_pause({}, is_behind, base::jitter()));
-  return true;
+  return is_behind || before == fencing_token{} ? change::of_hands : change::passed;
 }
 
 }  // namespace rowlock::inline v1::engine

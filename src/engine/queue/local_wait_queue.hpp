@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <list>
@@ -13,12 +14,15 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/boot_clock.hpp"
 #include "base/guarded.hpp"
 #include "base/time.hpp"
 #include "core/identity.hpp"
+#include "core/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -29,6 +33,7 @@ struct queue_ticket {
   std::string name;
   core::acquisition_id attempt;
   core::ticket_number number = core::ticket_number::none;  ///< none: not yet, or not any more
+  std::int64_t room = core::sharing{}.room;                ///< of who shares the name
 };
 
 /// The queue inside the process: of all threads of a client that wait for a name, the first speaks to the database.
@@ -49,6 +54,9 @@ class local_wait_queue {
     bool is_handed = false;                               // that is so, and it is in the queue no more
     bool leaves_with_lock = false;                        // that it got by itself
     base::instant sleeps_until{};
+    const std::thread::id thread = std::this_thread::get_id();
+    const base::instant since = base::now();
+    std::unique_ptr<const std::string> deadlock;  // who it would wait for for ever: its wait ends
     queue_ticket ticket{};
     bool is_marked = false;  // the row says that somebody waits, since this ticket was committed
     // For the first, if the database has to be asked and does not notify:
@@ -62,11 +70,17 @@ class local_wait_queue {
   };
 
  public:
-  enum class outcome : std::uint8_t { hinted, out_of_time, stopped, closed, handed };
+  enum class outcome : std::uint8_t { hinted, out_of_time, stopped, closed, handed, deadlocked };
   struct position {
     bool is_first = false;
     core::ticket_number ticket = core::ticket_number::none;
     bool gives_way = false;
+  };
+
+  /// A waiter that can share the name with anybody, and what it offers to take.
+  struct reader {
+    queue_ticket ticket;
+    std::shared_ptr<lease_state> offer;
   };
 
   /// A thread that waits for one name. At the end of its life the next one is first.
@@ -87,7 +101,8 @@ class local_wait_queue {
     /// It has got the lock by itself, and is about to go: who is first then may wait until it is handed over.
     void leave_with_lock();
     /// The ticket is committed: from now on its number decides the order.
-    void take(const core::acquisition_id& attempt, core::ticket_number number);
+    void take(const core::acquisition_id& attempt, core::ticket_number number,
+              std::int64_t room = core::sharing{}.room);
     void mark();
     /// Whether releases look for the ticket.
     bool is_marked() const;
@@ -96,9 +111,11 @@ class local_wait_queue {
     queue_ticket ticket() const;
     core::ticket_number ticket_number() const;
     bool is_first() const;
+    /// After a wait that has ended so.
+    std::string deadlock() const;
+    /// Readers that come right behind it in the order of their tickets, those that sleep and offer to take a share.
+    std::vector<reader> readers_behind(std::size_t most) const;
     position where(base::instant now) const;
-    /// No other thread waits for this name.
-    bool is_alone() const;
 
    private:
     outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>* offer);
@@ -118,6 +135,9 @@ class local_wait_queue {
   /// must be quick.
   template <class Take>
   bool hand_over(std::string_view name, Take take);
+  /// The same for the waiter with this ticket, which is then the caller's to delete.
+  template <class Take>
+  bool hand_over_to(const queue_ticket& whose, Take take);
   /// Whether it would.
   template <class Fits>
   bool takes(std::string_view name, Fits fits);
@@ -148,8 +168,22 @@ class local_wait_queue {
   std::vector<queue_ticket> firsts_due(base::instant now);
   /// When the next of these looks is due.
   base::instant next_look();
-  /// What the look answered. true: the name has changed hands, so the next look comes soon.
-  bool was_looked_at(const queue_ticket& whose, bool is_behind, fencing_token version);
+  enum class change : std::uint8_t {
+    none,
+    of_hands,  ///< so the next look comes soon
+    passed     ///< and since the last look it was not for others that come before
+  };
+  /// A waiter with a ticket, and its thread.
+  struct long_wait {
+    queue_ticket ticket;
+    std::thread::id thread;
+  };
+  /// Those that have waited since before `t`.
+  std::vector<long_wait> long_waits(base::instant t);
+  /// Its wait ends: it waits for somebody who waits for it. Not if it has the lock already.
+  void end_deadlocked(const queue_ticket& whose, const std::string& text);
+  /// What the look answered.
+  change was_looked_at(const queue_ticket& whose, bool is_behind, fencing_token version);
 
  private:
   struct hash {
@@ -181,6 +215,16 @@ bool local_wait_queue::hand_over(std::string_view name, Take take) {
   slot* const first = first_with_offer(*state, name);
   if (first == nullptr || !take(*first->offer)) return false;
   leave_with_lock(*state, *first);
+  return true;
+}
+
+template <class Take>
+bool local_wait_queue::hand_over_to(const queue_ticket& whose, Take take) {
+  const auto state = state_.lock();
+  slot* const s = state->is_closed ? nullptr : find(*state, whose);
+  if (s == nullptr || s->offer == nullptr || !take(*s->offer)) return false;
+  s->ticket.number = core::ticket_number::none;
+  leave_with_lock(*state, *s);
   return true;
 }
 

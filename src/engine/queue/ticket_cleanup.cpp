@@ -7,6 +7,7 @@
 #include "base/boot_clock.hpp"
 #include "core/wait.hpp"
 #include "engine/gateway/batches.hpp"
+#include "store/inspection.hpp"
 #include "store/leases.hpp"
 #include "store/tickets.hpp"
 
@@ -17,8 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr core::ticket_number no_such_ticket{-1};
-constexpr duration longest_leaving = 200ms;  // an attempt waits for it
-constexpr duration most_of_a_hold = 200ms;   // most are shorter, and end with a release that deletes the ticket
+constexpr duration most_of_a_hold = 200ms;  // most are shorter, and end with a release that deletes the ticket
 
 bool is_known(core::ticket_number n) { return core::to_integer(n) > 0; }
 
@@ -108,7 +108,7 @@ bool ticket_cleanup::leave_at_last(const lock_name& name, duration longest, cons
 // client is told, or finds it at its next attempt; else the grant ends by itself, after a second.
 void ticket_cleanup::release_grants(const std::vector<departing>& left, const driver::limits& until) noexcept try {
   for (const auto& t : left) {
-    if (t.how != departure::unwanted || !db_.can().acquires_in_turn) continue;
+    if (t.how != departure::unwanted) continue;
     db_.run(
         until, [&](const store::access& db) { release_grants(t.name, db); }, purpose::releasing);
   }
@@ -116,7 +116,11 @@ void ticket_cleanup::release_grants(const std::vector<departing>& left, const dr
 }
 
 void ticket_cleanup::release_grants(const lock_name& name, const store::access& db) {
-  for (const auto& attempt : unwanted_.of(name, base::now())) {
+  const auto unwanted = unwanted_.of(name, base::now());
+  if (unwanted.empty()) return;
+  const auto row = store::look_at(db, name.view());
+  for (const auto& attempt : unwanted) {
+    if (!row || !row->is_held_by(attempt.text())) continue;
     const store::lease_ref one{.name = name.view(), .acquisition = attempt.text()};
     store::release(db, {&one, 1});
   }

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "base/boot_clock.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/identity.hpp"
 #include "engine/maintenance.hpp"
@@ -18,6 +19,9 @@ namespace rowlock::inline v1::engine {
 
 /// How long a run of ticket tasks takes at most: renewals wait for it.
 inline constexpr duration longest_ticket_run = std::chrono::seconds{1};
+
+/// How long an attempt, or a release, waits for tickets to be deleted.
+inline constexpr duration longest_leaving = std::chrono::milliseconds{200};
 
 /// Deletes the tickets of waiters that have left, in the background, and tells the next waiter of releases by this
 /// client.
@@ -34,8 +38,12 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   /// Number none: not known, and perhaps there is no ticket yet.
   void leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
                    departure how = departure::by_another_grant);
-  /// Before a fair attempt: returns when no ticket of an earlier wait by this client is in its way, after a short time
-  /// at the latest.
+  /// Until all have left that are to leave this name, and what was granted to them is released.
+  void await_departures(const lock_name& name, duration longest) {
+    late_.wait(name, base::later(base::now(), longest), {});
+  }
+  /// Before an attempt: returns when no ticket of an earlier wait by this client is in its way, nor what a release has
+  /// granted to it, after a short time at the latest.
   void clear(const lock_name& name, duration wait, const std::stop_token& stop);
   /// All that are to go: the client closes.
   void leave_all(const driver::limits& until);
@@ -43,6 +51,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   /// Whether nobody here wants the lock that a release has granted by this ticket.
   bool is_unwanted(const lock_name& name, std::string_view attempt);
 
+  void releasing(const lock_name& name) override { leave_at_last(name, longest_leaving, {}); }
   bool released(const lock_name& name, bool is_untold) override;
   bool pass_on(const lock_name& name) override;
 
@@ -81,7 +90,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   local_wait_queue& queue_;
   maintenance& maintenance_;
   retry_list<departing> leaving_;
-  late_tickets late_;      // a fair attempt would come after them for no reason
+  late_tickets late_;      // an attempt would come after them, or what is granted to them, for no reason
   late_tickets unwanted_;  // a release may grant them a lock that nobody here wants
 };
 

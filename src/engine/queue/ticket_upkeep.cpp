@@ -1,6 +1,7 @@
 #include "engine/queue/ticket_upkeep.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
 
@@ -12,22 +13,38 @@ namespace rowlock::inline v1::engine {
 
 namespace {
 
+constexpr duration longest_farewell = std::chrono::milliseconds{10};
+
 std::vector<store::ticket_ref> refs(std::span<const queue_ticket> some) {
   std::vector<store::ticket_ref> out;
   out.reserve(some.size());
-  for (const auto& t : some) out.push_back({.name = t.name, .attempt = t.attempt.text(), .number = t.number});
+  for (const auto& t : some)
+    out.push_back({.name = t.name, .attempt = t.attempt.text(), .number = t.number, .room = t.room});
   return out;
 }
 
 }  // namespace
 
 queued_waiter::~queued_waiter() {
-  const auto ticket = waiter.ticket();
-  if (ticket.number != core::ticket_number::none) cleanup_.leave_later(name_, ticket.attempt, ticket.number, how);
+  if (waiter_) end();
+}
+
+// In the background, since a call that is stopped ends at once, also where the database does not answer.
+void queued_waiter::leave() noexcept try {
+  if (end()) cleanup_.await_departures(name_, longest_farewell);
+} catch (const std::exception&) {  // out of memory: the ticket expires by itself
+}
+
+bool queued_waiter::end() {
+  const auto ticket = waiter_->ticket();
+  waiter_.reset();
+  if (ticket.number == core::ticket_number::none) return false;
+  cleanup_.leave_later(name_, ticket.attempt, ticket.number, how);
+  return true;
 }
 
 void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
-                         std::optional<duration> lease, const driver::limits& until) {
+                         const terms& by_terms, const driver::limits& until) {
   const auto attempt = who_.next_id();
   try {
     const auto number = db_.run(until, [&](const store::access& db) {
@@ -36,9 +53,10 @@ void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, con
                                  .thread = by.text(),
                                  .attempt = attempt.text(),
                                  .note = note,
-                                 .lease = lease});
+                                 .lease = by_terms.lease,
+                                 .room = by_terms.room});
     });
-    w.take(attempt, number);
+    w.take(attempt, number, by_terms.room);
     maintenance_.wake_at(queue_.refresh_due());
   } catch (const error& e) {
     if (e.outcome_is_unknown()) cleanup_.leave_later(name, attempt, core::ticket_number::none);
@@ -46,22 +64,40 @@ void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, con
   }
 }
 
+void ticket_upkeep::displace(local_wait_queue::waiter& w, const lock_name& name) {
+  const auto gone = w.ticket();
+  queue_.displace(gone);
+  if (gone.number != core::ticket_number::none) cleanup_.leave_later(name, gone.attempt, gone.number);
+}
+
 void ticket_upkeep::mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept try {
   const auto news = db_.database().news();
-  if (news != driver::foreign_news::told && news != driver::foreign_news::woken) return;
+  if (!driver::reaches_waiters(news)) return;
   if (w.ticket_number() == core::ticket_number::none || w.is_marked()) return;
   if (db_.run(until, [&](const store::access& db) { return store::mark_waiting(db, name.view()); })) w.mark();
 } catch (const std::exception&) {  // somebody keeps the row locked: the waiter asks again by itself
 }
 
 void ticket_upkeep::leave(local_wait_queue::waiter& w, const store::access& db) noexcept try {
-  // By a commit of its own, which the caller need not wait for unless the next thread of this client would be behind
-  // it.
-  if (db.sql.can().marks_waiting && !db.sql.can().notifies_waiters && w.is_alone()) return;
   const auto own = w.ticket();
   if (own.number == core::ticket_number::none) return;
   if (store::leave(db, refs({&own, 1})).at(0)) w.give_up_ticket();
 } catch (const std::exception&) {  // it goes with the waiter
+}
+
+void ticket_upkeep::leave(local_wait_queue::waiter& w, const lock_name& name, std::vector<queue_ticket> handed,
+                          const store::access& db) {
+  if (handed.empty()) return leave(w, db);
+  std::vector<bool> have_gone(handed.size() + 1);
+  handed.push_back(w.ticket());
+  try {
+    have_gone = store::leave(db, refs(handed));
+  } catch (const error&) {  // later, then
+  }
+  if (have_gone.back()) w.give_up_ticket();
+  handed.pop_back();
+  for (std::size_t i = 0; i < handed.size(); ++i)
+    if (!have_gone[i]) cleanup_.leave_later(name, handed[i].attempt, handed[i].number);
 }
 
 void ticket_upkeep::leave(local_wait_queue::waiter& w, const driver::limits& until) noexcept try {
@@ -94,17 +130,19 @@ void ticket_upkeep::run(const driver::limits& until) noexcept try {
 } catch (const std::exception&) {  // out of memory: tickets expire by themselves
 }
 
-bool ticket_upkeep::hint_those_who_may_go(const store::access& db, const std::vector<queue_ticket>& some) {
-  bool has_changed = false;
+local_wait_queue::change ticket_upkeep::hint_those_who_may_go(const store::access& db,
+                                                              const std::vector<queue_ticket>& some) {
+  auto most = local_wait_queue::change::none;
   in_batches(some, [&](std::span<const queue_ticket> part) {
     const auto turns = store::look_at_queues(db, refs(part));
     for (std::size_t i = 0; i < part.size(); ++i) {
-      if (queue_.was_looked_at(part[i], turns[i].is_behind, turns[i].version)) has_changed = true;
-      if (turns[i].looks_free && !turns[i].is_behind) queue_.hint(part[i].name);
+      const bool is_granted = turns[i].holding == part[i].attempt.text();
+      most = std::max(most, queue_.was_looked_at(part[i], turns[i].is_behind || is_granted, turns[i].version));
+      if (is_granted || (turns[i].looks_free && !turns[i].is_behind)) queue_.hint(part[i].name);
       if (!turns[i].looks_free) queue_.hint_late(part[i], turns[i].left);
     }
   });
-  return has_changed;
+  return most;
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -21,16 +21,24 @@ class ticket_upkeep final : public maintenance::task {
 
   /// Takes a ticket. If the reply is lost the ticket may be there all the same, or come late: it is deleted again and
   /// again until it cannot come any more. Should it be in somebody's way, then for ticket_life at most.
-  /// `lease`: a release may grant it the lock, for as long.
+  /// Its ticket counts no more, or is gone: the waiter needs another.
+  void displace(local_wait_queue::waiter& w, const lock_name& name);
+  struct terms {
+    std::optional<duration> lease{};           ///< a release may grant it the lock, for as long
+    std::int64_t room = core::sharing{}.room;  ///< of who shares the name
+  };
   void take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
-            std::optional<duration> lease, const driver::limits& until);
+            const terms& by_terms, const driver::limits& until);
   /// Before each try, so that a release that comes after it tells the waiter; as far as the row can be changed.
   void mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept;
   /// A waiter that has the lock leaves the queue at once: a release that comes soon must not find it to be the next.
   static void leave(local_wait_queue::waiter& w, const store::access& db) noexcept;
+  /// The same, and with it tickets of waiters to which it was handed over.
+  void leave(local_wait_queue::waiter& w, const lock_name& name, std::vector<queue_ticket> handed,
+             const store::access& db);
   void leave(local_wait_queue::waiter& w, const driver::limits& until) noexcept;
-  /// Hints the waiters that may go, among those with these tickets. true: one of the names has changed hands.
-  bool hint_those_who_may_go(const store::access& db, const std::vector<queue_ticket>& some);
+  /// Hints the waiters that may go, among those with these tickets. Answers the most that has happened to one of them.
+  local_wait_queue::change hint_those_who_may_go(const store::access& db, const std::vector<queue_ticket>& some);
 
   base::instant next_due() override { return queue_.refresh_due(); }
   void run(const driver::limits& until) noexcept override;
@@ -43,21 +51,30 @@ class ticket_upkeep final : public maintenance::task {
   maintenance& maintenance_;
 };
 
-/// A waiter of this client; its ticket goes with it, if it still has one.
+/// A waiter of this client; its ticket goes with it, if it still has one: later, unless it leaves at once.
 class queued_waiter {
  public:
   queued_waiter(local_wait_queue& queue, ticket_cleanup& cleanup, const lock_name& name)
-      : waiter{queue, name}, cleanup_{cleanup}, name_{name} {}
+      : cleanup_{cleanup}, name_{name} {
+    waiter_.emplace(queue, name);
+  }
   queued_waiter(const queued_waiter&) = delete;
   queued_waiter& operator=(const queued_waiter&) = delete;
   ~queued_waiter();
 
-  local_wait_queue::waiter waiter;
+  local_wait_queue::waiter& waiter() { return *waiter_; }
+  /// Without the lock. When this returns its ticket is gone, and with it what a release has granted to it; after a
+  /// short time at the latest.
+  void leave() noexcept;
   ticket_cleanup::departure how = ticket_cleanup::departure::by_another_grant;
 
  private:
+  /// No hint reaches it any more. false: it has no ticket to leave behind.
+  bool end();
+
   ticket_cleanup& cleanup_;
   const lock_name& name_;
+  std::optional<local_wait_queue::waiter> waiter_;
 };
 
 }  // namespace rowlock::inline v1::engine

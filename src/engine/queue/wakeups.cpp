@@ -25,7 +25,8 @@ class commit_wakeups final : public commit_poller {
  private:
   std::unique_ptr<driver::session> open(const driver::limits& until) override { return db_.open_session(until); }
   bool look(driver::session& on, const driver::limits& until) override {
-    return tickets_.hint_those_who_may_go({.sql = db_.sql(), .session = on, .until = until}, queue_.firsts());
+    return tickets_.hint_those_who_may_go({.sql = db_.sql(), .session = on, .until = until}, queue_.firsts()) !=
+           local_wait_queue::change::none;
   }
   void began() override { queue_.hint_all(); }
   void polling(const error& why) noexcept override { db_.events().polling(why); }
@@ -67,12 +68,21 @@ class poll_wakeups final : public queue_poller {
  private:
   void look(const std::stop_token& stop) override {
     const auto now = base::now();
-    if (is_paused_) *extra_look_.lock() = base::later(now, core::ticket_refresh);
-    const auto due = is_paused_ ? queue_.firsts() : queue_.firsts_due(now);
+    const bool is_extra = is_paused_;
+    if (is_extra) *extra_look_.lock() = base::later(now, core::ticket_refresh);  // if this one fails
+    const auto due = is_extra ? queue_.firsts() : queue_.firsts_due(now);
     if (due.empty()) return;
-    db_.run(db_.call_limits(stop), [&](const store::access& db) { tickets_.hint_those_who_may_go(db, due); });
+    const auto change = db_.run(db_.call_limits(stop),
+                                [&](const store::access& db) { return tickets_.hint_those_who_may_go(db, due); });
+    if (!is_extra) return;
+    // By somebody who tells nobody, and may do it again: lock_in, a program of an older version.
+    between_ = change == local_wait_queue::change::passed ? while_passed : std::min(2 * between_, core::ticket_refresh);
+    look_at(base::later(base::now(), between_));
   }
   base::instant next_look() override { return is_paused_ ? *extra_look_.lock() : queue_.next_look(); }
+
+  static constexpr duration while_passed = std::chrono::milliseconds{20};
+  duration between_ = core::ticket_refresh;  // of its thread: two looks while another source is live
 
   gateway& db_;
   local_wait_queue& queue_;

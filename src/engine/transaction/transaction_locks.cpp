@@ -65,6 +65,7 @@ auto in_transaction(Use use) try {
 /// What the pool's connections see of a name.
 struct transaction_locks::cleared {
   bool is_free = false;
+  bool is_shared = false;
   bool is_locked = false;          ///< by a transaction
   bool is_missing = false;         ///< and could not be made just now
   std::optional<duration> left{};  ///< of the holder's lease
@@ -229,7 +230,8 @@ transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
     return look_for_way(name, db).value_or(cleared{.is_missing = true});
   });
   if (is_released) notices_.released(name, true);
-  return way;
+  const bool is_to_reap = way.is_shared && db_.database().has_row_locks();
+  return is_to_reap && locks_.reap_shares(name, db_.call_limits()) ? make_way(name) : way;
 }
 
 // nullopt: there is no row.
@@ -247,7 +249,8 @@ std::optional<transaction_locks::cleared> transaction_locks::look_for_way(const 
   const bool is_over = row.left && *row.left <= duration::zero();
   const auto confirmed_by = locks_.unresolved_ones().permits(row.acquisition, base::now());
   const bool is_released = confirmed_by || (is_over && who_.made(row.acquisition));
-  return cleared{.left = row.left,
+  return cleared{.is_shared = row.is_shared(),
+                 .left = row.left,
                  .released = is_released ? row.acquisition : std::string{},
                  .confirmed_by = confirmed_by.value_or(core::session_number::unknown)};
 }

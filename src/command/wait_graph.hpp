@@ -1,0 +1,40 @@
+#pragma once
+
+#include <compare>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rowlock/client.hpp>
+
+#include "command/json.hpp"
+
+namespace rowlock::command {
+
+/// Who has or wants a lock.
+struct party {
+  std::string owner;
+  std::string thread;
+
+  auto operator<=>(const party&) const = default;
+};
+
+/// Who waits for whom.
+struct wait_edge {
+  party who;
+  std::string name;              ///< of what it waits for
+  std::vector<party> holders{};  ///< of that; several if they share it
+  bool is_in_circle = false;     ///< it waits, by way of others, for itself
+};
+
+/// Of all names, in the order of these, and of the tickets.
+std::vector<wait_edge> wait_graph(client& locks);
+/// Finds those that wait for themselves.
+void mark_circles(std::vector<wait_edge>& all);
+
+/// As a table, a line for each holder.
+void write_graph(std::ostream& out, const std::vector<wait_edge>& all);
+json json_of(const std::vector<wait_edge>& all);
+
+}  // namespace rowlock::command

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "base/time.hpp"
+
+namespace rowlock::inline v1::core {
+
+/// How much of a name a holder has, and beside whom. Of one who has it alone: no permits, and no room.
+struct sharing {
+  std::int64_t permits = 0;
+  std::int64_t room = -1;  ///< how many permits others may have
+
+  static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+  bool is_exclusive() const noexcept { return permits == 0; }
+  bool is_reader() const noexcept { return room == unlimited; }
+};
+
+/// A reader among any number of others.
+inline constexpr sharing one_reader{.permits = 1, .room = sharing::unlimited};
+
+/// For how long one who shares a name, and need not wait in turn, passes those who wait for it.
+inline constexpr duration sharing_patience = std::chrono::milliseconds{100};
+
+/// Of a row whose name is shared: it begins with what no attempt can have.
+constexpr bool is_shared(std::string_view acquisition) noexcept { return acquisition.starts_with("shared:"); }
+
+}  // namespace rowlock::inline v1::core

@@ -1,0 +1,207 @@
+#include <string>
+
+#include "dialect/mysql/parts.hpp"
+
+namespace rowlock::inline v1::dialect::mysql_parts {
+
+namespace {
+
+// They wait for the row, briefly: those who share a name change it at any time. All lock it before they look at a
+// share. Only the inner SELECT reads the clock, above that lock.
+constexpr std::string_view waiting_briefly = "/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */";
+
+// The first assignment decides whether this begins the time in which the name is shared, and all others follow it.
+constexpr std::string_view share_one = R"(
+UPDATE rowlock_lock SET
+  acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition, {since}),
+  sharers = IF(acquisition = {since}, 0, sharers) + ?7,
+  acquired_at = IF(acquisition = {since}, SYSDATE(6), acquired_at),
+  expires_at = IF(acquisition = {since}, SYSDATE(6) + INTERVAL ?5 MICROSECOND,
+    GREATEST(expires_at, SYSDATE(6) + INTERVAL ?5 MICROSECOND)),
+  version = GREATEST(version + 1, us(SYSDATE(6))), owner = '(shared)', thread = NULL, note = NULL
+WHERE name = ?1 AND (owner IS NULL OR expires_at <= SYSDATE(6) OR (owner = '(shared)' AND sharers <= ?8))
+  AND IF(?9 = 0, NOT waiting, version = ?9 OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE)))";
+
+constexpr std::string_view write_share = R"(
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT ?1, ?4, l.acquisition, ?7, l.version, ?2, ?3, SYSDATE(6),
+  LEAST(l.expires_at, SYSDATE(6) + INTERVAL ?5 MICROSECOND), ?6
+FROM rowlock_lock l WHERE l.name = ?1 AND ROW_COUNT() > 0)";
+
+constexpr std::string_view shared_one = R"(
+SELECT acquisition, token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) FROM rowlock_share
+WHERE name = ?1 AND acquisition = ?4)";
+
+// Of one name.
+constexpr std::string_view share_many = R"(
+UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
+      COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
+    FROM (SELECT l.name, l.owner, l.expires_at, SYSDATE(6) AS at, t.number, t.permits, t.lease, t.first
+      FROM (SELECT w.name, COUNT(*) AS number, SUM(w.permits) AS permits, MAX(w.lease) AS lease,
+          MIN(w.acquisition) AS first, MAX(w.room) AS room, MAX(w.version) AS version
+        FROM {wanted(name, acquisition, lease, permits, room, version)} w GROUP BY w.name) t
+      STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(t.name AS BINARY)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= t.room))
+        AND IF(t.version = 0, NOT l.waiting,
+          l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE))
+      LIMIT 1 FOR UPDATE /*!80000 OF l */) r) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, us(own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
+  l.note = NULL, l.sharers = IF(own.joins, l.sharers, 0) + own.permits,
+  l.acquisition = IF(own.joins, l.acquisition, CONCAT('shared:', own.first)),
+  l.acquired_at = IF(own.joins, l.acquired_at, own.at),
+  l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends))";
+
+constexpr std::string_view write_shares = R"(
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT l.name, w.acquisition, l.acquisition, w.permits, l.version + 1 - ROW_NUMBER() OVER (ORDER BY w.acquisition DESC),
+  w.owner, w.thread, SYSDATE(6), LEAST(l.expires_at, SYSDATE(6) + INTERVAL w.lease MICROSECOND), w.note
+FROM {wanted(name, owner, thread, acquisition, lease, note, permits)} w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY) AND ROW_COUNT() > 0)";
+
+constexpr std::string_view shared_many = R"(
+SELECT s.acquisition, s.token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at)
+FROM {wanted(name, acquisition)} w
+STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition)";
+
+// {ends}: when the lease ends, by its length.
+constexpr std::string_view prolong_share_one = R"(
+UPDATE (SELECT r.name, {ends} AS ends FROM (
+      SELECT l.name, s.expires_at, SYSDATE(6) AS at
+      FROM rowlock_lock l FORCE INDEX (PRIMARY)
+      STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = ?2
+      WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = s.since LIMIT 1 FOR UPDATE) r
+    WHERE r.expires_at > r.at) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = ?2
+SET l.expires_at = GREATEST(l.expires_at, own.ends), s.expires_at = own.ends)";
+
+// An update does not answer what it has changed. {changed}: how to tell a lease that it has changed.
+constexpr std::string_view prolonged_share_one = R"(
+SELECT acquisition, remaining FROM (
+  SELECT s.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at) AS remaining, ?3 AS lease
+  FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
+  WHERE s.name = ?1 AND s.acquisition = ?2) own
+WHERE remaining > 0 AND {changed})";
+
+// The row is locked first, then the share, of which the newest state is read.
+constexpr std::string_view find_own = "SET @rowlock.share = NULL";
+constexpr std::string_view lock_own = R"(
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = s.since AND {which} LIMIT 1 FOR UPDATE)";
+constexpr std::string_view take_off = R"(
+UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
+  version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
+  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
+WHERE name = ?1 AND @rowlock.share IS NOT NULL)";
+
+// Its lease keeps its end.
+constexpr std::string_view upgrade_one = R"(
+UPDATE (SELECT r.* FROM (
+      SELECT l.name, s.expires_at, SYSDATE(6) AS at
+      FROM rowlock_lock l FORCE INDEX (PRIMARY)
+      STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = ?2
+      WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = s.since AND l.sharers = s.permits
+      LIMIT 1 FOR UPDATE) r WHERE r.expires_at > r.at) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = ?3, l.thread = ?4, l.acquisition = ?2,
+  l.acquired_at = own.at, l.expires_at = own.expires_at, l.note = ?5, l.sharers = 0)";
+
+constexpr std::string_view forget_share =
+    "DELETE FROM rowlock_share WHERE name = ?1 AND acquisition = ?2 AND ROW_COUNT() > 0";
+
+constexpr std::string_view upgraded_one = R"(
+SELECT acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) FROM rowlock_lock
+WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL)";
+
+constexpr std::string_view downgrade_one = R"(
+UPDATE (SELECT r.* FROM (
+      SELECT name, expires_at, SYSDATE(6) AS at FROM rowlock_lock
+      WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL LIMIT 1 FOR UPDATE) r
+    WHERE r.expires_at > r.at) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = '(shared)', l.thread = NULL, l.note = NULL,
+  l.acquisition = CONCAT('shared:', ?6), l.sharers = 1)";
+
+constexpr std::string_view write_downgraded = R"(
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT ?1, ?2, l.acquisition, 1, l.version, ?3, ?4, SYSDATE(6), l.expires_at, ?5 FROM rowlock_lock l
+WHERE l.name = ?1 AND ROW_COUNT() > 0)";
+
+constexpr std::string_view delete_taken_off =
+    "DELETE FROM rowlock_share WHERE name = ?1 AND acquisition = @rowlock.share";
+
+constexpr std::string_view is_waited_for =
+    "SELECT ?2, NULL, waiting FROM rowlock_lock WHERE name = ?1 AND @rowlock.share IS NOT NULL";
+
+constexpr std::string_view is_reaped = "SELECT ?1 FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL";
+
+// Those of an earlier time, which never comes back.
+constexpr std::string_view purge_stale = R"(
+DELETE FROM rowlock_share WHERE name = ?1 AND expires_at <= SYSDATE(6) AND NOT EXISTS (
+  SELECT 1 FROM rowlock_lock l WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = rowlock_share.since))";
+
+constexpr std::string_view find_dead_names = R"(
+SELECT DISTINCT name FROM rowlock_share
+WHERE name > ?1 AND expires_at <= SYSDATE(6) - INTERVAL ?3 MICROSECOND ORDER BY name LIMIT ?2)";
+
+constexpr std::string_view sharers_of_one = R"(
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, TIMESTAMPDIFF(MICROSECOND, s.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at), s.note, FALSE, s.permits
+FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
+WHERE s.name = ?1 AND s.expires_at > SYSDATE(6) ORDER BY s.token)";
+
+std::string waiting(std::string_view text) { return std::string{waiting_briefly}.append(text); }
+
+step prolonging_share(verb what, std::string_view ends, std::string_view changed) {
+  return {.verb = what,
+          .key = 1,
+          .act = waiting(replaced(prolong_share_one, "{ends}", ends)),
+          .told = replaced(prolonged_share_one, "{changed}", changed)};
+}
+
+step taking_off(verb what, std::size_t key, std::string_view which, std::string_view told) {
+  return {.verb = what,
+          .key = key,
+          .act = std::string{find_own} + ";\n" + waiting(replaced(lock_own, "{which}", which)) + ";\n" +
+                 std::string{take_off},
+          .also = std::string{delete_taken_off},
+          .told = std::string{told}};
+}
+
+}  // namespace
+
+std::array<step, 10> sharing() {
+  return std::to_array<step>({
+      {.verb = verb::share,
+       .key = 3,
+       .act = waiting(replaced(share_one, "{since}", "CONCAT('shared:', ?4)")),
+       .also = std::string{write_share},
+       .told = std::string{shared_one},
+       .many = waiting(share_many),
+       .many_also = std::string{write_shares},
+       .many_told = std::string{shared_many}},
+      prolonging_share(verb::renew_share, "GREATEST(r.expires_at, r.at + INTERVAL ?3 MICROSECOND)",
+                       "remaining * 2 > lease"),
+      prolonging_share(verb::extend_share, "r.at + INTERVAL ?3 MICROSECOND",
+                       "remaining BETWEEN lease - 10000000 AND lease"),
+      {.verb = verb::upgrade_share,
+       .key = 1,
+       .act = waiting(upgrade_one),
+       .also = std::string{forget_share},
+       .told = std::string{upgraded_one}},
+      {.verb = verb::downgrade,
+       .key = 1,
+       .act = waiting(downgrade_one),
+       .also = std::string{write_downgraded},
+       .told = replaced(shared_one, "?4", "?2")},
+      taking_off(verb::release_share, 1, "s.acquisition = ?2", is_waited_for),
+      taking_off(verb::reap_shares, 0, "s.expires_at <= SYSDATE(6)", is_reaped),
+      {.verb = verb::purge_shares, .act = std::string{purge_stale}},
+      {.verb = verb::find_dead_shares, .look = std::string{find_dead_names}},
+      {.verb = verb::sharers, .look = std::string{sharers_of_one}},
+  });
+}
+
+}  // namespace rowlock::inline v1::dialect::mysql_parts

@@ -1,0 +1,229 @@
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/boot_clock.hpp"
+#include "core/checks.hpp"
+#include "engine/acquire/attempt.hpp"
+#include "store/inspection.hpp"
+#include "store/leases.hpp"
+#include "strategy/acquire_step.hpp"
+
+// Several names are had all at once, by one statement, or not at all: so nobody waits while it holds some of them, and
+// there is no order in which they could be taken wrongly. A call that waits stands in the queue of one name, of the
+// first that was not free when it last tried; in its turn there it tries for all of them again. A release grants it
+// nothing meanwhile, since it would have one name then, and wait for the others.
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+std::vector<lock_name> sorted(std::span<const lock_name> names) {
+  std::vector<lock_name> out{names.begin(), names.end()};
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+}  // namespace
+
+std::vector<lease_ptr> acquirer::acquire_all(std::span<const lock_name> names, const lock_options& options,
+                                             const std::optional<holder>& by, duration wait,
+                                             const std::stop_token& stop) {
+  if (db_.is_foreign()) db_.check_usable();
+  if (names.empty()) throw error{errc::invalid_option, "there is no name to acquire; give at least one"};
+  if (options.strategy == strategy::for_update)
+    throw error{
+        errc::unsupported,
+        "several names are had together by leases; use unique_index or version_cas, or lock_in in one transaction"};
+  using enum counters::outcome;
+  wanted_set set{.names = sorted(names), .again = by};
+  counted_call call{db_.events().numbers(), options.strategy};
+  const auto deadline = base::later(base::now(), std::max(wait, duration::zero()));
+  const auto holder_of_all = by ? *by : holder::unique();
+  lease_ptr lease;
+  for (bool goes_on = true; !lease && goes_on;) {
+    const acquire_request what{.name = set.names[set.busy],
+                               .options = options,
+                               .by = holder_of_all,
+                               .is_reentrant = false,
+                               .call = &call,
+                               .set = &set};
+    const auto now = base::now();
+    lease = acquire(what, wait > duration::zero() ? deadline - now : wait, stop);
+    goes_on = what.has_moved() && base::now() < deadline && !stop.stop_requested();
+  }
+  end(call, lease != nullptr, names[0], options.strategy, stop);
+  for (std::size_t i = 1; i < set.got.size(); ++i)
+    db_.events().numbers().ended(options.strategy, acquired, call.elapsed());
+  return std::move(set.got);
+}
+
+acquirer::attempt_result acquirer::try_all(const acquire_request& what, const driver::limits& until) {
+  attempt_result out;
+  db_.check_usable();
+  retry_inconclusive(db_, until.stop, [&] {
+    auto attempt = prepare(what);
+    try {
+      return take_all(what, attempt, until, out);
+    } catch (...) {
+      let_go(attempt.had);
+      throw;
+    }
+  });
+  what.set->was_refused = out.lease == nullptr;
+  return out;
+}
+
+// What its holder has already, it has again; the others are asked for.
+acquirer::set_attempt acquirer::prepare(const acquire_request& what) {
+  const auto& set = *what.set;
+  set_attempt out;
+  out.ids.reserve(set.names.size());  // which the requests refer to
+  for (std::size_t i = 0; i < set.names.size(); ++i) {
+    auto lease = set.again ? locks_.registry().again(set.names[i], *set.again, true, base::now()) : nullptr;
+    if (lease) {
+      out.had.push_back(std::move(lease));
+      continue;
+    }
+    out.places.push_back(i);
+    out.ids.push_back(who_.next_id());
+    out.batch.push_back(args_of(what.of(set.names[i]), out.ids.back()));
+  }
+  return out;
+}
+
+// false: it is not known why.
+bool acquirer::take_all(const acquire_request& what, set_attempt& attempt, const driver::limits& until,
+                        attempt_result& out) {
+  auto& set = *what.set;
+  auto sent = base::now();
+  auto answer = ask_for_all(what, attempt, until, sent);
+  if (!answer.granted.empty() || attempt.batch.empty()) {
+    if (!admit_all(what, attempt, sent, answer.granted)) return false;
+    out.lease = set.got.front();
+    return true;
+  }
+  let_go(attempt.had);
+  if (!answer.busy) return false;
+  set.busy = attempt.places[*answer.busy];
+  out.why = {.left = answer.why.left,
+             .is_free = answer.why.what == strategies::verdict::behind,
+             .is_behind = answer.why.is_behind,
+             .is_told = wakeups_.is_told(what.waiter != nullptr && what.waiter->is_marked())};
+  return true;
+}
+
+// If the reply is lost, one look tells: either all of the rows have their acquisitions, or none has. A statement that
+// may come yet is undone.
+strategies::all_of_several acquirer::ask_for_all(const acquire_request& what, set_attempt& attempt,
+                                                 const driver::limits& until, base::instant& sent) {
+  if (attempt.batch.empty()) return {};
+  try {
+    return db_.run(gateway::leaving_a_tenth(until), [&](const store::access& db) -> strategies::all_of_several {
+      if (what.is_fair())
+        if (auto refused = refused_in_turn(what, attempt, db)) return std::move(*refused);
+      sent = base::now();
+      auto answer = strategies::take_all(db, attempt.batch);
+      if (!answer.granted.empty() && what.waiter != nullptr) ticket_upkeep::leave(*what.waiter, db);
+      return answer;
+    });
+  } catch (const error& e) {
+    if (!e.outcome_is_unknown()) throw;
+    auto adopted = adopt_all(attempt, until);
+    if (!adopted.granted.empty()) return adopted;
+    for (std::size_t i = 0; i < attempt.ids.size(); ++i)
+      leave_unresolved(what.of(what.set->names[attempt.places[i]]), attempt.ids[i]);
+    throw;
+  }
+}
+
+// In turn for all of them: whoever has a ticket for one of the names goes before, but for the own place in the queue
+// where it waits. Each row must be as it was then. nullopt: it is its turn.
+std::optional<strategies::all_of_several> acquirer::refused_in_turn(const acquire_request& what, set_attempt& attempt,
+                                                                    const store::access& db) {
+  std::vector<store::ticket_ref> places;
+  for (const auto& each : attempt.batch) {
+    places.push_back(place_of(what));
+    places.back().name = each.name;
+    if (each.name != what.name.view()) places.back().number = core::ticket_number::last;
+  }
+  const auto turns = store::look_at_queues(db, places);
+  std::vector<strategies::acquire_args> missing;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const auto& turn = turns[i];
+    if (attempt.batch[i].name == what.name.view() && what.ticket() != core::ticket_number::none && !turn.has_ticket)
+      tickets_.displace(*what.waiter, what.name);
+    if (!turn.looks_free || turn.is_behind)
+      return strategies::all_of_several{
+          .busy = i,
+          .why = {.what = turn.looks_free ? strategies::verdict::behind : strategies::verdict::busy,
+                  .left = turn.looks_free ? std::nullopt : turn.left,
+                  .is_behind = turn.is_behind}};
+    if (!turn.has_row) missing.push_back(attempt.batch[i]);
+    attempt.batch[i].seen = turn.version;
+  }
+  if (missing.empty()) return std::nullopt;
+  strategies::make_rows(db, missing);  // asked again, by what the rows say then
+  return strategies::all_of_several{};
+}
+
+// Renewed first, as by adopt().
+strategies::all_of_several acquirer::adopt_all(const set_attempt& attempt, const driver::limits& until) noexcept try {
+  if (base::now() >= until.deadline || until.stop.stop_requested()) return {};
+  return db_.run(
+      until,
+      [&](const store::access& db) -> strategies::all_of_several {
+        db_.database().end_lost_sessions(db.session, until);
+        const auto rows = strategies::look_at_all(db, attempt.batch);
+        std::vector<store::lease_ref> own;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          if (!rows[i] || !rows[i]->is_held_by(attempt.ids[i].text())) return {};
+          const auto& one = attempt.batch[i];
+          own.push_back({.name = one.name, .acquisition = one.acquisition, .lease = one.lease});
+        }
+        strategies::all_of_several out;
+        for (const auto& each : store::renew(db, own)) {
+          if (each.what != store::standing::kept) return {};
+          const auto& row = *rows[out.granted.size()];
+          out.granted.push_back({.what = strategies::verdict::granted, .token = row.token, .left = each.left});
+        }
+        return out;
+      },
+      purpose::releasing);
+} catch (const std::exception&) {
+  return {};
+}
+
+// false: one of the answers took so long that it is not to be relied on. Then it has none of them.
+bool acquirer::admit_all(const acquire_request& what, const set_attempt& attempt, base::instant sent,
+                         std::span<const strategies::answer> granted) {
+  auto& set = *what.set;
+  std::vector<lease_ptr> got{attempt.had};
+  try {
+    for (std::size_t i = 0; i < granted.size(); ++i) {
+      auto lease = admit(what.of(set.names[attempt.places[i]]), attempt.ids[i], {.sent = sent, .answer = granted[i]});
+      if (!lease) {
+        let_go(got);
+        return false;
+      }
+      got.push_back(std::move(lease));
+    }
+  } catch (...) {
+    got.erase(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(attempt.had.size()));
+    let_go(got);
+    throw;
+  }
+  std::sort(got.begin(), got.end(), [](const lease_ptr& a, const lease_ptr& b) { return a->name < b->name; });
+  set.got = std::move(got);
+  return true;
+}
+
+void acquirer::let_go(std::span<const lease_ptr> some) noexcept {
+  for (const auto& each : some) locks_.release_soon(each);
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,132 @@
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "base/jitter.hpp"
+#include "core/checks.hpp"
+#include "core/wait.hpp"
+#include "engine/acquire/attempt.hpp"
+#include "strategy/acquire_step.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A waiter stands in the queue of one of the names at a time: that one it has as soon as it is free, and any other
+// after so long.
+constexpr duration shortest_stay = 20ms;
+constexpr duration longest_stay = 250ms;
+constexpr std::size_t most_remembered = 1000;
+
+}  // namespace
+
+lease_ptr acquirer::acquire_any(std::span<const lock_name> names, const lock_options& options,
+                                const std::optional<holder>& by, duration wait, const std::stop_token& stop) {
+  if (db_.is_foreign()) db_.check_usable();
+  if (names.empty()) throw error{errc::invalid_option, "there is no name to choose from; give at least one"};
+  core::check(options);
+  const gateway::call under_way{db_};
+  counted_call call{db_.events().numbers(), options.strategy};
+  const auto deadline = base::later(base::now(), std::max(wait, duration::zero()));
+  // Where this client has had one of them before, it begins.
+  std::vector<lock_name> in_order{names.begin(), names.end()};
+  {
+    const auto known = last_of_several_.lock();
+    if (const auto found = known->find(std::string{names[0].view()}); found != known->end())
+      std::rotate(in_order.begin(), std::find(in_order.begin(), in_order.end(), found->second), in_order.end());
+  }
+  const acquire_request like{.name = in_order[0],
+                             .options = options,
+                             .by = by ? *by : holder::unique(),
+                             .is_reentrant = by.has_value(),
+                             .call = &call};
+  lease_ptr lease;
+  if (wait > duration::zero()) {
+    lease = wait_for_any(in_order, like, deadline, stop);
+  } else if (!stop.stop_requested()) {
+    lease = try_any(in_order, like, stop);
+  }
+  end(call, lease != nullptr, names[0], options.strategy, stop);
+  if (lease) {
+    const auto known = last_of_several_.lock();
+    if (known->size() >= most_remembered) known->clear();
+    known->insert_or_assign(std::string{names[0].view()}, lease->name);
+  }
+  return lease;
+}
+
+lease_ptr acquirer::wait_for_any(std::span<const lock_name> names, const acquire_request& like, base::instant deadline,
+                                 const std::stop_token& stop) {
+  duration stay = shortest_stay;
+  int failures = 0;
+  for (std::size_t at = 0; !stop.stop_requested(); ++at) {
+    try {
+      if (auto lease = try_any(names, like, stop)) return lease;
+      const auto now = base::now();
+      if (now >= deadline || stop.stop_requested()) return nullptr;
+      if (auto lease = acquire(like.of(names[at % names.size()]), std::min(stay, deadline - now), stop)) return lease;
+      stay = std::min(2 * stay, longest_stay);
+      failures = 0;
+    } catch (const error& e) {
+      if ((!e.is_retryable() && !e.outcome_is_unknown()) || base::now() >= deadline) throw;
+      const auto until = base::later(base::now(), core::error_pause(++failures, base::jitter()));
+      db_.pause_until(std::min(until, deadline), stop);
+      db_.check_usable();
+    }
+  }
+  return nullptr;
+}
+
+// In one statement where no queue has to be asked, and the row alone decides.
+lease_ptr acquirer::try_any(std::span<const lock_name> names, const acquire_request& like,
+                            const std::stop_token& stop) try {
+  if (like.is_reentrant)
+    for (const auto& name : names)
+      if (auto lease = locks_.registry().again(name, like.by, true, base::now())) return lease;
+  if (like.options.strategy == strategy::unique_index && !like.is_fair())
+    return take_first_free(names, like, db_.call_limits(stop));
+  for (const auto& name : names)
+    if (auto lease = try_once(like.of(name), db_.call_limits(stop)).lease) return lease;
+  return nullptr;
+} catch (const error& e) {
+  if (e.code() == errc::cancelled && stop.stop_requested()) return nullptr;
+  throw;
+}
+
+lease_ptr acquirer::take_first_free(std::span<const lock_name> names, const acquire_request& like,
+                                    const driver::limits& until) {
+  const auto id = who_.next_id();
+  std::vector<strategies::acquire_args> batch;
+  batch.reserve(names.size());
+  for (const auto& name : names) batch.push_back(args_of(like.of(name), id));
+  const auto sent = base::now();
+  std::optional<strategies::one_of_several> taken;
+  try {
+    taken = db_.run(gateway::leaving_a_tenth(until),
+                    [&](const store::access& db) { return strategies::take_first_free(db, batch); });
+  } catch (const error& e) {
+    if (!e.outcome_is_unknown()) throw;
+    if (auto lease = adopt_any(names, like, id, sent, until)) return lease;
+    throw;
+  }
+  if (!taken) return nullptr;
+  return admit(like.of(names[taken->which]), id, {.sent = sent, .answer = taken->what});
+}
+
+// It may be any of them. Those that do not have it may have it yet.
+lease_ptr acquirer::adopt_any(std::span<const lock_name> names, const acquire_request& like,
+                              const core::acquisition_id& id, base::instant sent, const driver::limits& until) {
+  for (const auto& name : names) {
+    const auto what = like.of(name);
+    if (const auto granted = adopt(what, id, until)) return admit(what, id, {.sent = sent, .answer = *granted});
+  }
+  for (const auto& name : names) leave_unresolved(like.of(name), id);
+  return nullptr;
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,102 @@
+#include "engine/lease/deadlock_watch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "engine/queue/ticket_cleanup.hpp"
+
+namespace rowlock::inline v1::engine {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr duration a_moment = 400ms;  // most waits are shorter
+constexpr duration pause = 500ms;     // twice that, and a moment, is how long a deadlock lasts
+
+// Whoever wants permits needs no certain holder to let go.
+bool waits_for_all_holders(const queue_ticket& t) {
+  return t.room == core::sharing{}.room || t.room == core::sharing::unlimited;
+}
+
+// What only the thread that took it can let go: a holder with more than one handle may have given one to another
+// thread, unless it is the thread itself.
+bool is_kept_by_its_thread(const lease_state& a) { return a.by && a.is_held() && (a.handles == 1 || a.is_of_thread); }
+
+}  // namespace
+
+void deadlock_watch::waits() noexcept {
+  auto none = base::instant::max();
+  const auto due = base::later(base::now(), a_moment);
+  if (due_.compare_exchange_strong(none, due)) maintenance_.wake_at(due);
+}
+
+// What fails is done when it is next due. Whoever has a ticket is seen here, or else finds that nothing is due.
+void deadlock_watch::run(const driver::limits& until) noexcept try {
+  due_ = base::instant::max();
+  auto now = waiting_holders();
+  if (!queue_.tickets().empty()) due_ = base::later(base::now(), pause);
+  if (now.empty() && watched_.empty()) return;
+  const driver::limits soon{.deadline = std::min(until.deadline, base::later(base::now(), longest_ticket_run)),
+                            .stop = until.stop};
+  db_.run(
+      soon,
+      [&](const store::access& db) {
+        declare(std::move(now), db);
+        if (!watched_.empty()) look(db);
+      },
+      purpose::releasing);
+} catch (const std::exception&) {
+}
+
+std::vector<deadlock_watch::watched> deadlock_watch::waiting_holders() {
+  std::vector<watched> out;
+  for (auto& each : queue_.long_waits(base::now() - a_moment)) {
+    if (!waits_for_all_holders(each.ticket)) continue;
+    watched one{.ticket = std::move(each.ticket)};
+    held_.each([&](const lease_ptr& a) {
+      if (a->taken_by == each.thread && is_kept_by_its_thread(*a))
+        one.has.push_back({.by = one.ticket.number,
+                           .name = std::string{a->name.view()},
+                           .acquisition = std::string{a->transaction ? std::string_view{} : a->id.text()}});
+    });
+    if (!one.has.empty()) out.push_back(std::move(one));
+  }
+  return out;
+}
+
+void deadlock_watch::declare(std::vector<watched> now, const store::access& db) {
+  std::map<core::ticket_number, watched> before;
+  before.swap(watched_);
+  for (auto& each : now) {
+    const auto number = each.ticket.number;
+    if (const auto known = before.find(number); known != before.end() && known->second.has == each.has) {
+      each.is_declared = known->second.is_declared;
+      each.suspected = std::move(known->second.suspected);
+      before.erase(known);
+    }
+    watched_.emplace(number, std::move(each));
+  }
+  for (const auto& [number, gone] : before) store::forget_held(db, number);
+  for (auto& [number, each] : watched_) {
+    if (each.is_declared) continue;
+    store::declare_held(db, each.has);
+    each.is_declared = true;
+  }
+}
+
+void deadlock_watch::look(const store::access& db) {
+  const auto all = store::waiting_holders(db);
+  for (auto& [number, each] : watched_) {
+    const auto cycle = core::find_cycle(all, number);
+    std::vector<core::ticket_number> found;
+    for (const auto* who : cycle) found.push_back(who->ticket);
+    if (!found.empty() && found == each.suspected) queue_.end_deadlocked(each.ticket, core::text_of(cycle));
+    each.suspected = std::move(found);
+  }
+}
+
+}  // namespace rowlock::inline v1::engine

@@ -1,0 +1,122 @@
+#include "recipes/quorum.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/waits.hpp"
+
+namespace rowlock::inline v1::recipes {
+
+quorum::quorum(std::size_t databases) : slots_(databases) { data_.lock()->unanswered = databases; }
+
+/// Looks at each member's own clock, and decides.
+void quorum::look(data& d) const {
+  for (auto& each : d.members) {
+    if (each.is_lost) continue;
+    const auto why = each.lock.why_lost();
+    if (why == loss_reason::none) continue;
+    each.is_lost = true;
+    d.why = why;
+  }
+  const auto lost = static_cast<std::size_t>(
+      std::count_if(d.members.begin(), d.members.end(), [](const member& each) { return each.is_lost; }));
+  const auto held = d.members.size() - lost;
+  if (d.now == status::asking && held >= majority())
+    d.now = status::held;
+  else if (d.now == status::asking && held + d.unanswered < majority())
+    d.now = status::refused;
+  else if (d.now == status::held && held < majority())
+    d.now = status::lost;
+}
+
+void quorum::answered(data& d) {
+  --d.unanswered;
+  look(d);
+  changed_.notify_all();
+}
+
+bool quorum::is_wanted() {
+  const auto d = data_.lock();
+  look(*d);
+  return d->now == status::asking || d->now == status::held;
+}
+
+// It is listened to before it counts, so that no loss of what counts is missed. Until it does the notice is deaf: a
+// lock that was lost at once runs it right here, and no callback of a user's may run on this thread, which the user may
+// want to join.
+std::optional<held_lock> quorum::granted(std::size_t database, held_lock lock) {
+  auto& mine = slots_[database];
+  mine.told.emplace(lock.lost(), notice{weak_from_this(), database});
+  mine.is_armed = true;
+  const auto d = data_.lock();
+  look(*d);
+  const bool is_wanted = d->now == status::asking || d->now == status::held;
+  if (!is_wanted || lock.why_lost() != loss_reason::none) {
+    answered(*d);
+    return lock;
+  }
+  const auto place =
+      std::find_if(d->members.begin(), d->members.end(), [&](const member& each) { return each.database > database; });
+  d->members.insert(place, {.database = database, .lock = std::move(lock)});
+  answered(*d);
+  return std::nullopt;
+}
+
+void quorum::refused() { answered(*data_.lock()); }
+
+void quorum::failed(const error& why) {
+  const auto d = data_.lock();
+  auto& all = d->answers;
+  ++all.failed;
+  if (!all.first_error) all.first_error = why;
+  if (!why.is_retryable() && !why.outcome_is_unknown()) {
+    ++all.hopeless;
+    if (!all.first_hopeless) all.first_hopeless = why;
+  }
+  answered(*d);
+}
+
+bool quorum::wait(base::instant until, const std::stop_token& stop) {
+  auto d = data_.lock();
+  base::wait_until(changed_, d.lock(), until, stop, [&] { return d->now != status::asking; });
+  return d->now == status::held || d->now == status::lost;
+}
+
+quorum::remains quorum::end() {
+  const auto d = data_.lock();
+  look(*d);
+  auto out = std::move(d->answers);
+  if (d->now == status::asking) out.failed += d->unanswered;
+  out.was_lost = d->now == status::lost;
+  d->now = status::over;
+  out.members = std::move(d->members);
+  d->members.clear();
+  return out;
+}
+
+loss_reason quorum::why_lost() {
+  const auto d = data_.lock();
+  look(*d);
+  return d->now == status::lost ? d->why : loss_reason::none;
+}
+
+std::stop_token quorum::lost() {
+  fire_if_lost();  // nobody may have come to it yet
+  return lost_.get_token();
+}
+
+void quorum::member_is_lost(std::size_t database) {
+  if (slots_[database].is_armed) fire_if_lost();
+}
+
+void quorum::fire_if_lost() {
+  {
+    const auto d = data_.lock();
+    look(*d);
+    changed_.notify_all();
+    if (d->now != status::lost || std::exchange(d->has_fired, true)) return;
+  }
+  lost_.request_stop();
+}
+
+}  // namespace rowlock::inline v1::recipes

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <rowlock/error.hpp>
+#include <rowlock/held_lock.hpp>
+#include <rowlock/loss_reason.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "base/guarded.hpp"
+#include "base/time.hpp"
+
+namespace rowlock::inline v1::recipes {
+
+/// One attempt to have a name in a majority of databases, and what became of it.
+///
+///   asking --a majority is held--> held --fewer are--> lost
+///      '-----no majority is left----------> refused
+///   each of them --end()--> over
+///
+/// A loss is final, as that of each member is: a member that joins later does not take back what somebody was told.
+///
+/// The validity has no allowance for drift of its own. Of two that believe in a majority there is one database in both,
+/// and of that each member's local deadline stays a margin ahead: that is all that exclusion needs. The clocks of the
+/// databases are never compared with each other.
+class quorum : public std::enable_shared_from_this<quorum> {
+ public:
+  struct member {
+    std::size_t database;
+    held_lock lock;
+    bool is_lost = false;
+  };
+  /// What there is to let go of, and how the databases answered until then.
+  struct remains {
+    std::vector<member> members{};
+    bool was_lost = false;
+    std::size_t failed = 0;    ///< by an error, or without an answer when time was over
+    std::size_t hopeless = 0;  ///< by an error that a repetition would not mend
+    std::optional<error> first_error{};
+    std::optional<error> first_hopeless{};
+  };
+
+  explicit quorum(std::size_t databases);
+
+  static std::size_t majority_of(std::size_t databases) noexcept { return databases / 2 + 1; }
+  std::size_t majority() const noexcept { return majority_of(slots_.size()); }
+
+  // For the threads that ask, each about its own database, once:
+  bool is_wanted();
+  /// Gives the lock back if it is too late for it.
+  std::optional<held_lock> granted(std::size_t database, held_lock lock);
+  void refused();
+  void failed(const error& why);
+
+  /// Whether it is held; false at the latest at `until`, or when it is stopped.
+  bool wait(base::instant until, const std::stop_token& stop);
+  /// Once; nobody joins any more.
+  remains end();
+
+  /// None once it is lost. Under a mutex: `use` calls nothing of this.
+  template <class Use>
+  void for_each_held(Use use) {
+    const auto d = data_.lock();
+    if (d->now == status::held)
+      for (const auto& each : d->members)
+        if (!each.is_lost) use(each);
+  }
+  loss_reason why_lost();
+  std::stop_token lost();
+
+ private:
+  enum class status : unsigned char { asking, held, lost, refused, over };
+  struct data {
+    status now = status::asking;
+    std::vector<member> members{};
+    std::size_t unanswered = 0;
+    loss_reason why = loss_reason::none;
+    bool has_fired = false;
+    remains answers{};
+  };
+  /// Told by a member's lost(). It keeps nothing alive: what a user does in a callback may be the end of all this.
+  struct notice {
+    std::weak_ptr<quorum> of;
+    std::size_t database;
+    void operator()() const {
+      if (const auto that = of.lock()) that->member_is_lost(database);
+    }
+  };
+  struct slot {
+    std::atomic<bool> is_armed{false};
+    std::optional<std::stop_callback<notice>> told{};
+  };
+
+  void look(data& d) const;
+  void answered(data& d);
+  void member_is_lost(std::size_t database);
+  void fire_if_lost();
+
+  base::guarded<data> data_;
+  std::condition_variable_any changed_;
+  std::stop_source lost_;
+  std::vector<slot> slots_;
+};
+
+}  // namespace rowlock::inline v1::recipes

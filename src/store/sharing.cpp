@@ -1,0 +1,119 @@
+#include "store/sharing.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/sharing.hpp"
+#include "core/sweep.hpp"
+#include "core/wait.hpp"
+
+namespace rowlock::inline v1::store {
+
+namespace {
+
+records run_one(dialect::verb how, const access& db, const lease_ref& one) {
+  return db.run(how,
+                {{field::name, one.name}, {field::acquisition, one.acquisition}, {field::lease, one.lease.count()}});
+}
+
+// Nothing was prolonged.
+renewal standing_of_share(const access& db, const lease_ref& one) {
+  if (find_share(db, one.name, one.acquisition)) return {};  // somebody had the row locked just then
+  const auto row = look_at(db, one.name);
+  return {.what = standing::lost, .left = {}, .why = row ? loss_reason::taken_over : loss_reason::row_vanished};
+}
+
+std::vector<renewal> prolong_each(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+  std::vector<renewal> out;
+  out.reserve(batch.size());
+  for (const auto& one : batch) {
+    const auto rows = run_one(how, db, one);
+    out.push_back(rows.empty() ? standing_of_share(db, one)
+                               : renewal{.what = standing::kept, .left = duration{rows[0].integer(field::left)}});
+  }
+  return out;
+}
+
+std::optional<converted> convert(dialect::verb how, const access& db, const conversion& what) {
+  const auto rows = db.run(how, {{field::name, what.lease.name},
+                                 {field::acquisition, what.lease.acquisition},
+                                 {field::owner, what.owner},
+                                 {field::thread, what.thread},
+                                 {field::note, what.note.empty() ? driver::argument{} : driver::argument{what.note}},
+                                 {field::attempt, what.attempt}});
+  if (rows.empty()) return std::nullopt;
+  return converted{.token = fencing_token{rows[0].integer(field::version)},
+                   .left = duration{rows[0].integer(field::left)}};
+}
+
+}  // namespace
+
+std::optional<converted> upgrade_share(const access& db, const conversion& what) {
+  return convert(dialect::verb::upgrade_share, db, what);
+}
+
+std::optional<converted> downgrade(const access& db, const conversion& what) {
+  return convert(dialect::verb::downgrade, db, what);
+}
+
+std::vector<renewal> renew_shares(const access& db, std::span<const lease_ref> batch) {
+  return prolong_each(dialect::verb::renew_share, db, batch);
+}
+
+std::vector<renewal> extend_shares(const access& db, std::span<const lease_ref> batch) {
+  return prolong_each(dialect::verb::extend_share, db, batch);
+}
+
+// Who waits is told of the end, or, where the database does not tell, found by whoever has released.
+std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch) {
+  std::vector<release_outcome> out;
+  out.reserve(batch.size());
+  for (const auto& one : batch) {
+    const auto rows = run_one(dialect::verb::release_share, db, one);
+    if (rows.empty()) {
+      const bool is_there = find_share(db, one.name, one.acquisition).has_value();
+      out.push_back(is_there ? release_outcome::pinned : release_outcome::gone);
+    } else {
+      const bool may_be_waited_for = !rows[0].has(field::waiting) || rows[0].is_true(field::waiting);
+      const bool is_told = rows[0].has(field::told) && !rows[0].is_null(field::told);
+      out.push_back(may_be_waited_for && !is_told ? release_outcome::released_untold : release_outcome::released);
+    }
+  }
+  return out;
+}
+
+// Some databases take off one at a time.
+bool reap_shares(const access& db, std::string_view name) {
+  bool out = false;
+  while (!db.run(dialect::verb::reap_shares, {{field::name, name}}).empty()) out = true;
+  return out;
+}
+
+std::vector<sharer> sharers(const access& db, std::string_view name) {
+  std::vector<sharer> out;
+  for (const auto& r : db.run(dialect::verb::sharers, {{field::name, name}}))
+    out.push_back({.info = info_of(r), .acquisition = r.text(field::acquisition)});
+  return out;
+}
+
+std::optional<sharer> find_share(const access& db, std::string_view name, std::string_view acquisition) {
+  auto all = sharers(db, name);
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const sharer& each) { return each.acquisition == acquisition; });
+  return found == all.end() ? std::nullopt : std::optional{std::move(*found)};
+}
+
+std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number) {
+  std::vector<std::string> out;
+  for (const auto& r : db.run(dialect::verb::find_dead_shares, {{field::name, after},
+                                                                {field::number, static_cast<std::int64_t>(number)},
+                                                                {field::retention, core::ticket_retention.count()}}))
+    out.push_back(r.text(field::name));
+  return out;
+}
+
+void purge_shares(const access& db, std::string_view name) {
+  db.run(dialect::verb::purge_shares, {{field::name, name}});
+}
+
+}  // namespace rowlock::inline v1::store

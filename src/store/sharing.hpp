@@ -1,0 +1,57 @@
+#pragma once
+
+#include <rowlock/fencing_token.hpp>
+#include <rowlock/lock_info.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/leases.hpp"
+
+/// What holders that share a name have in its stead: a row each in a table of their own, beside the row of the name,
+/// which has their number. A batch may hold a name more than once.
+namespace rowlock::inline v1::store {
+
+std::vector<renewal> renew_shares(const access& db, std::span<const lease_ref> batch);
+std::vector<renewal> extend_shares(const access& db, std::span<const lease_ref> batch);
+std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch);
+
+/// Whose lease is converted, and by what it is known.
+struct conversion {
+  lease_ref lease;
+  std::string_view owner;
+  std::string_view thread;
+  std::string_view note;
+  std::string_view attempt{};  ///< of a downgrade: any that was never used
+};
+struct converted {
+  fencing_token token{};
+  duration left{};
+};
+/// From a share to having the name alone. nullopt: others share it, or it is not ours any more.
+std::optional<converted> upgrade_share(const access& db, const conversion& what);
+/// From having the name alone to a share. nullopt: it is not ours any more.
+std::optional<converted> downgrade(const access& db, const conversion& what);
+
+/// Takes off what holders have whose leases have ended. true: there were some.
+bool reap_shares(const access& db, std::string_view name);
+
+/// Whoever shares the name, in the order of the tokens.
+struct sharer {
+  lock_info info;
+  std::string acquisition;
+};
+std::vector<sharer> sharers(const access& db, std::string_view name);
+/// nullopt: not among them.
+std::optional<sharer> find_share(const access& db, std::string_view name, std::string_view acquisition);
+
+/// Names after that one with rows of dead holders, at most so many.
+std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number);
+/// Deletes what is left of dead holders.
+void purge_shares(const access& db, std::string_view name);
+
+}  // namespace rowlock::inline v1::store

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "cluster/three_nodes.hpp"
+#include "server/private_server.hpp"
+
+namespace rowlock::test {
+
+/// Oracle's server as a member of a replication group: ROWLOCK_TEST_MYSQLD has the words that start it.
+class mysql_member : public private_server {
+ public:
+  mysql_member();
+  explicit mysql_member(const mysql_member& first);
+
+  static bool can_run();
+
+  server_address address() const override;
+  std::unique_ptr<server_database> open() const override;
+  std::uint16_t group_port() const { return group_port_; }
+  /// Those are the addresses of all of its members.
+  void belong_to(std::string group) { group_ = std::move(group); }
+  void execute(const std::string& sql) const;
+
+ private:
+  words program() const;
+  words command() const override;
+  bool answers() const override;
+
+  std::uint16_t port_ = free_port();
+  std::uint16_t group_port_ = free_port();
+  std::string group_{};
+};
+
+/// Of its members, one is the primary.
+class mysql_group : public three_nodes<mysql_member> {
+ public:
+  mysql_group();
+
+  void make_primary(std::size_t which) const;
+  /// One that has ended, or was put out of the group, comes back.
+  void rejoin(std::size_t which) const;
+  /// Returns when all belong to it, and agree on one that is the primary.
+  void wait_for_all() const;
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,216 @@
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <shared_mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "contract/contract.hpp"
+#include "support/slowness.hpp"
+#include "support/tier.hpp"
+
+// Threads that have one name and wait for another, in a circle.
+
+namespace rowlock::test {
+namespace {
+
+class deadlocks : public contract {
+ protected:
+  /// Has one name; then, when all have theirs, waits for the next. nullopt: it got that one, too.
+  static std::optional<error> lock_both(client& by, const std::string& first, const std::string& second,
+                                        std::atomic<int>& missing, const lock_options& options) {
+    mutex one{by, first, options};
+    mutex two{by, second, options};
+    const std::lock_guard has_one{one};
+    for (--missing; missing > 0;) std::this_thread::yield();
+    return error_of([&] {
+      two.lock();
+      two.unlock();
+      return true;
+    });
+  }
+
+  /// So many threads in a circle, through two clients. How many ended in a deadlock, and what the last of them said.
+  std::pair<int, std::string> in_a_circle(int number, const lock_options& options) {
+    auto one = connect();
+    auto other = connect();
+    std::atomic<int> missing{number};
+    std::vector<std::unique_ptr<background<std::optional<error>>>> all;
+    for (int i = 0; i < number; ++i)
+      all.push_back(std::make_unique<background<std::optional<error>>>([&, i](std::stop_token) {
+        return lock_both(i % 2 == 0 ? one : other, "name " + std::to_string(i),
+                         "name " + std::to_string((i + 1) % number), missing, options);
+      }));
+    const auto from = std::chrono::steady_clock::now();
+    std::pair<int, std::string> out;
+    for (const auto& each : all)
+      if (const auto e = each->get()) {
+        EXPECT_EQ(e->code(), errc::deadlock) << e->what();
+        EXPECT_FALSE(e->is_retryable());
+        ++out.first;
+        out.second = e->what();
+      }
+    EXPECT_LT(std::chrono::steady_clock::now() - from, 2s + slack);
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
+    return out;
+  }
+};
+ROWLOCK_CONTRACT_SUITE(deadlocks, every_pair());
+class deadlocks_of_many : public deadlocks {};
+ROWLOCK_CONTRACT_SUITE(deadlocks_of_many, usual_pairs());
+
+TEST_P(deadlocks, of_two_threads_end_with_one_of_them) {
+  const auto [victims, text] = in_a_circle(2, with());
+  EXPECT_EQ(victims, 1);
+  EXPECT_NE(text.find("\"name 0\""), std::string::npos) << text;
+  EXPECT_NE(text.find("\"name 1\""), std::string::npos) << text;
+}
+
+TEST_P(deadlocks_of_many, of_three_in_turn) { EXPECT_EQ(in_a_circle(3, with({.fairness = fairness::fifo})).first, 1); }
+
+TEST_P(deadlocks_of_many, of_ten) { EXPECT_EQ(in_a_circle(10, with()).first, 1); }
+
+TEST_P(deadlocks_of_many, of_who_shares_a_name) {
+  auto one = connect();
+  auto other = connect();
+  shared_mutex shared_by_one{one, "shared"};
+  shared_mutex shared_by_other{other, "shared"};
+  mutex alone_by_one{one, "alone", with()};
+  mutex alone_by_other{other, "alone", with()};
+  std::atomic<int> missing{2};
+  const auto meet = [&] {
+    for (--missing; missing > 0;) std::this_thread::yield();
+  };
+  background reader{[&](std::stop_token) {
+    const std::shared_lock has{shared_by_one};
+    meet();
+    return error_of([&] { return alone_by_one.lock(), alone_by_one.unlock(), true; }).has_value();
+  }};
+  background writer{[&](std::stop_token) {
+    const std::lock_guard has{alone_by_other};
+    meet();
+    return error_of([&] { return shared_by_other.lock(), shared_by_other.unlock(), true; }).has_value();
+  }};
+  const bool is_reader = reader.get();
+  EXPECT_NE(is_reader, writer.get()) << "one of them, and the other has it then";
+}
+
+TEST_P(deadlocks_of_many, with_oneself) {
+  auto locks = connect();
+  mutex order{locks, "orders/42", with()};
+  const std::lock_guard has{order};
+  const auto e = error_of([&] { return locks.acquire("orders/42", with()); });
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->code(), errc::deadlock);
+  EXPECT_FALSE(order.held().lost().stop_requested());
+}
+
+TEST_P(deadlocks_of_many, of_holders_with_names_of_their_own) {
+  auto locks = connect();
+  const auto job = [](const char* name) { return with({.as = holder::named(name)}); };
+  const auto one = locks.acquire("a", job("one"));
+  background other{[&](std::stop_token stop) {
+    const auto two = locks.acquire("b", job("two"));
+    return error_of([&] { return locks.acquire("a", job("two"), std::move(stop)); });
+  }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  const auto mine = error_of([&] { return locks.acquire("b", job("one")); });
+  ASSERT_TRUE(mine);
+  EXPECT_EQ(mine->code(), errc::deadlock);
+  other.stop();
+  EXPECT_EQ(other.get()->code(), errc::cancelled);
+}
+
+TEST_P(deadlocks_of_many, are_not_seen_where_a_holder_works_for_long) {
+  auto locks = connect();
+  auto elsewhere = connect();
+  mutex a{locks, "a", with()};
+  mutex b{locks, "b", with()};
+  mutex b_elsewhere{elsewhere, "b", with()};
+  mutex c{elsewhere, "c", with()};
+  auto works = elsewhere.acquire("c", with());  // as nobody's thread
+  background second{[&](std::stop_token) {
+    const std::lock_guard has{b_elsewhere};
+    const std::lock_guard then{c};
+    return true;
+  }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  background first{[&](std::stop_token) {
+    const std::lock_guard has{a};
+    const std::lock_guard then{b};
+    return true;
+  }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 2; }));
+  EXPECT_FALSE(first.is_done_within(2500ms));
+  works.release();
+  EXPECT_TRUE(first.get());
+  EXPECT_TRUE(second.get());
+}
+
+TEST_P(deadlocks_of_many, are_not_seen_among_threads_that_keep_an_order) {
+  auto one = connect();
+  auto other = connect();
+  std::atomic<bool> is_over{false};
+  std::atomic<int> cycles{0};
+  std::atomic<int> failures{0};
+  {
+    std::vector<std::jthread> crowd;
+    for (int t = 0; t < 6; ++t)
+      crowd.emplace_back([&, t] {
+        auto& by = t % 2 == 0 ? one : other;
+        mutex a{by, "a", with()};
+        mutex b{by, "b", with()};
+        while (!is_over) {
+          if (error_of([&] {
+                const std::lock_guard has{a};
+                const std::lock_guard then{b};
+                return true;
+              }))
+            ++failures;
+          ++cycles;
+        }
+      });
+    std::this_thread::sleep_for(std::chrono::seconds{many(20, 3)});
+    is_over = true;
+  }
+  EXPECT_EQ(failures, 0);
+  EXPECT_GT(cycles, 20);
+}
+
+// Whatever comes first: nothing is left behind, and the other has it then.
+TEST_P(deadlocks_of_many, that_are_cancelled_as_they_are_found) {
+  auto locks = connect();
+  std::mt19937 random{std::random_device{}()};
+  for (int round = 0; round < many(10, 2); ++round) {
+    std::atomic<int> missing{2};
+    const auto lock_both = [&](const char* first, const char* second, std::stop_token stop) {
+      mutex one{locks, first, with()};
+      mutex two{locks, second, with()};
+      const std::lock_guard has{one};
+      for (--missing; missing > 0;) std::this_thread::yield();
+      const auto e = error_of([&] {
+        if (two.lock(std::move(stop))) two.unlock();
+        return true;
+      });
+      return !e || e->code() == errc::deadlock;
+    };
+    background left{[&](std::stop_token stop) { return lock_both("a", "b", std::move(stop)); }};
+    background right{[&](std::stop_token stop) { return lock_both("b", "a", std::move(stop)); }};
+    static_cast<void>(left.is_done_within(std::chrono::milliseconds{900 + random() % 600}));
+    left.stop();
+    EXPECT_TRUE(left.get());
+    EXPECT_TRUE(right.get());
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
+    EXPECT_TRUE(can_have(locks, "a"));
+    EXPECT_TRUE(can_have(locks, "b"));
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,404 @@
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "contract/contract.hpp"
+#include "support/slowness.hpp"
+
+namespace rowlock::test {
+namespace {
+
+constexpr auto* lead_of = "lead";
+
+/// What an observer is told: each term; 0: nobody leads.
+class told_terms {
+ public:
+  election::observer observer() {
+    return [this](const std::optional<lock_info>& leader) {
+      const std::lock_guard lock{mutex_};
+      all_.push_back(leader ? leader->token.value() : 0);
+    };
+  }
+  std::vector<std::int64_t> all() const {
+    const std::lock_guard lock{mutex_};
+    return all_;
+  }
+  /// Whether that is the last thing that is told.
+  bool ends_with(std::int64_t term) const {
+    return eventually([&] {
+      const auto seen = all();
+      return !seen.empty() && seen.back() == term;
+    });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::int64_t> all_;
+};
+
+/// What a leader does that has nothing to do: until it is told to end.
+class idle_work {
+ public:
+  election::work work() {
+    return [this](const std::stop_token& told, const held_lock& lead) {
+      term_ = lead.token().value();
+      while (!told.stop_requested()) std::this_thread::sleep_for(1ms);
+      ++ended_;
+    };
+  }
+  std::int64_t term() const { return term_; }
+  int ended() const { return ended_; }
+  /// Whether a term after that one begins.
+  bool leads_after(std::int64_t term) const {
+    return eventually([&] { return term_ > term; });
+  }
+
+ private:
+  std::atomic<std::int64_t> term_{0};
+  std::atomic<int> ended_{0};
+};
+
+class electing : public contract {
+ protected:
+  static election_options brisk(lock_options options = {}) {
+    return {.lock = with(std::move(options)), .look_every = 10ms};
+  }
+  bool is_waiting(client& looks, std::size_t number = 1) {
+    return eventually([&] { return looks.waiters(lead_of).size() >= number; });
+  }
+};
+ROWLOCK_CONTRACT_SUITE(electing, leases(usual_pairs()));
+class electing_by_any_strategy : public electing {};
+ROWLOCK_CONTRACT_SUITE(electing_by_any_strategy, usual_pairs());
+
+// --- campaigns -------------------------------------------------------------------------------------------------------
+
+TEST_P(electing, has_one_leader_at_a_time_and_terms_that_grow) {
+  auto here = connect({.application = "here"});
+  auto there = connect();
+  election mine{here, lead_of, brisk({.note = "first"})};
+  election its{there, lead_of, brisk()};
+  EXPECT_EQ(mine.name(), lock_name{lead_of});
+  EXPECT_FALSE(its.leader().has_value());
+  fencing_token last{};
+  for (int i = 0; i < 3; ++i) {
+    auto first = mine.campaign();
+    EXPECT_GT(first.token(), last);
+    EXPECT_FALSE(its.try_campaign().has_value());
+    EXPECT_FALSE(its.try_campaign_for(20ms).has_value());
+    const auto seen = its.leader().value();
+    EXPECT_EQ(seen.token, first.token());
+    EXPECT_EQ(seen.note, "first");
+    EXPECT_EQ(seen.owner.substr(0, 5), "here:");
+    EXPECT_GE(seen.held_for.value(), 0us);
+    first.release();
+    const auto second = its.try_campaign();
+    ASSERT_TRUE(second.has_value());
+    EXPECT_GT(second->token(), seen.token);
+    last = second->token();
+  }
+  EXPECT_FALSE(mine.leader().has_value());
+}
+
+TEST_P(electing, is_won_by_one_who_waits_as_soon_as_the_leader_resigns) {
+  auto here = connect();
+  auto there = connect();
+  election mine{here, lead_of, brisk({.lease = 1h})};
+  election its{there, lead_of, brisk({.lease = 1h})};
+  const auto takeover = [&] {
+    auto first = mine.campaign();
+    background waiting{[&](std::stop_token stop) { return its.campaign(std::move(stop)); }};
+    EXPECT_TRUE(is_waiting(here));
+    const stopwatch watch;
+    first.release();
+    const auto second = waiting.get();
+    return watch.elapsed();
+  };
+  EXPECT_LE(shortest(100ms * slowness, takeover), 500ms * slowness);
+}
+
+TEST_P(electing, ends_a_wait_by_its_stop_token) {
+  auto here = connect();
+  auto there = connect();
+  const auto held = here.acquire(lead_of, with());
+  election its{there, lead_of, brisk()};
+  background waiting{[&](std::stop_token stop) {
+    return error_of([&] { return its.campaign(std::move(stop)).token() > fencing_token{}; });
+  }};
+  EXPECT_TRUE(is_waiting(here)) << "whoever has the name leads";
+  waiting.stop();
+  EXPECT_EQ(waiting.get().value().code(), errc::cancelled);
+}
+
+TEST_P(electing, in_turn_is_won_by_who_began_to_wait_first) {
+  auto here = connect();
+  auto there = connect();
+  election fair{here, lead_of, brisk({.fairness = fairness::fifo})};
+  election fair_too{there, lead_of, brisk({.fairness = fairness::fifo})};
+  auto first = fair.campaign();
+  background second{[&](std::stop_token stop) { return fair_too.campaign(std::move(stop)); }};
+  EXPECT_TRUE(is_waiting(here));
+  background third{[&](std::stop_token stop) { return fair.campaign(std::move(stop)); }};
+  EXPECT_TRUE(is_waiting(here, 2));
+  first.release();
+  auto lead = second.get();
+  EXPECT_FALSE(third.is_done_within(a_moment));
+  lead.release();
+  EXPECT_GT(third.get().token(), fencing_token{});
+}
+
+// The row of a lease that is handed over shows its first holder, and no later token.
+TEST_P(electing, shows_each_leader_also_of_one_client) {
+  auto here = connect();
+  auto there = connect();
+  election mine{here, lead_of, brisk()};
+  election looks{there, lead_of, brisk()};
+  auto first = mine.campaign();
+  background waiting{[&](std::stop_token stop) { return mine.campaign(std::move(stop)); }};
+  EXPECT_TRUE(is_waiting(there));
+  first.release();
+  const auto second = waiting.get();
+  EXPECT_EQ(looks.leader().value().token, second.token());
+  EXPECT_EQ(here.stats().handovers, 0U);
+}
+
+// --- lead() ----------------------------------------------------------------------------------------------------------
+
+TEST_P(electing, ends_the_work_of_one_who_lost_the_lead_and_lets_him_campaign_again) {
+  auto here = connect();
+  auto there = connect();
+  election mine{here, lead_of, brisk({.lease = 3s})};
+  idle_work work;
+  background leading{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
+  ASSERT_TRUE(work.leads_after(0));
+  const auto first = work.term();
+  EXPECT_TRUE(there.force_release(lead_of));
+  EXPECT_TRUE(work.leads_after(first));
+  EXPECT_EQ(work.ended(), 1);
+  EXPECT_EQ(there.find(lead_of).value().token.value(), work.term());
+  leading.stop();
+  EXPECT_FALSE(leading.get()) << "it was stopped";
+  EXPECT_EQ(work.ended(), 2);
+}
+
+TEST_P(electing, ends_at_once_when_it_is_stopped_and_hands_over) {
+  auto here = connect();
+  auto there = connect();
+  election mine{here, lead_of, brisk({.lease = 1h})};
+  election its{there, lead_of, brisk({.lease = 1h})};
+  idle_work work;
+  idle_work its_work;
+  background leading{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
+  ASSERT_TRUE(work.leads_after(0));
+  background standing_by{[&](std::stop_token stop) { return its.lead(std::move(stop), its_work.work()); }};
+  EXPECT_TRUE(is_waiting(here));
+  const stopwatch watch;
+  leading.stop();
+  EXPECT_FALSE(leading.get());
+  EXPECT_TRUE(its_work.leads_after(work.term()));
+  EXPECT_LE(watch.elapsed(), slack);
+
+  background waiting{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
+  EXPECT_TRUE(is_waiting(here));
+  waiting.stop();
+  EXPECT_FALSE(waiting.get());
+  EXPECT_EQ(work.ended(), 1) << "it did not lead again";
+}
+
+TEST_P(electing, is_over_when_the_work_returns) {
+  auto here = connect();
+  election mine{here, lead_of, brisk()};
+  int calls = 0;
+  EXPECT_TRUE(mine.lead({}, [&](const std::stop_token& told, const held_lock& lead) {
+    ++calls;
+    EXPECT_FALSE(told.stop_requested());
+    EXPECT_EQ(mine.leader().value().token, lead.token());
+  }));
+  EXPECT_EQ(calls, 1);
+  EXPECT_FALSE(mine.leader().has_value());
+}
+
+TEST_P(electing, goes_on_if_the_lead_was_lost_before_the_work_returned) {
+  auto here = connect();
+  election mine{here, lead_of, brisk({.lease = 1h})};
+  int calls = 0;
+  EXPECT_TRUE(mine.lead({}, [&](const std::stop_token&, const held_lock&) {
+    if (++calls > 1) return;
+    db().steal(lead_of);
+    db().vacate(lead_of);
+  }));
+  EXPECT_EQ(calls, 2) << "the work may have overlapped with another leader's";
+}
+
+TEST_P(electing, passes_on_what_the_work_throws_and_resigns) {
+  auto here = connect();
+  election mine{here, lead_of, brisk()};
+  EXPECT_THROW(mine.lead({}, [](const std::stop_token&, const held_lock&) { throw std::domain_error{"of the work"}; }),
+               std::domain_error);
+  EXPECT_FALSE(mine.leader().has_value());
+  EXPECT_TRUE(throws(errc::lock_lost, [&] {
+    mine.lead({}, [](const std::stop_token&, const held_lock&) {
+      throw error{errc::lock_lost, "of another lock: nobody has told this work to end"};
+    });
+  }));
+  std::stop_source stop;
+  EXPECT_FALSE(mine.lead(stop.get_token(), [&](const std::stop_token& told, const held_lock&) {
+    auto other = mine.try_campaign();
+    EXPECT_FALSE(other.has_value());
+    stop.request_stop();
+    static_cast<void>(mine.campaign(told));  // is cancelled
+  }));
+}
+
+TEST_P(electing, is_lost_when_the_client_is_closed) {
+  auto here = connect();
+  election mine{here, lead_of, brisk()};
+  told_terms told;
+  auto looking = mine.observe(told.observer());
+  idle_work work;
+  background leading{
+      [&](std::stop_token stop) { return error_of([&] { return mine.lead(std::move(stop), work.work()); }); }};
+  ASSERT_TRUE(work.leads_after(0));
+  here.close();
+  EXPECT_EQ(leading.get().value().code(), errc::client_closed);
+  EXPECT_EQ(work.ended(), 1);
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(mine.leader()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { looking = mine.observe(told.observer()); }));
+  looking.stop();
+}
+
+TEST_P(electing, resigns_in_favour_of_those_who_wait) {
+  auto here = connect();
+  auto there = connect();
+  election mine{here, lead_of, brisk({.lease = 1h})};
+  election its{there, lead_of, brisk({.lease = 1h})};
+  idle_work work;
+  idle_work its_work;
+  background leading{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
+  ASSERT_TRUE(work.leads_after(0));
+  background standing_by{[&](std::stop_token stop) { return its.lead(std::move(stop), its_work.work()); }};
+  EXPECT_TRUE(is_waiting(here));
+  mine.resign();
+  ASSERT_TRUE(its_work.leads_after(work.term()));
+  EXPECT_TRUE(is_waiting(here)) << "it campaigns again";
+  EXPECT_FALSE(leading.is_done_within(a_moment));
+  mine.resign();
+  EXPECT_FALSE(leading.is_done_within(a_moment)) << "one that waits waits on";
+  its.resign();
+  EXPECT_TRUE(work.leads_after(its_work.term()));
+  EXPECT_EQ(work.ended(), 1);
+}
+
+// --- observers -------------------------------------------------------------------------------------------------------
+
+TEST_P(electing, tells_observers_of_each_change_in_order) {
+  auto here = connect();
+  auto there = connect();
+  election mine{here, lead_of, brisk()};
+  election its{there, lead_of, brisk()};
+  told_terms told;
+  const auto looking = its.observe(told.observer());
+  ASSERT_TRUE(told.ends_with(0));
+  std::vector<std::int64_t> expected{0};
+  for (auto* each : {&mine, &its, &mine}) {
+    auto lead = each->campaign();
+    const auto term = lead.token().value();
+    ASSERT_TRUE(told.ends_with(term));
+    lead.release();
+    ASSERT_TRUE(told.ends_with(0));
+    expected.insert(expected.end(), {term, 0});
+  }
+  EXPECT_EQ(told.all(), expected);
+}
+
+TEST_P(electing, tells_observers_the_last_state_however_fast_leaders_change) {
+  auto here = connect();
+  auto there = connect();
+  election mine{here, lead_of, brisk()};
+  election its{there, lead_of, brisk()};
+  told_terms told;
+  const auto looking = its.observe(told.observer());
+  for (int i = 0; i < 50; ++i) static_cast<void>((i % 2 == 0 ? mine : its).campaign().token());
+  const auto last = mine.campaign();
+  ASSERT_TRUE(told.ends_with(last.token().value()));
+  auto terms = told.all();
+  std::erase(terms, 0);
+  EXPECT_TRUE(std::is_sorted(terms.begin(), terms.end()));
+}
+
+TEST_P(electing, observes_until_it_is_told_to_stop) {
+  auto here = connect();
+  election mine{here, lead_of, brisk()};
+  told_terms told;
+  auto looking = mine.observe(told.observer());
+  ASSERT_TRUE(told.ends_with(0));
+  auto moved = std::move(looking);
+  moved.stop();
+  const auto lead = mine.campaign();
+  looking.stop();  // NOLINT(bugprone-use-after-move): it observes nothing, and that is no error
+  EXPECT_EQ(told.all(), std::vector<std::int64_t>{0});
+
+  std::atomic<int> calls{0};
+  std::atomic<bool> is_there{false};
+  std::atomic<bool> has_stopped{false};
+  std::optional<election::observation> by_itself;
+  by_itself.emplace(mine.observe([&](const std::optional<lock_info>&) {
+    if (calls++ == 0) throw std::domain_error{"which nobody hears"};
+    EXPECT_TRUE(is_there);
+    by_itself->stop();
+    has_stopped = true;
+  }));
+  is_there = true;
+  ASSERT_TRUE(eventually([&] { return calls == 1; }));
+  EXPECT_TRUE(here.force_release(lead_of));
+  ASSERT_TRUE(eventually([&] { return has_stopped.load(); }));
+  const auto again = mine.campaign();
+  by_itself.reset();
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_P(electing, observes_on_when_the_database_has_refused_a_look) {
+  const recorder heard;
+  auto here = connect({.observer = heard.observer()});
+  election mine{here, lead_of, brisk()};
+  told_terms told;
+  const auto looking = mine.observe(told.observer());
+  ASSERT_TRUE(told.ends_with(0));
+  db().drop_tables();
+  ASSERT_TRUE(eventually([&] { return !heard.all<events::failed>().empty(); }));
+  here.migrate();
+  const auto lead = mine.campaign();
+  EXPECT_TRUE(told.ends_with(lead.token().value()));
+}
+
+// --- what it refuses -------------------------------------------------------------------------------------------------
+
+TEST_P(electing_by_any_strategy, takes_only_what_can_be_an_election) {
+  auto here = connect();
+  const auto make = [&](election_options options) { const election made{here, lead_of, std::move(options)}; };
+  EXPECT_EQ(error_of([&] { return make(brisk()), true; }).has_value(), !GetParam().has_lease);
+  EXPECT_TRUE(throws(errc::unsupported, [&] { make({.lock = {.strategy = strategy::for_update}}); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { make({.lock = {.as = holder::named("me")}}); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { make({.lock = {.lease = 1ms}}); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { make({.look_every = 9ms}); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { make({.look_every = 25h}); }));
+}
+
+TEST_P(electing_by_any_strategy, sees_no_leader_in_a_transaction_nor_in_those_who_share) {
+  auto here = connect();
+  election mine{here, lead_of};
+  if (!GetParam().has_lease) {
+    const auto held = here.acquire(lead_of, with());
+    EXPECT_FALSE(mine.try_campaign().has_value());
+    EXPECT_FALSE(mine.leader().has_value());
+  }
+  const auto shared = connect().acquire_shared("shared");
+  EXPECT_FALSE((election{here, "shared"}.leader().has_value()));
+}
+
+}  // namespace
+}  // namespace rowlock::test

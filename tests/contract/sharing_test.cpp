@@ -1,0 +1,649 @@
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <thread>
+
+#include "contract/contract.hpp"
+#include "support/tier.hpp"
+
+namespace rowlock::test {
+namespace {
+
+// The parameter's strategy is that of who wants the name alone.
+class sharing : public contract {
+ protected:
+  static constexpr const char* name = "orders/42";
+
+  using waiter = background<held_lock>;
+  std::unique_ptr<waiter> start_to_share(client& locks, fairness how, const std::string& note = {}) {
+    const auto before = db().tickets();
+    auto out = std::make_unique<waiter>([&locks, how, note](std::stop_token stop) {
+      return locks.acquire_shared(name, {.fairness = how, .note = note}, std::move(stop));
+    });
+    EXPECT_TRUE(eventually([&] { return db().tickets() == before + 1; }));
+    return out;
+  }
+  /// Calls of the database that give shares.
+  static std::uint64_t grants(const client& of) {
+    std::uint64_t out = 0;
+    for (const auto& each : of.stats().statements)
+      if (each.operation == "acquiring")
+        for (const auto count : each.took.counts) out += count;
+    return out;
+  }
+};
+ROWLOCK_CONTRACT_SUITE(sharing, every_pair());
+class sharing_crowd : public sharing {};
+ROWLOCK_CONTRACT_SUITE(sharing_crowd, usual_pairs());
+
+TEST_P(sharing, readers_have_a_name_together_and_nobody_alone) {
+  auto locks = connect();
+  auto other = connect();
+  auto one = locks.acquire_shared(name);
+  auto two = other.try_acquire_shared(name);
+  auto three = locks.try_acquire_shared(name);
+  ASSERT_TRUE(two && three);
+  EXPECT_GT(two->token(), one.token());
+  EXPECT_GT(three->token(), two->token());
+  EXPECT_FALSE(locks.try_acquire(name, with()));
+  EXPECT_FALSE(other.try_acquire(name, with()));
+  one.release();
+  two->release();
+  EXPECT_FALSE(other.try_acquire(name, with()));
+  const auto last = three->token();
+  three->release();
+  const auto alone = other.try_acquire(name, with());
+  ASSERT_TRUE(alone);
+  EXPECT_GT(alone->token(), last);
+}
+
+TEST_P(sharing, who_has_it_alone_excludes_readers) {
+  auto locks = connect();
+  auto other = connect();
+  auto alone = locks.acquire(name, with());
+  EXPECT_FALSE(other.try_acquire_shared(name));
+  EXPECT_FALSE(locks.try_acquire_shared(name));
+  const auto token = alone.token();
+  alone.release();
+  const auto reader = other.try_acquire_shared(name);
+  ASSERT_TRUE(reader);
+  EXPECT_GT(reader->token(), token);
+}
+
+TEST_P(sharing, a_name_is_shared_again_and_again) {
+  auto locks = connect();
+  fencing_token last;
+  for (int i = 0; i < 5; ++i) {
+    auto reader = locks.acquire_shared(name);
+    EXPECT_GT(reader.token(), last);
+    last = reader.token();
+    reader.release();
+    auto alone = locks.acquire(name, with());
+    EXPECT_GT(alone.token(), last);
+    last = alone.token();
+  }
+  EXPECT_TRUE(locks.sharers(name).empty());
+}
+
+TEST_P(sharing, a_writer_waits_for_the_last_reader) {
+  auto locks = connect();
+  auto other = connect();
+  auto one = locks.acquire_shared(name);
+  auto two = locks.acquire_shared(name);
+  std::atomic<bool> is_in{false};
+  std::jthread writer{[&] {
+    const auto alone = other.acquire(name, with());
+    is_in = true;
+  }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() > 0 || is_in; }));
+  one.release();
+  EXPECT_FALSE(is_in);
+  two.release();
+  EXPECT_TRUE(eventually([&] { return is_in.load(); }));
+}
+
+TEST_P(sharing, readers_that_wait_have_it_when_the_writer_is_gone) {
+  auto locks = connect();
+  auto other = connect();
+  auto alone = locks.acquire(name, with());
+  std::atomic<int> in{0};
+  std::atomic<bool> is_over{false};
+  std::vector<std::jthread> readers;
+  for (int i = 0; i < 4; ++i)
+    readers.emplace_back([&, i] {
+      const auto held = (i % 2 == 0 ? locks : other).acquire_shared(name);
+      ++in;
+      while (!is_over) std::this_thread::yield();
+    });
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 4; }));
+  EXPECT_EQ(in, 0);
+  alone.release();
+  EXPECT_TRUE(eventually([&] { return in == 4; })) << in << " of 4 at once";
+  is_over = true;
+}
+
+TEST_P(sharing, readers_of_one_client_have_it_by_one_statement) {
+  auto locks = connect();
+  auto other = connect();
+  for (const auto how : {fairness::unfair, fairness::fifo}) {
+    auto writer = other.acquire(name, with());
+    constexpr int readers = 20;
+    std::vector<std::unique_ptr<waiter>> all;
+    for (int i = 0; i < readers; ++i) all.push_back(start_to_share(locks, how, "reader " + std::to_string(i)));
+    const auto before = grants(locks);
+    writer.release();
+    std::set<std::int64_t> tokens;
+    std::set<std::string> notes;
+    std::vector<held_lock> held;
+    for (const auto& each : all) held.push_back(each->get());
+    EXPECT_LE(grants(locks) - before, readers / 2U) << "a few, where the machine is busy";
+    EXPECT_TRUE(eventually([&] { return locks.find(name).value().sharers == readers; }));
+    for (const auto& each : locks.sharers(name)) {
+      tokens.insert(each.token.value());
+      notes.insert(each.note);
+    }
+    EXPECT_EQ(tokens.size(), readers * 1U);
+    EXPECT_EQ(notes.size(), readers * 1U);
+    for (const auto& each : held) EXPECT_TRUE(tokens.contains(each.token().value()));
+    held[0].release();
+    EXPECT_FALSE(other.try_acquire(name, with()));
+    held.clear();
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 0 && db().shares() == 0; }));
+  }
+}
+
+TEST_P(sharing, readers_that_come_before_a_writer_have_it_without_those_that_come_after) {
+  auto locks = connect();
+  auto other = connect();
+  auto first = other.acquire(name, with());
+  std::vector<std::unique_ptr<waiter>> early;
+  std::vector<std::unique_ptr<waiter>> late;
+  for (int i = 0; i < 5; ++i) early.push_back(start_to_share(locks, fairness::fifo));
+  background writer{
+      [&](std::stop_token stop) { return other.acquire(name, with({.fairness = fairness::fifo}), std::move(stop)); }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 6; }));
+  for (int i = 0; i < 6; ++i) late.push_back(start_to_share(locks, fairness::fifo));
+  first.release();
+  std::vector<held_lock> held;
+  for (const auto& each : early) held.push_back(each->get());
+  for (const auto& each : late) EXPECT_FALSE(each->is_done_within(a_moment / 6));
+  EXPECT_FALSE(writer.is_done_within(a_moment));
+  held.clear();
+  auto alone = writer.get();
+  for (const auto& each : late) EXPECT_FALSE(each->is_done_within(a_moment / 6));
+  const auto token = alone.token();
+  alone.release();
+  for (const auto& each : late) EXPECT_GT(each->get().token(), token);
+}
+
+TEST_P(sharing, readers_that_go_while_it_is_got_for_them_leave_nothing) {
+  auto locks = connect();
+  auto other = connect();
+  for (int round = 0; round < many(100, 10); ++round) {
+    auto writer = other.acquire(name, with());
+    std::vector<std::unique_ptr<background<bool>>> all;
+    for (int i = 0; i < 12; ++i)
+      all.push_back(std::make_unique<background<bool>>([&](std::stop_token stop) {
+        auto held = locks.acquire_shared(name, {}, std::move(stop));
+        return held.why_lost() == loss_reason::none;
+      }));
+    ASSERT_TRUE(eventually([&] { return db().tickets() == 12; }));
+    writer.release();
+    for (std::size_t i = 0; i < all.size(); i += 2) all[i]->stop();
+    for (const auto& each : all) error_of([&] { return each->get(); });
+    ASSERT_TRUE(eventually([&] { return other.try_acquire(name, with()).has_value(); }));
+    ASSERT_TRUE(eventually([&] { return db().tickets() == 0 && db().shares() == 0; }));
+  }
+}
+
+TEST_P(sharing, no_new_reader_passes_a_writer_that_waits) {
+  auto locks = connect();
+  auto other = connect();
+  auto reader = locks.acquire_shared(name);
+  std::atomic<bool> is_in{false};
+  std::jthread writer{[&] {
+    const auto alone = other.acquire(name, with());
+    is_in = true;
+  }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() > 0; }));
+  EXPECT_FALSE(locks.try_acquire_shared(name, {.fairness = fairness::fifo}));
+  EXPECT_TRUE(eventually([&] { return !locks.try_acquire_shared(name); })) << "one that has waited for a while";
+  reader.release();
+  EXPECT_TRUE(eventually([&] { return is_in.load(); }));
+}
+
+TEST_P(sharing, shares_are_listed) {
+  auto locks = connect({.application = "shop"});
+  const auto one = locks.acquire_shared(name, {.note = "first"});
+  const auto two = locks.acquire_shared(name, {.note = "second"});
+  const auto found = locks.find(name);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->owner, "(shared)");
+  EXPECT_EQ(found->sharers, 2);
+  const auto all = locks.sharers(name);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].note, "first");
+  EXPECT_EQ(all[0].token, one.token());
+  EXPECT_EQ(all[1].token, two.token());
+  EXPECT_TRUE(all[1].owner.starts_with("shop:"));
+  EXPECT_EQ(all[1].sharers, 1);
+  EXPECT_EQ(locks.list().size(), 1U);
+}
+
+TEST_P(sharing, shares_are_renewed) {
+  auto locks = connect();
+  auto other = connect();
+  const auto held = locks.acquire_shared(name, {.lease = 1s});
+  const auto again = other.acquire_shared(name, {.lease = 1s});
+  EXPECT_FALSE(eventually(2s, [&] { return held.lost().stop_requested() || again.lost().stop_requested(); }));
+  EXPECT_FALSE(other.try_acquire(name, with()));
+}
+
+TEST_P(sharing, a_dead_reader_is_waited_for_no_longer_than_its_lease) {
+  auto locks = connect();
+  auto other = connect();
+  auto living = locks.acquire_shared(name, {.lease = 10min});
+  auto dead = other.acquire_shared(name, {.lease = 200ms, .renew = false});
+  living.release();
+  EXPECT_TRUE(eventually([&] { return dead.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return other.try_acquire(name, with()).has_value(); }))
+      << "the row may not last as long as that of who has let go";
+  EXPECT_EQ(dead.why_lost(), loss_reason::expired);
+}
+
+TEST_P(sharing, a_late_release_takes_nothing_off_the_next_readers) {
+  auto locks = connect();
+  auto other = connect();
+  auto late = locks.acquire_shared(name, {.lease = 200ms, .renew = false});
+  EXPECT_TRUE(eventually([&] { return late.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return other.try_acquire(name, with()).has_value(); }));
+  const auto one = other.acquire_shared(name);
+  EXPECT_EQ(error_of([&] {
+              late.release();
+              return true;
+            })->code(),
+            errc::lock_lost);
+  EXPECT_FALSE(locks.try_acquire(name, with()));
+  EXPECT_EQ(one.why_lost(), loss_reason::none);
+}
+
+// Its client still relies on it; an operator, or a clock, has ended the time in which it counted.
+TEST_P(sharing, a_share_of_an_earlier_time_counts_no_more) {
+  auto locks = connect();
+  auto other = connect();
+  auto released = locks.acquire_shared(name, {.lease = 10min, .renew = false});
+  auto extended = locks.acquire_shared(name, {.lease = 10min, .renew = false});
+  db().expire(name);
+  connect().acquire(name, with()).release();
+  const auto living = other.acquire_shared(name);
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { released.release(); }));
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { extended.extend(1min); }));
+  EXPECT_FALSE(locks.try_acquire(name, with()));
+  EXPECT_EQ(other.sharers(name).size(), 1U);
+  EXPECT_EQ(living.why_lost(), loss_reason::none);
+}
+
+TEST_P(sharing, force_release_frees_all_of_them) {
+  auto locks = connect();
+  auto other = connect();
+  const auto one = locks.acquire_shared(name, {.lease = 1s});
+  const auto two = locks.acquire_shared(name, {.lease = 1s});
+  EXPECT_TRUE(other.force_release(name));
+  const auto alone = other.try_acquire(name, with());
+  ASSERT_TRUE(alone);
+  EXPECT_GT(alone->token(), two.token());
+  EXPECT_TRUE(eventually([&] { return one.lost().stop_requested() && two.lost().stop_requested(); }));
+  if (!GetParam().holds_by_transaction) {
+    EXPECT_EQ(one.why_lost(), loss_reason::forced);
+  }
+}
+
+TEST_P(sharing, force_release_frees_the_one_with_a_token) {
+  auto locks = connect();
+  auto other = connect();
+  const auto one = locks.acquire_shared(name);
+  const auto two = locks.acquire_shared(name);
+  EXPECT_FALSE(locks.force_release(name, fencing_token{one.token().value() - 1}));
+  EXPECT_TRUE(locks.force_release(name, two.token()));
+  EXPECT_TRUE(two.lost().stop_requested()) << "which this client holds";
+  EXPECT_EQ(one.why_lost(), loss_reason::none);
+  EXPECT_FALSE(locks.force_release(name, two.token())) << "now the last that the row has seen";
+  EXPECT_FALSE(other.try_acquire(name, with()));
+  EXPECT_TRUE(other.force_release(name, one.token()));
+  EXPECT_TRUE(other.try_acquire(name, with()));
+}
+
+TEST_P(sharing, the_sweeper_spares_the_living_and_deletes_the_dead) {
+  auto locks = connect();
+  const auto living = locks.acquire_shared(name, {.lease = 10min});
+  {
+    auto other = connect();
+    const auto dead = other.acquire_shared(name, {.lease = 10min});
+    db().kill_share(dead.token().value(), 2h);
+    EXPECT_EQ(db().shares(), 2);
+    sweeper{locks}.sweep_once();
+    EXPECT_EQ(locks.find(name).value().sharers, 1);
+    EXPECT_EQ(db().shares(), 1);
+  }
+  EXPECT_EQ(living.why_lost(), loss_reason::none);
+  EXPECT_FALSE(locks.try_acquire(name, with()));
+}
+
+TEST_P(sharing, a_holder_has_it_again) {
+  auto locks = connect();
+  const lock_options as_job{.as = holder::named("job")};
+  auto one = locks.acquire_shared(name, as_job);
+  const auto two = locks.acquire_shared(name, as_job);
+  EXPECT_EQ(one.token(), two.token());
+  auto alone_as_job = with();
+  alone_as_job.as = as_job.as;
+  EXPECT_FALSE(locks.try_acquire(name, alone_as_job)) << "which shares it";
+}
+
+TEST_P(sharing, refuses_what_cannot_be_shared) {
+  auto locks = connect();
+  EXPECT_TRUE(
+      throws(errc::unsupported, [&] { (void)locks.try_acquire_shared(name, {.strategy = strategy::version_cas}); }));
+  EXPECT_TRUE(
+      throws(errc::unsupported, [&] { (void)locks.try_acquire_shared(name, {.strategy = strategy::for_update}); }));
+  EXPECT_TRUE(throws(errc::unsupported, [&] { (void)locks.try_acquire_shared(name, {.at_least = 1s}); }));
+  EXPECT_TRUE(locks.try_acquire(name, with()));
+}
+
+TEST_P(sharing, is_extended) {
+  auto locks = connect();
+  auto held = locks.acquire_shared(name, {.lease = 10min, .renew = false});
+  held.extend(300ms);
+  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(eventually([&] { return locks.try_acquire(name, with()).has_value(); }));
+}
+
+TEST_P(sharing, is_upgraded_where_nobody_else_shares) {
+  auto locks = connect();
+  auto other = connect();
+  auto one = locks.acquire_shared(name, {.note = "mine"});
+  auto two = other.acquire_shared(name);
+  EXPECT_FALSE(one.try_upgrade());
+  EXPECT_FALSE(two.try_upgrade()) << "neither waits for the other";
+  const auto before = two.token();
+  two.release();
+  ASSERT_TRUE(one.try_upgrade());
+  EXPECT_TRUE(one.try_upgrade()) << "a second time";
+  EXPECT_GT(one.token(), before);
+  EXPECT_FALSE(other.try_acquire_shared(name));
+  EXPECT_FALSE(other.try_acquire(name, with()));
+  EXPECT_EQ(other.find(name).value().token, one.token());
+  EXPECT_EQ(other.find(name).value().note, "mine");
+  EXPECT_EQ(db().shares(), 0);
+  one.release();
+  EXPECT_TRUE(can_have(other, name));
+}
+
+TEST_P(sharing, is_upgraded_beside_one_who_is_dead) {
+  auto locks = connect();
+  auto other = connect();
+  auto one = locks.acquire_shared(name);
+  const auto dead = other.acquire_shared(name, {.lease = 200ms, .renew = false});
+  EXPECT_TRUE(eventually([&] { return one.try_upgrade(); }));
+  EXPECT_TRUE(dead.lost().stop_requested());
+}
+
+TEST_P(sharing, is_downgraded_and_lets_others_in) {
+  auto locks = connect();
+  auto other = connect();
+  auto one = locks.acquire(name, with());
+  if (!GetParam().has_lease) {
+    EXPECT_TRUE(throws(errc::unsupported, [&] { one.downgrade(); }));
+    return;
+  }
+  background reader{[&](std::stop_token stop) { return other.acquire_shared(name, {}, std::move(stop)); }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  const auto before = one.token();
+  one.downgrade();
+  EXPECT_GT(one.token(), before);
+  const auto two = reader.get();
+  EXPECT_GT(two.token(), one.token());
+  EXPECT_EQ(locks.sharers(name).size(), 2U);
+  EXPECT_FALSE(one.try_upgrade());
+  EXPECT_FALSE(other.try_acquire(name, with()));
+}
+
+TEST_P(sharing, is_renewed_after_a_conversion) {
+  auto locks = connect();
+  auto other = connect();
+  auto held = locks.acquire_shared(name, {.lease = 1s});
+  ASSERT_TRUE(held.try_upgrade());
+  EXPECT_FALSE(eventually(1500ms, [&] { return held.lost().stop_requested(); }));
+  held.downgrade();
+  EXPECT_FALSE(eventually(1500ms, [&] { return held.lost().stop_requested(); }));
+  EXPECT_TRUE(other.try_acquire_shared(name));
+  EXPECT_EQ(locks.stats().held, 1U);
+  held.release();
+  EXPECT_TRUE(can_have(other, name));
+}
+
+TEST_P(sharing, of_who_has_it_more_than_once_is_not_downgraded) {
+  auto locks = connect();
+  const lock_options as_job{.as = holder::named("job")};
+  auto one = locks.acquire(name, as_job);
+  const auto two = locks.acquire(name, as_job);
+  EXPECT_TRUE(throws(errc::unsupported, [&] { one.downgrade(); }));
+}
+
+TEST_P(sharing, close_lets_go) {
+  auto other = connect();
+  {
+    auto locks = connect();
+    const auto one = locks.acquire_shared(name);
+    const auto two = locks.acquire_shared(name);
+    locks.close();
+    EXPECT_EQ(one.why_lost(), loss_reason::client_closed);
+  }
+  EXPECT_TRUE(other.try_acquire(name, with()));
+  EXPECT_TRUE(other.sharers(name).empty());
+}
+
+TEST_P(sharing, a_semaphore_may_have_very_many_permits) {
+  auto locks = connect();
+  semaphore all{locks, name, semaphore::max()};
+  const auto most = all.try_acquire(semaphore::max() - 1);
+  ASSERT_TRUE(most);
+  {
+    const auto last = all.try_acquire();
+    EXPECT_TRUE(last);
+    EXPECT_FALSE(all.try_acquire());
+  }
+  EXPECT_FALSE(all.try_acquire(2));
+  EXPECT_TRUE(all.try_acquire(1));
+}
+
+TEST_P(sharing, a_semaphore_has_so_many_permits) {
+  auto locks = connect();
+  auto other = connect();
+  semaphore here{locks, name, 3};
+  semaphore there{other, name, 3};
+  auto one = here.acquire();
+  auto two = there.try_acquire(2);
+  ASSERT_TRUE(two);
+  EXPECT_GT(two->token(), one.token());
+  EXPECT_FALSE(here.try_acquire());
+  EXPECT_FALSE(other.try_acquire(name, with()));
+  one.release();
+  EXPECT_FALSE(here.try_acquire(2));
+  const auto three = here.try_acquire();
+  EXPECT_TRUE(three);
+  two->release();
+  EXPECT_TRUE(there.try_acquire(2));
+  EXPECT_FALSE(there.try_acquire(3)) << "one is given out";
+}
+
+TEST_P(sharing, numbers_of_permits_are_each_honoured) {
+  auto locks = connect();
+  semaphore narrow{locks, name, 1};
+  semaphore wide{locks, name, 3};
+  const auto one = wide.acquire();
+  EXPECT_FALSE(narrow.try_acquire());
+  const auto two = wide.acquire(2);
+  EXPECT_FALSE(wide.try_acquire());
+  EXPECT_TRUE(locks.try_acquire_shared(name)) << "which has no number";
+}
+
+TEST_P(sharing, permits_of_the_dead_come_back) {
+  auto locks = connect();
+  auto other = connect();
+  semaphore here{locks, name, 2, {.lease = 10min}};
+  semaphore there{other, name, 2, {.lease = 200ms, .renew = false}};
+  const auto living = here.acquire();
+  const auto dead = there.acquire();
+  EXPECT_FALSE(here.try_acquire());
+  EXPECT_TRUE(eventually([&] { return here.try_acquire().has_value(); }));
+  EXPECT_EQ(living.why_lost(), loss_reason::none);
+  EXPECT_FALSE(other.try_acquire(name, with()));
+}
+
+TEST_P(sharing, a_waiter_has_the_permit_that_comes_back) {
+  auto locks = connect();
+  auto other = connect();
+  semaphore here{locks, name, 2};
+  semaphore there{other, name, 2};
+  const auto one = here.acquire();
+  auto two = here.acquire();
+  background waits{[&](std::stop_token stop) { return there.try_acquire_for(patience, 1, stop); }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  EXPECT_FALSE(waits.is_done_within(a_moment));
+  two.release();
+  EXPECT_TRUE(waits.get());
+}
+
+TEST_P(sharing, never_more_permits_than_there_are) {
+  auto locks = connect();
+  auto other = connect();
+  std::atomic<int> given{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        semaphore from{t % 2 == 0 ? locks : other, name, 3};
+        for (int i = 0; i < 10; ++i) {
+          const int number = 1 + (t + i) % 3;
+          const auto held = from.acquire(number);
+          EXPECT_LE(given += number, 3);
+          given -= number;
+        }
+      });
+  }
+  EXPECT_FALSE(locks.find(name));
+  EXPECT_EQ(db().shares(), 0);
+}
+
+TEST_P(sharing, a_semaphore_refuses_numbers_that_make_no_sense) {
+  auto locks = connect();
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { semaphore{locks, name, 0}; }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { semaphore{locks, name, semaphore::max() + 1}; }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { semaphore{locks, name, 1, {.as = holder::this_thread()}}; }));
+  semaphore two{locks, name, 2};
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { (void)two.try_acquire(0); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { (void)two.try_acquire(3); }));
+  EXPECT_EQ(two.permits(), 2);
+}
+
+TEST_P(sharing, standard_locks_of_a_shared_mutex) {
+  auto locks = connect();
+  auto other = connect();
+  shared_mutex here{locks, name};
+  shared_mutex there{other, name};
+  {
+    std::shared_lock one{here};
+    std::shared_lock two{there, std::try_to_lock};
+    EXPECT_TRUE(two.owns_lock());
+    EXPECT_FALSE(there.try_lock());
+    EXPECT_GT(there.held().token(), here.held().token());
+    EXPECT_EQ(locks.sharers(name).size(), 2U);
+  }
+  {
+    const std::unique_lock alone{here};
+    EXPECT_FALSE(there.try_lock_shared());
+    EXPECT_FALSE(there.try_lock_shared_for(10ms));
+    EXPECT_TRUE(here.try_lock_shared()) << "who has it alone";
+    here.unlock_shared();
+  }
+  EXPECT_TRUE(throws(errc::not_held, [&] { (void)here.held(); }));
+  EXPECT_TRUE(can_have(other, name));
+}
+
+// The longest wait of either is in the report of the test, in milliseconds.
+TEST_P(sharing_crowd, two_hundred_readers_do_not_starve_a_writer) {
+  auto locks = connect();
+  auto other = connect();
+  std::atomic<bool> is_over{false};
+  std::atomic<std::int64_t> reads{0};
+  std::atomic<std::int64_t> longest_read{0};
+  std::int64_t longest_write = 0;
+  const auto measured = [](auto take) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto held = take();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count();
+  };
+  {
+    std::vector<std::jthread> readers;
+    for (int t = 0; t < 200; ++t)
+      readers.emplace_back([&] {
+        while (!is_over) {
+          const auto waited = measured([&] { return locks.acquire_shared(name); });
+          for (auto so_far = longest_read.load(); so_far < waited;)
+            if (longest_read.compare_exchange_weak(so_far, waited)) break;
+          ++reads;
+        }
+      });
+    for (int writes = 0; writes < 5; ++writes) {
+      const auto before = reads.load();
+      longest_write = std::max(longest_write, measured([&] { return other.acquire(name, with()); }));
+      EXPECT_TRUE(eventually([&] { return reads > before; })) << "nor are they starved";
+    }
+    is_over = true;
+  }
+  EXPECT_LT(longest_write, std::chrono::milliseconds{patience}.count());
+  RecordProperty("longest_write", std::to_string(longest_write));
+  RecordProperty("longest_read", std::to_string(longest_read));
+  RecordProperty("reads", std::to_string(reads));
+}
+
+// Whoever believes that it has the name: nobody alone beside others.
+TEST_P(sharing, readers_and_writers_never_meet) {
+  auto locks = connect();
+  auto other = connect();
+  std::atomic<int> readers{0};
+  std::atomic<int> writers{0};
+  std::atomic<int> most{0};
+  std::atomic<int> visits{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&, t] {
+        auto& from = t % 2 == 0 ? locks : other;
+        for (int i = 0; i < 12; ++i) {
+          if (t < 6) {
+            const auto held = from.acquire_shared(name);
+            const int now = ++readers;
+            most = std::max(most.load(), now);
+            EXPECT_EQ(writers, 0);
+            --readers;
+          } else {
+            const auto held = from.acquire(name, with());
+            EXPECT_EQ(++writers, 1);
+            EXPECT_EQ(readers, 0);
+            --writers;
+          }
+          ++visits;
+        }
+      });
+  }
+  EXPECT_EQ(visits, 96);
+  EXPECT_FALSE(locks.find(name));
+  EXPECT_EQ(db().shares(), 0);
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
+}
+
+}  // namespace
+}  // namespace rowlock::test

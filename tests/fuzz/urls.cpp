@@ -1,0 +1,106 @@
+// URLs of each database.
+
+#include <algorithm>
+
+#include "core/url.hpp"
+#include "driver/mysql/address.hpp"
+#include "driver/postgresql/address.hpp"
+#include "driver/sqlite/address.hpp"
+#include "fuzz/fuzz.hpp"
+#include "fuzz/utf8.hpp"
+
+namespace rowlock::fuzz {
+
+namespace {
+
+using driver::mysql_address;
+
+constexpr const char* secret = "8oFz61secret";
+
+std::string encoded(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(c);
+    out.append({'%', digits[byte >> 4U], digits[byte & 15U]});
+  }
+  return out;
+}
+
+std::string url_of(const mysql_address& a) {
+  constexpr const char* modes[] = {"DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"};
+  std::string out = "mysql://" + encoded(a.user) + ":" + encoded(a.password) + "@" + encoded(a.host) + ":" +
+                    std::to_string(a.port) + "/" + encoded(a.database) +
+                    "?ssl-mode=" + modes[static_cast<std::size_t>(a.tls)];
+  const std::pair<const char*, const std::string&> options[] = {
+      {"ssl-ca", a.ca},   {"ssl-capath", a.ca_folder}, {"ssl-cert", a.certificate},
+      {"ssl-key", a.key}, {"ssl-cipher", a.ciphers},   {"socket", a.socket}};
+  for (const auto& [name, value] : options) out.append("&").append(name).append("=").append(encoded(value));
+  return out;
+}
+
+void check_mysql(const core::url& url) {
+  const auto a = driver::read_mysql_url(url);
+  const auto written = url_of(a);
+  const auto b = driver::read_mysql_url(core::cut_url(written));
+  expect(url_of(b) == written, "an address that was written as a URL is read as the same", written);
+  expect(!a.database.empty() && !a.host.empty() && a.port != 0, "an address is complete");
+  // With an @ after it, it may be a password.
+  const auto at = url.body.find(secret);
+  if (a.socket.empty() && at != std::string::npos && url.body.find('@', at) != std::string::npos)
+    expect(a.server_name("MySQL").find(secret) == std::string::npos, "messages name the server without the password");
+}
+
+void check_postgresql(const core::url& url) {
+  const driver::postgresql_address a{url, "rowlock"};
+  const auto hosts = a.hosts();
+  expect(!hosts.empty(), "there is a host to connect to");
+  for (const auto& each : hosts) {
+    expect(each.at("client_encoding") == "UTF8", "names are UTF-8");
+    if (hosts.size() == 1) continue;
+    const auto host = each.find("host");
+    expect(host == each.end() || host->second.find(',') == std::string::npos, "of several hosts each is one");
+  }
+}
+
+void check_sqlite(const core::url& url) {
+  const auto path = driver::read_sqlite_url(url);
+  expect(!path.empty() && is_plain(path), "a path can be opened");
+  expect(driver::read_sqlite_url(core::cut_url("sqlite:" + encoded(path))) == path,
+         "a path that was written as a URL is read as the same", path);
+}
+
+void read(const std::string& text) {
+  const auto url = core::cut_url(text);
+  if (url.scheme == "postgresql") check_postgresql(url);
+  if (url.scheme == "mysql") check_mysql(url);
+  if (url.scheme == "sqlite") check_sqlite(url);
+}
+
+void check(const std::string& text) {
+  const auto refusal = error_of([&] {
+    read(text);
+    return true;
+  });
+  if (!refusal) return;
+  expect(refusal->code() == errc::invalid_url, "the code of a refused URL", refusal->what());
+  expect(is_tame(refusal->what()), "a refusal can be shown", refusal->what());
+  // A password before an @ may have any character, and anything may come before and after it.
+  if (const auto at = text.find(secret); at != std::string::npos && text.find('@', at) != std::string::npos)
+    expect(std::string_view{refusal->what()}.find(secret) == std::string_view::npos, "a refusal shows no password",
+           refusal->what());
+}
+
+}  // namespace
+
+void feed(input& from) {
+  const bool has_secret = from.ConsumeBool();
+  const std::string scheme = from.PickValueInArray({"mysql://", "postgresql://", "sqlite:", ""});
+  const auto before = text(from);
+  const auto after = text(from);
+  // The path of an SQLite file is no secret, and what is wrong with it is said.
+  check(has_secret && scheme != "sqlite:" && !scheme.empty() ? scheme + before + ":" + secret + after
+                                                             : scheme + before + after);
+}
+
+}  // namespace rowlock::fuzz

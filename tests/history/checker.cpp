@@ -1,0 +1,129 @@
+#include "history/checker.hpp"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+
+namespace rowlock::test {
+
+namespace {
+
+std::string text_of(const belief& b) {
+  return b.name + " with token " + std::to_string(b.token) + (b.is_alone() ? " alone" : "") + " from " +
+         std::to_string(b.begin) + " to " + std::to_string(b.end);
+}
+
+class judge_of_name {
+ public:
+  judge_of_name(std::vector<belief> all, const name_rules& rules, std::vector<std::string>& to)
+      : all_{std::move(all)}, rules_{rules}, violations_{to} {
+    std::ranges::sort(all_, {}, &belief::begin);
+  }
+
+  void tokens_are_unique() {
+    std::set<std::int64_t> seen;
+    for (const auto& each : all_)
+      if (!seen.insert(each.token).second) violations_.push_back("a token was given twice: " + text_of(each));
+  }
+
+  // Against all that began before: whose belief lasts longest, and who has the greatest token of those that are over.
+  void beliefs_and_tokens_agree() {
+    const belief* longest = nullptr;
+    const belief* longest_alone = nullptr;
+    for (const auto& each : all_) {
+      if (overlaps(longest_alone, each) || (each.is_alone() && overlaps(longest, each)))
+        violations_.push_back(
+            "two believed at once: " + text_of(overlaps(longest_alone, each) ? *longest_alone : *longest) + ", and " +
+            text_of(each));
+      count_permits(each);
+      compare_tokens(each);
+      if (longest == nullptr || longest->end < each.end) longest = &each;
+      if (each.is_alone() && (longest_alone == nullptr || longest_alone->end < each.end)) longest_alone = &each;
+    }
+  }
+
+ private:
+  static bool overlaps(const belief* before, const belief& later) {
+    return before != nullptr && later.begin < before->end;
+  }
+
+  void count_permits(const belief& each) {
+    while (!running_.empty() && running_.top().first <= each.begin) {
+      given_ -= running_.top().second;
+      running_.pop();
+    }
+    given_ += each.permits;
+    running_.emplace(each.end, each.permits);
+    if (rules_.permits > 0 && given_ > rules_.permits)
+      violations_.push_back(std::to_string(given_) + " permits were given out: " + text_of(each));
+  }
+
+  // Of sharers, whoever came first may write its line last: only what was over is compared, where one is alone.
+  void compare_tokens(const belief& each) {
+    while (!ending_.empty() && ending_.top().first <= each.begin) {
+      const auto& over = *ending_.top().second;
+      greatest_ = std::max(greatest_, over.token);
+      if (over.is_alone()) greatest_alone_ = std::max(greatest_alone_, over.token);
+      ending_.pop();
+    }
+    ending_.emplace(each.end, &each);
+    if (each.token < (each.is_alone() ? greatest_ : greatest_alone_))
+      violations_.push_back("tokens do not grow: " + text_of(each));
+  }
+
+  std::vector<belief> all_;
+  const name_rules rules_;
+  std::vector<std::string>& violations_;
+  using end_and_permits = std::pair<std::int64_t, std::int64_t>;
+  using end_and_belief = std::pair<std::int64_t, const belief*>;
+  std::priority_queue<end_and_permits, std::vector<end_and_permits>, std::greater<>> running_;
+  std::priority_queue<end_and_belief, std::vector<end_and_belief>, std::greater<>> ending_;
+  std::int64_t given_ = 0;
+  std::int64_t greatest_ = 0;
+  std::int64_t greatest_alone_ = 0;
+};
+
+void judge_fenced(const history& all, std::vector<std::string>& violations) {
+  std::map<std::string, std::int64_t> last;
+  std::set<std::int64_t> present;
+  for (const auto& each : all.fenced) {
+    auto& before = last[each.name];
+    const auto text = each.name + " by token " + std::to_string(each.token) + ", number " + std::to_string(each.number);
+    if (each.token < before) violations.push_back("a fenced write came late: " + text);
+    before = std::max(before, each.token);
+    if (!present.insert(each.number).second) violations.push_back("a fenced write is there twice: " + text);
+  }
+  for (const auto& each : all.confirmed)
+    if (!present.contains(each.number))
+      violations.push_back("a fenced write was lost: " + each.name + ", number " + std::to_string(each.number));
+}
+
+}  // namespace
+
+verdict_of_history judge(const history& all, const std::function<name_rules(std::string_view name)>& rules_of,
+                         std::int64_t late) {
+  verdict_of_history out;
+  std::map<std::string, std::vector<belief>> by_name;
+  for (const auto& each : all.beliefs) by_name[each.name].push_back(each);
+  for (auto& [name, beliefs] : by_name) {
+    const auto rules = rules_of(name);
+    judge_of_name one{std::move(beliefs), rules, out.violations};
+    if (!rules.rolls_back) one.tokens_are_unique();
+    if (rules.excludes) one.beliefs_and_tokens_agree();
+  }
+  judge_fenced(all, out.violations);
+  for (const auto& each : all.waits)
+    if (each.took > each.limit + late)
+      out.violations.push_back("a call waited for " + std::to_string(each.took) + " us, and was to wait for " +
+                               std::to_string(each.limit));
+  std::map<std::string, std::int64_t> last;
+  for (const auto& each : all.unfenced) {
+    auto& before = last[each.name];
+    if (each.token < before) ++out.unfenced_overlaps;
+    before = std::max(before, each.token);
+  }
+  return out;
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "process/roles.hpp"
+#include "support/errors.hpp"
+#include "support/on_each_database_with.hpp"
+#include "support/recorder.hpp"
+#include "support/strategies.hpp"
+#include "testkit/child_process.hpp"
+
+// Processes that each have a name and wait for that of the next.
+
+namespace rowlock::test {
+namespace {
+
+/// embracer URL STRATEGY FIRST SECOND: has the first name, and then waits for the second.
+int embrace(const std::vector<std::string>& arguments) {
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  const lock_options options{.strategy = strategy_named(arguments.at(1))};
+  mutex first{locks, arguments.at(2), options};
+  mutex second{locks, arguments.at(3), options};
+  const std::lock_guard has{first};
+  say("held");
+  if (hear() != "go") return 1;
+  const auto e = error_of([&] {
+    const std::lock_guard then{second};
+    return true;
+  });
+  say(!e ? "got it" : e->code() == errc::deadlock ? "deadlock" : e->what());
+  return 0;
+}
+
+const role_registration embracer_role{"embracer", embrace};
+
+class deadlocks_of_processes : public on_each_database_with<strategy> {
+ protected:
+  using crew = std::vector<std::unique_ptr<child_process>>;
+  crew in_a_circle(int number) {
+    client::connect(db().url()).migrate();
+    crew out;
+    for (int i = 0; i < number; ++i)
+      out.push_back(std::make_unique<child_process>(
+          "embracer", std::vector{db().url(), std::string{to_string(what())}, "name " + std::to_string(i),
+                                  "name " + std::to_string((i + 1) % number)}));
+    for (auto& each : out) each->expect("held");
+    for (auto& each : out) each->send("go");
+    return out;
+  }
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE_WITH_EACH(deadlocks_of_processes, all_strategies);
+
+TEST_P(deadlocks_of_processes, end_with_one_of_them) {
+  auto all = in_a_circle(3);
+  std::vector<std::string> ends;
+  for (auto& each : all) {
+    ends.push_back(each->read_line());
+    EXPECT_EQ(each->wait(), 0);
+  }
+  EXPECT_EQ(std::count(ends.begin(), ends.end(), "deadlock"), 1);
+  EXPECT_EQ(std::count(ends.begin(), ends.end(), "got it"), 2);
+}
+
+}  // namespace
+}  // namespace rowlock::test

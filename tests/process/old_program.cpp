@@ -1,0 +1,149 @@
+#include "process/old_program.hpp"
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "support/errors.hpp"
+#include "testkit/eventually.hpp"
+
+namespace rowlock::test {
+
+using store::release_outcome;
+using store::standing;
+using strategies::verdict;
+
+namespace {
+
+constexpr std::string_view owner = "old:host:1:0123456789abcdef";
+
+template <class Try>
+void insist(Try once) {
+  static_cast<void>(eventually([&] {
+    bool is_done = false;
+    const auto e = error_of([&] { return is_done = once(); });
+    if (e && !e->is_retryable()) throw error{*e};
+    return is_done;
+  }));
+}
+
+}  // namespace
+
+dialect::table revised(const dialect::table& ours, const std::function<void(dialect::step&)>& change) {
+  std::vector<dialect::step> all;
+  for (std::size_t v = 0; v < dialect::table::size; ++v) {
+    auto& each = all.emplace_back(ours[static_cast<dialect::verb>(v)]);
+    each.verb = static_cast<dialect::verb>(v);  // also of one that this database does not need
+    change(each);
+  }
+  return {all, "rowlock_", ours.can()};
+}
+
+dialect::table with_old_release(const dialect::table& ours, std::string_view telling) {
+  return revised(ours, [&](dialect::step& each) {
+    const auto& alone = ours[dialect::verb::release_alone];
+    if (each.verb == dialect::verb::release_alone) each = {.verb = each.verb};
+    const bool asks_for_mark = alone.act && alone.act->find("NOT waiting") != std::string::npos;
+    if (each.verb != dialect::verb::release || !asks_for_mark) return;
+    each.act = dialect::replaced(*alone.act, " AND NOT waiting", "");
+    if (each.act->find("RETURNING") != std::string::npos) each.act->append(telling);
+  });
+}
+
+dialect::table table_of_fifth_schema(const dialect::table& ours) {
+  static constexpr std::string_view has_room_in_a_file =
+      "OR owner = '(shared)' AND (SELECT coalesce(sum(permits), 0) FROM rowlock_share s "
+      "WHERE s.name = ?1 AND s.since = acquisition AND s.expires_at > clock_us()) <= ?3";
+  static constexpr std::string_view not_yet[] = {
+      // PostgreSQL
+      ", $8::bigint",
+      "AND ($4::bigint = 0 OR b.enqueued_at <= clock_timestamp() - $4::bigint * interval '1 microsecond')",
+      "AND (b.room IS DISTINCT FROM 9223372036854775807 OR $3::bigint <> 9223372036854775807)",
+      "OR (l.owner = '(shared)' AND l.sharers <= $3::bigint)",
+      "AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)",
+      "OR EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room)",
+      // MySQL, MariaDB
+      "AND (?4 = 0 OR b.enqueued_at <= SYSDATE(6) - INTERVAL ?4 MICROSECOND)",
+      "AND (COALESCE(b.room, -1) <> 9223372036854775807 OR ?3 <> 9223372036854775807)",
+      "OR (l.owner = '(shared)' AND l.sharers <= ?3)",
+      // SQLite
+      "AND (?4 = 0 OR enqueued_at <= clock_us() - ?4)",
+      "AND (room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)", has_room_in_a_file,
+      // all
+      ", room", ", ?8"};
+  return revised(ours, [](dialect::step& each) {
+    const auto of = each.verb;
+    if (of != dialect::verb::enqueue && of != dialect::verb::turn && of != dialect::verb::refresh_ticket) return;
+    if (of == dialect::verb::turn) each.many.reset();
+    for (auto* text : {&each.look, &each.act, &each.many})
+      for (const auto& words : not_yet)
+        if (*text) *text = dialect::replaced(**text, words, "");
+  });
+}
+
+dialect::table table_of_first_schema(const dialect::table& ours) {
+  return with_old_release(table_of_fifth_schema(ours), {});
+}
+
+fencing_token old_program::acquire(const std::string& name) {
+  std::optional<fencing_token> out;
+  insist([&] { return (out = try_acquire(name)).has_value(); });
+  return out.value();
+}
+
+fencing_token old_program::acquire_in_turn(const std::string& name) {
+  const auto attempt = new_attempt();
+  store::ticket_ref own{.name = name, .attempt = attempt};
+  insist([&] {
+    own.number = steps_.enqueue({.name = name, .owner = owner, .thread = "1", .attempt = attempt});
+    return true;
+  });
+  std::optional<fencing_token> out;
+  insist([&] {
+    if (!steps_.refresh_tickets({&own, 1}).at(0).has_ticket) throw std::runtime_error{"a ticket has gone"};
+    return !steps_.look_at_queues({&own, 1}).at(0).is_behind && (out = try_acquire(name)).has_value();
+  });
+  insist([&]() -> bool { return steps_.leave({&own, 1}).at(0); });
+  return out.value();
+}
+
+std::optional<fencing_token> old_program::try_acquire(const std::string& name) {
+  acquisition_ = new_attempt();
+  const strategies::acquire_args one{
+      .name = name, .owner = owner, .thread = "1", .acquisition = acquisition_, .note = {}, .lease = lease_};
+  const auto answer = steps_.acquire({&one, 1}).at(0);
+  return answer.what == verdict::granted ? std::optional{answer.token} : std::nullopt;
+}
+
+bool old_program::renew(const std::string& name) {
+  auto what = standing::inconclusive;
+  insist([&] {
+    const auto one = mine(name);
+    what = steps_.renew({&one, 1}).at(0).what;
+    return what != standing::inconclusive;
+  });
+  return what == standing::kept;
+}
+
+bool old_program::release(const std::string& name) {
+  auto what = release_outcome::pinned;
+  insist([&] {
+    const auto one = mine(name);
+    what = steps_.release({&one, 1}).at(0);
+    return what != release_outcome::pinned;
+  });
+  return store::is_released(what);
+}
+
+std::string old_program::new_attempt() {
+  return "old/" + std::to_string(::getpid()) + "/" + std::to_string(++attempts_);
+}
+
+store::lease_ref old_program::mine(const std::string& name) const {
+  return {.name = name, .acquisition = acquisition_, .lease = lease_};
+}
+
+}  // namespace rowlock::test

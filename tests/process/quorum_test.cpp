@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <rowlock/rowlock.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "process/roles.hpp"
+#include "support/databases.hpp"
+#include "support/errors.hpp"
+#include "support/recorder.hpp"
+#include "support/seed.hpp"
+#include "support/tier.hpp"
+#include "testkit/child_process.hpp"
+#include "testkit/eventually.hpp"
+#include "testkit/temp_folder.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A quorum_lock with the clients that it refers to.
+struct quorum_of_urls {
+  quorum_of_urls(const std::vector<std::string>& urls, lock_options options) {
+    for (const auto& each : urls) clients.push_back(client::connect(each, {.observer = silent()}));
+    lock.emplace(std::vector<std::reference_wrapper<client>>{clients.begin(), clients.end()}, "job",
+                 std::move(options));
+  }
+  std::vector<client> clients;
+  std::optional<quorum_lock> lock;
+};
+
+std::vector<std::string> from_third(const std::vector<std::string>& arguments) {
+  return {arguments.begin() + 2, arguments.end()};
+}
+
+/// quorum_holder LEASE - URL...: takes the lock, says so, then does as it is told.
+int hold_quorum(const std::vector<std::string>& arguments) {
+  quorum_of_urls job{from_third(arguments), {.lease = std::chrono::milliseconds{std::stoll(arguments.at(0))}}};
+  auto held = job.lock->acquire();
+  say("held");
+  for (;;) {
+    const auto order = hear();
+    if (order == "lost?") {
+      const auto why = held.why_lost();
+      say(held.lost().stop_requested() ? to_string(why) : "held");
+    } else if (order == "release") {
+      const auto e = error_of([&] { return held.release(), true; });
+      say(e ? e->code().message() : "released");
+    } else {
+      return order == "end" ? 0 : 1;
+    }
+  }
+}
+
+const role_registration quorum_holder_role{"quorum_holder", hold_quorum};
+
+/// quorum_visitor FOLDER SEED URL...: until it finds "enough" in the folder, has the lock for some time, and writes
+/// down for how long it relied on it.
+int visit_by_quorum(const std::vector<std::string>& arguments) {
+  const std::filesystem::path folder{arguments.at(0)};
+  quorum_of_urls job{from_third(arguments), {.lease = 400ms}};
+  std::mt19937 random{static_cast<unsigned>(std::stoul(arguments.at(1)))};
+  std::ofstream log{folder / ("by" + std::to_string(::getpid()))};
+  say("going");
+  while (!std::filesystem::exists(folder / "enough")) {
+    const auto held = job.lock->try_acquire_for(300ms);
+    if (!held) continue;
+    // It relied on it at a moment if it was not lost when that was over.
+    const auto begin = shared_clock();
+    auto end = begin;
+    const auto until = begin + static_cast<std::int64_t>(random() % 20'000);
+    for (auto now = begin; held->why_lost() == loss_reason::none; now = shared_clock()) {
+      end = now;
+      if (now >= until) break;
+      std::this_thread::sleep_for(1ms);
+    }
+    log << begin << ' ' << end << std::endl;
+  }
+  return 0;
+}
+
+const role_registration quorum_visitor_role{"quorum_visitor", visit_by_quorum};
+
+/// Three databases of one kind.
+class quorum_of_processes : public on_each_database {
+ protected:
+  quorum_of_processes() {
+    for (const auto* each : {&db(), second_.get(), third_.get()}) {
+      urls_.push_back(each->url());
+      client::connect(urls_.back(), {.observer = silent()}).migrate();
+    }
+  }
+  std::vector<std::string> arguments(std::string first, std::string second) const {
+    std::vector<std::string> out{std::move(first), std::move(second)};
+    out.insert(out.end(), urls_.begin(), urls_.end());
+    return out;
+  }
+
+  std::unique_ptr<database> second_ = GetParam().open();
+  std::unique_ptr<database> third_ = GetParam().open();
+  std::vector<std::string> urls_;
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE(quorum_of_processes);
+
+TEST_P(quorum_of_processes, one_that_is_paused_beyond_its_validity_finds_itself_lost) {
+  quorum_of_urls job{urls_, {.lease = 30s}};
+  child_process holder{"quorum_holder", arguments("1000", "-")};
+  holder.expect("held");
+  EXPECT_FALSE(job.lock->try_acquire());
+  holder.pause();
+  const auto next = job.lock->try_acquire_for(patience);
+  ASSERT_TRUE(next) << "once its leases have ended";
+  holder.resume();
+  holder.send("lost?");
+  const auto why = holder.read_line();
+  EXPECT_TRUE(why == "expired" || why == "taken_over" || why == "unreachable") << why;
+  holder.send("release");
+  EXPECT_EQ(holder.read_line(), make_error_code(errc::lock_lost).message());
+  holder.send("end");
+  EXPECT_EQ(holder.wait(), 0);
+  EXPECT_FALSE(next->lost().stop_requested()) << "and harms nobody";
+  EXPECT_GE(next->members().size(), 2U);
+}
+
+TEST_P(quorum_of_processes, one_that_is_killed_leaves_it_to_the_next) {
+  quorum_of_urls job{urls_, {.lease = 30s}};
+  child_process holder{"quorum_holder", arguments("1000", "-")};
+  holder.expect("held");
+  holder.kill();
+  EXPECT_TRUE(job.lock->try_acquire_for(patience));
+}
+
+TEST_P(quorum_of_processes, no_two_believe_at_once_whoever_is_killed_and_paused) {
+  const temp_folder folder;
+  std::mt19937 random{seed()};
+  const auto start = [&] {
+    auto out =
+        std::make_unique<child_process>("quorum_visitor", arguments(folder.path().string(), std::to_string(random())));
+    out->expect("going");
+    return out;
+  };
+  std::vector<std::unique_ptr<child_process>> all;
+  for (int i = 0; i < 3; ++i) all.push_back(start());
+  const int disturbances = many(40, 6);
+  for (int i = 0; i < disturbances; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{100 + random() % 200});
+    auto& one = all.at(random() % all.size());
+    if (random() % 2 == 0) {
+      one->kill();
+      one = start();
+    } else {
+      one->pause();
+      std::this_thread::sleep_for(std::chrono::milliseconds{random() % 800});
+      one->resume();
+    }
+  }
+  std::ofstream{folder.path() / "enough"}.flush();
+  for (auto& each : all) EXPECT_EQ(each->wait(), 0);
+
+  struct visit {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  std::vector<visit> visits;
+  for (const auto& file : std::filesystem::directory_iterator{folder.path()}) {
+    std::ifstream in{file.path()};
+    for (visit each{}; in >> each.begin >> each.end;) visits.push_back(each);
+  }
+  EXPECT_GT(visits.size(), 5U);
+  std::sort(visits.begin(), visits.end(), [](const visit& a, const visit& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i < visits.size(); ++i)
+    EXPECT_LE(visits[i - 1].end, visits[i].begin) << "two had it at once: " << i;
+}
+
+}  // namespace
+}  // namespace rowlock::test

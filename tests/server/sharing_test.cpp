@@ -1,0 +1,213 @@
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/server_test.hpp"
+
+// What is lost on its way between those who share a name and the server: of each grant, release, renewal and reaping,
+// one request after the other.
+
+namespace rowlock::test {
+namespace {
+
+struct way_to_lose_a_share {
+  const char* name;
+  tcp_proxy::action how;
+};
+
+std::ostream& operator<<(std::ostream& out, const way_to_lose_a_share& f) { return out << f.name; }
+
+constexpr way_to_lose_a_share ways_to_lose_a_share[] = {{"cut_before", tcp_proxy::action::cut_before},
+                                                        {"cut_after", tcp_proxy::action::cut_after},
+                                                        {"black_hole_after", tcp_proxy::action::black_hole_after}};
+
+class lost_share : public on_each_with<proxy_test, way_to_lose_a_share> {
+ protected:
+  static constexpr int most_requests = 5;  // about a name, of one call
+
+  /// The one that comes behind so many others about the name.
+  void disturb(int before) {
+    on_request([is_about = about("orders/42"),
+                left = before](std::string_view request) mutable { return is_about(request) && left-- == 0; },
+               what().how);
+  }
+  bool nobody_shares_it(client& locks) {
+    return eventually(soon, [&] { return locks.sharers("orders/42").empty() && locks.try_acquire("orders/42"); }) &&
+           db().shares() == 0;
+  }
+};
+ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(lost_share, ways_to_lose_a_share);
+
+TEST_P(lost_share, of_a_grant_is_adopted_or_undone) {
+  auto other = connect();
+  other.acquire("orders/42").release();
+  for (int before = 0; before < most_requests; ++before) {
+    auto locks = connect_through_proxy();
+    locks.check();
+    disturb(before);
+    std::optional<held_lock> held;
+    const auto e = error_of([&] {
+      held = locks.try_acquire_shared("orders/42", {.lease = long_lease});
+      return held.has_value();
+    });
+    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    if (held) {
+      const auto all = other.sharers("orders/42");
+      ASSERT_EQ(all.size(), 1U) << "after " << before;
+      EXPECT_EQ(all[0].token, held->token());
+      EXPECT_FALSE(other.try_acquire("orders/42"));
+    }
+    held.reset();
+    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
+  }
+}
+
+TEST_P(lost_share, of_a_grant_to_several_readers_is_adopted_or_undone) {
+  auto other = connect();
+  for (int before = 0; before < most_requests; ++before) {
+    auto locks = connect_through_proxy();
+    auto writer = other.acquire("orders/42");
+    std::vector<std::unique_ptr<background<bool>>> readers;
+    for (int i = 0; i < 5; ++i)
+      readers.push_back(std::make_unique<background<bool>>([&](std::stop_token stop) {
+        const auto held = locks.try_acquire_shared_for("orders/42", soon, {.lease = 1min}, std::move(stop));
+        return held && !other.try_acquire("orders/42");
+      }));
+    ASSERT_TRUE(eventually([&] { return db().tickets() == 5; }));
+    disturb(before);
+    writer.release();
+    for (const auto& each : readers) {
+      bool has_shared = false;
+      const auto e = error_of([&] { return has_shared = each->get(); });
+      EXPECT_TRUE(has_shared || (e && (e->outcome_is_unknown() || e->is_retryable()))) << "after " << before;
+    }
+    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
+  }
+}
+
+TEST_P(lost_share, of_a_release_leaves_nothing_behind_and_takes_nothing_from_others) {
+  auto other = connect();
+  for (int before = 0; before < most_requests; ++before) {
+    auto locks = connect_through_proxy();
+    auto theirs = other.acquire_shared("orders/42", {.lease = long_lease});
+    auto held = locks.acquire_shared("orders/42", {.lease = long_lease});
+    disturb(before);
+    const auto e = error_of([&] { return held.release(), true; });
+    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    EXPECT_TRUE(eventually(soon, [&] { return other.sharers("orders/42").size() == 1; })) << "after " << before;
+    EXPECT_EQ(other.find("orders/42").value().sharers, 1);
+    EXPECT_FALSE(other.try_acquire("orders/42"));
+    theirs.release();
+    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
+  }
+}
+
+TEST_P(lost_share, of_a_renewal_does_not_lose_it) {
+  auto locks = connect_through_proxy();
+  auto other = connect();
+  const auto held = locks.acquire_shared("orders/42", {.lease = 5s});
+  disturb(0);
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  EXPECT_TRUE(eventually(soon, [&] { return other.sharers("orders/42").at(0).expires_in > 4s; }));
+  EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
+}
+
+TEST_P(lost_share, of_one_of_several_names_is_adopted_or_undone) {
+  auto other = connect();
+  const std::vector<lock_name> names{"orders/42", "orders/43"};
+  for (const auto& each : names) other.acquire(each).release();
+  for (int before = 0; before < 3; ++before) {
+    auto locks = connect_through_proxy();
+    locks.check();
+    disturb(before);
+    std::optional<held_lock> held;
+    const auto e = error_of([&] {
+      held = locks.try_acquire_any(names, {.lease = long_lease});
+      return held.has_value();
+    });
+    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    if (held) {
+      EXPECT_TRUE(is_held_by(std::string{held->name().view()}, *held));
+    }
+    held.reset();
+    for (const auto& each : names)
+      EXPECT_TRUE(eventually(soon, [&] { return other.try_acquire(each).has_value(); })) << each << " after " << before;
+  }
+}
+
+TEST_P(lost_share, of_all_of_several_names_is_adopted_or_undone) {
+  auto other = connect();
+  const std::vector<lock_name> names{"orders/43", "orders/42"};
+  for (const auto& each : names) other.acquire(each).release();
+  for (int before = 0; before < 4; ++before) {
+    auto locks = connect_through_proxy();
+    locks.check();
+    disturb(before);
+    std::optional<held_set> held;
+    const auto e = error_of([&] {
+      held = locks.try_acquire_all(names, {.lease = long_lease, .fairness = fairness::fifo});
+      return held.has_value();
+    });
+    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    if (held) {
+      for (const auto& each : held->locks()) EXPECT_TRUE(is_held_by(std::string{each.name().view()}, each));
+    }
+    held.reset();
+    for (const auto& each : names)
+      EXPECT_TRUE(eventually(soon, [&] { return other.try_acquire(each).has_value(); })) << each << " after " << before;
+  }
+}
+
+// It may be either then: nobody relies on it, and nothing is left behind.
+TEST_P(lost_share, of_a_conversion_leaves_nothing_behind) {
+  auto other = connect();
+  for (const bool is_upgrade : {true, false})
+    for (int before = 0; before < most_requests; ++before) {
+      auto locks = connect_through_proxy();
+      auto held = is_upgrade ? locks.acquire_shared("orders/42", {.lease = long_lease})
+                             : locks.acquire("orders/42", {.lease = long_lease});
+      disturb(before);
+      const auto e = error_of([&] { return is_upgrade ? held.try_upgrade() : (held.downgrade(), true); });
+      EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+      EXPECT_TRUE(!e || !e->outcome_is_unknown() || held.why_lost() == loss_reason::unreachable);
+      if (!e) {
+        EXPECT_FALSE(other.try_acquire("orders/42"));
+      }
+      held = {};
+      EXPECT_TRUE(nobody_shares_it(other)) << "after " << before << (is_upgrade ? " of an upgrade" : " of a downgrade");
+    }
+}
+
+TEST_P(lost_share, of_reaping_is_made_up_for) {
+  auto other = connect();
+  for (int before = 0; before < most_requests; ++before) {
+    auto living = other.acquire_shared("orders/42", {.lease = long_lease});
+    auto dead = other.acquire_shared("orders/42", {.lease = long_lease, .renew = false});
+    db().kill_share(dead.token().value(), 1s);
+    auto locks = connect_through_proxy();
+    semaphore two{locks, "orders/42", 2, {.lease = long_lease}};
+    disturb(before);
+    std::optional<held_lock> held;
+    const auto e = error_of([&] {
+      held = two.try_acquire();
+      return held.has_value();
+    });
+    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    held.reset();
+    const auto has_one = [&] {
+      bool out = false;
+      error_of([&] { return out = two.try_acquire().has_value(); });  // the first may meet the connection that is cut
+      return out;
+    };
+    EXPECT_TRUE(eventually(soon, has_one)) << "after " << before;
+    living.release();
+    EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test
