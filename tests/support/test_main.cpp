@@ -135,6 +135,43 @@ class explanation : public testing::EmptyTestEventListener {
   std::vector<log_file> logs_;
 };
 
+// --- once more -----------------------------------------------------------------------------------------------------
+
+std::vector<const testing::TestInfo*> failed_tests() {
+  std::vector<const testing::TestInfo*> out;
+  const auto& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const auto& suite = *all.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j)
+      if (suite.GetTestInfo(j)->result()->Failed()) out.push_back(suite.GetTestInfo(j));
+  }
+  return out;
+}
+
+/// In this process's place, since what failed may have left anything behind in it.
+void run_again(const std::vector<const testing::TestInfo*>& tests, const std::string& told_in, char** argv) {
+  std::ofstream report{told_in, std::ios::app};
+  std::string names;
+  for (const auto* each : tests) {
+    const auto name = full_name(*each);
+    names += (names.empty() ? "" : ":") + name;
+    report << "failed once: " << name << '\n';
+    for (int i = 0; i < each->result()->total_part_count(); ++i)
+      if (const auto& part = each->result()->GetTestPartResult(i); part.failed()) {
+        if (part.file_name() != nullptr) report << part.file_name() << ':' << part.line_number() << ": ";
+        report << part.message() << '\n';
+      }
+  }
+  report.close();
+  std::cout << "Once more, these alone: " << names << std::endl;
+  for (const char* each : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "ROWLOCK_TEST_REGEX", "ROWLOCK_TEST_AGAIN"})
+    ::unsetenv(each);
+  auto filter = "--gtest_filter=" + names;
+  auto brief = std::string{"--gtest_brief=1"};
+  char* const arguments[] = {argv[0], brief.data(), filter.data(), nullptr};
+  ::execv("/proc/self/exe", arguments);
+}
+
 // --- which tests ---------------------------------------------------------------------------------------------------
 
 // Whatever GoogleTest's filter leaves out stays left out.
@@ -165,7 +202,10 @@ int run_all_tests(int argc, char** argv) {
   listeners.Append(new explanation);
   if (const auto seconds = environment("ROWLOCK_TEST_LIMIT"); !seconds.empty())
     listeners.Append(new limit{static_cast<unsigned>(std::stoul(seconds))});
-  return RUN_ALL_TESTS();
+  const auto result = RUN_ALL_TESTS();
+  if (const auto told_in = environment("ROWLOCK_TEST_AGAIN"); !told_in.empty())
+    if (const auto failed = failed_tests(); !failed.empty()) run_again(failed, told_in, argv);
+  return result;
 }
 
 }  // namespace rowlock::test
