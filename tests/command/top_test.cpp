@@ -113,7 +113,8 @@ TEST_P(command_top_of_size, follows_what_happens) {
   EXPECT_TRUE(seen.shows("1 held, 1 waiting"));
   held.release();
   EXPECT_TRUE(seen.shows("0 held, 1 waiting"));
-  EXPECT_THAT(seen.screen().line_with("job"), ContainsRegex(" 1 .*\u2581.* -$"));
+  EXPECT_TRUE(seen.shows(
+      [](const screen_model& now) { return testing::Value(now.line_with("job"), ContainsRegex(" 1 .*\u2581.* -$")); }));
 }
 
 TEST_P(command_top_of_size, sorts) {

@@ -168,8 +168,8 @@ TEST_F(failover_of_asynchronous_pair, may_forget_a_lease_whose_holder_cannot_com
 
 // Nor that: what has failed must not be started again as it is.
 TEST_F(failover_of_asynchronous_pair, grants_twice_where_both_are_primaries) {
-  ASSERT_TRUE(eventually([&] { return servers.primary().has_standby(); }));
   connect().close();
+  ASSERT_TRUE(eventually([&] { return servers.primary().has_standby(); }));
   auto address = db().address();
   servers.fail_over();
   servers.standby().start();

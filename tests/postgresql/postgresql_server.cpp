@@ -77,7 +77,9 @@ void postgresql_server::wait_for_standby(bool on) const {
 }
 
 bool postgresql_server::has_standby() const {
-  return connect().run("SELECT FROM pg_stat_replication WHERE state = 'streaming'").rows() > 0;
+  return connect()
+             .run("SELECT FROM pg_stat_replication WHERE state = 'streaming' AND flush_lsn >= pg_current_wal_lsn()")
+             .rows() > 0;
 }
 
 std::int64_t postgresql_server::end_waits_for_standby(const std::string& function) const {

@@ -46,7 +46,7 @@ enum class giving_up : std::uint8_t { by_time, by_stop, never };
 /// turner URL FOLDER ID STRATEGY SEED: waits in turn, again and again, until it finds "enough" in the folder. Writes to
 /// the log there, with its id and the number of its wait for WHO:
 ///
-///   + WHO TIME TOKEN           when it has the lock
+///   + WHO TIME SINCE TOKEN           when it has the lock, and since when it has waited
 ///   - WHO TIME LOST WHO TICKET ...   before it lets go: whether it has lost it, and who waits
 class turner {
  public:
@@ -77,13 +77,14 @@ class turner {
       }};
     options_.as = holder::named(who);
     const duration limit = how == giving_up::by_time ? duration{after} : 10min;
+    const auto since = shared_clock();
     std::optional<held_lock> held;
     const auto failed = error_of(
         [&] { return (held = locks_.try_acquire_for(contended, limit, options_, stop.get_token())).has_value(); });
     const bool was_stopped = how == giving_up::by_time && failed && failed->code() == errc::call_timed_out;
     if (failed && !was_stopped) throw error{*failed};
     if (!held) return;
-    write("+", who, std::to_string(held->token().value()));
+    write("+", who, std::to_string(since) + " " + std::to_string(held->token().value()));
     std::string rest;
     for (const auto& each : locks_.waiters(contended)) rest += " " + name_in(each) + " " + std::to_string(each.ticket);
     write("-", who, (held->why_lost() == loss_reason::none ? "0" : "1") + rest);
@@ -107,13 +108,15 @@ const role_registration turner_role{"turner",
 /// That somebody had the lock.
 struct holding {
   std::string who;
+  std::int64_t waited_since = 0;
   std::int64_t began = 0;
   std::int64_t ended = std::numeric_limits<std::int64_t>::max();
   std::int64_t token = 0;
   bool is_lost = true;  // or its process was killed
   std::map<std::string, std::int64_t> waiting{};
 
-  /// Of one that waits; one that came later has a later one.
+  /// Of one that waits. One that came later has a later one, and one that was about to take a ticket perhaps an
+  /// earlier.
   std::int64_t ticket_of(const std::string& other) const {
     const auto found = waiting.find(other);
     return found == waiting.end() ? std::numeric_limits<std::int64_t>::max() : found->second;
@@ -130,7 +133,7 @@ std::vector<holding> turns_in(const std::filesystem::path& log) {
     holding each;
     words >> what >> each.who;
     if (what == "+") {
-      words >> each.began >> each.token;
+      words >> each.began >> each.waited_since >> each.token;
       all.push_back(each);
       continue;
     }
@@ -231,6 +234,7 @@ class taking_turns : public on_each_database {
   }
   void judge(const std::vector<holding>& all) const {
     std::map<std::string, std::size_t> places;
+    std::map<std::string, std::int64_t> seen;  // when who waits was first written down
     for (std::size_t i = 0; i < all.size(); ++i) places.emplace(all[i].who, i);
     EXPECT_EQ(places.size(), all.size());
     int waited = 0;
@@ -240,10 +244,12 @@ class taking_turns : public on_each_database {
       ASSERT_GT(next.token, now.token) << next.who << " after " << now.who;
       ASSERT_GE(next.began, now.ended) << next.who << " and " << now.who << " hold at once";
       const auto ticket = now.ticket_of(next.who);
+      for (const auto& [who, other] : now.waiting) seen.emplace(who, now.ended);
       for (const auto& [who, other] : now.waiting) {
         const auto place = places.find(who);
         if (other > ticket || place == places.end() || place->second <= i + 1) continue;
         if (came_back_.contains(who) || had_time_to_come(now, next)) continue;
+        if (!now.waiting.contains(next.who) && next.waited_since <= seen.at(who)) continue;
         FAIL() << next.who << " goes before " << who << ", which has ticket " << other << ", after " << now.who;
       }
       if (now.waiting.contains(next.who)) ++waited;
