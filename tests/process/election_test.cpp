@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <random>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "process/restless_crew.hpp"
 #include "process/roles.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
@@ -102,21 +102,18 @@ TEST_P(elected_processes, never_overlap_whoever_is_killed_and_paused) {
   judge->change("INSERT INTO terms VALUES (0, 0, 0, 0)");
 
   std::mt19937 random{seed()};
-  const auto start = [&] {
-    auto out = std::make_unique<child_process>("leader", std::vector{db().url(), folder.path().string()});
-    out->expect("going");
-    return out;
-  };
-  std::vector<std::unique_ptr<child_process>> all;
-  for (int i = 0; i < 4; ++i) all.push_back(start());
+  restless_crew leaders{
+      folder.path(), 4, [&] {
+        return std::make_unique<child_process>("leader", std::vector{db().url(), folder.path().string()});
+      }};
   // The one that leads, mostly: the others only stand by.
-  const auto chosen = [&]() -> std::unique_ptr<child_process>& {
+  const auto chosen = [&]() -> restless_crew::member& {
     const auto leader = locks.find("writers");
-    for (auto& each : all)
+    for (auto& each : leaders.members())
       if (leader && random() % 4 != 0 &&
           leader->owner.find(':' + std::to_string(each->pid()) + ':') != std::string::npos)
         return each;
-    return all.at(random() % all.size());
+    return leaders.any(random);
   };
   std::vector<std::int64_t> seen;
   election writers{locks, "writers", {.look_every = 10ms}};
@@ -125,19 +122,10 @@ TEST_P(elected_processes, never_overlap_whoever_is_killed_and_paused) {
   });
   for (int i = 0; i < many(60, 8); ++i) {
     const auto writes = judge->execute("SELECT writes FROM terms");
-    auto& one = chosen();
-    if (random() % 2 == 0) {
-      one->kill();
-      one = start();
-    } else {
-      one->pause();
-      std::this_thread::sleep_for(std::chrono::milliseconds{random() % (2 * lead_lease.count())});
-      one->resume();
-    }
+    leaders.disturb(chosen(), random, 2 * lead_lease);
     ASSERT_TRUE(eventually([&] { return judge->execute("SELECT writes FROM terms") > writes; })) << "nobody leads";
   }
-  std::ofstream{folder.path() / "enough"}.flush();
-  for (auto& each : all) EXPECT_EQ(each->wait(), 0);
+  leaders.end();
   watching.stop();
 
   EXPECT_EQ(judge->execute("SELECT late FROM terms"), 0) << "a leader wrote after a later one had";

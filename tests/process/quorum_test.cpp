@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "process/restless_crew.hpp"
 #include "process/roles.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
@@ -145,29 +146,12 @@ TEST_P(quorum_of_processes, one_that_is_killed_leaves_it_to_the_next) {
 TEST_P(quorum_of_processes, no_two_believe_at_once_whoever_is_killed_and_paused) {
   const temp_folder folder;
   std::mt19937 random{seed()};
-  const auto start = [&] {
-    auto out =
-        std::make_unique<child_process>("quorum_visitor", arguments(folder.path().string(), std::to_string(random())));
-    out->expect("going");
-    return out;
-  };
-  std::vector<std::unique_ptr<child_process>> all;
-  for (int i = 0; i < 3; ++i) all.push_back(start());
-  const int disturbances = many(40, 6);
-  for (int i = 0; i < disturbances; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{100 + random() % 200});
-    auto& one = all.at(random() % all.size());
-    if (random() % 2 == 0) {
-      one->kill();
-      one = start();
-    } else {
-      one->pause();
-      std::this_thread::sleep_for(std::chrono::milliseconds{random() % 800});
-      one->resume();
-    }
-  }
-  std::ofstream{folder.path() / "enough"}.flush();
-  for (auto& each : all) EXPECT_EQ(each->wait(), 0);
+  restless_crew visitors{folder.path(), 3, [&] {
+                           return std::make_unique<child_process>(
+                               "quorum_visitor", arguments(folder.path().string(), std::to_string(random())));
+                         }};
+  visitors.disturb_some(many(40, 6), random, 800ms);
+  visitors.end();
 
   struct visit {
     std::int64_t begin;

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "process/restless_crew.hpp"
 #include "process/roles.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
@@ -144,29 +145,12 @@ TEST_P(sharing_history, has_nothing_wrong_whoever_is_killed_and_paused) {
   auto locks = client::connect(db().url(), {.observer = silent()});
   locks.migrate();
   std::mt19937 random{seed()};
-  const auto start = [&] {
-    auto out = std::make_unique<child_process>(
-        "sharer", std::vector{db().url(), folder.path().string(), std::to_string(random())});
-    out->expect("going");
-    return out;
-  };
-  std::vector<std::unique_ptr<child_process>> all;
-  for (int i = 0; i < 4; ++i) all.push_back(start());
-  const int disturbances = many(60, 8);
-  for (int i = 0; i < disturbances; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{100 + random() % 200});
-    auto& one = all.at(random() % all.size());
-    if (random() % 2 == 0) {
-      one->kill();
-      one = start();
-    } else {
-      one->pause();
-      std::this_thread::sleep_for(std::chrono::milliseconds{random() % (2 * short_lease.count())});
-      one->resume();
-    }
-  }
-  std::ofstream{folder.path() / "enough"}.flush();
-  for (auto& each : all) EXPECT_EQ(each->wait(), 0);
+  restless_crew sharers{folder.path(), 4, [&] {
+                          return std::make_unique<child_process>(
+                              "sharer", std::vector{db().url(), folder.path().string(), std::to_string(random())});
+                        }};
+  sharers.disturb_some(many(60, 8), random, 2 * short_lease);
+  sharers.end();
 
   for (const auto* name : {"readers", "permits"}) {
     const auto history = read_history(folder.path(), name);
