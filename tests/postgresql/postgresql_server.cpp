@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "support/postgresql_database.hpp"
+#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 
@@ -89,7 +90,17 @@ std::int64_t postgresql_server::end_waits_for_standby(const std::string& functio
       .value();
 }
 
-void postgresql_server::promote() const { connect().run("SELECT pg_promote()"); }
+// What it has yet to apply may end a query, also one that waits for the promotion.
+void postgresql_server::promote() const {
+  const auto is_primary = [&] {
+    try {
+      return connect().run("SELECT pg_promote(false) WHERE pg_is_in_recovery()").rows() == 0;
+    } catch (const std::exception&) {
+      return false;
+    }
+  };
+  if (!eventually(is_primary)) throw std::runtime_error{"the standby is not promoted"};
+}
 
 server_address postgresql_server::address() const {
   server_address out;

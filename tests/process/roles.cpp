@@ -29,7 +29,7 @@ int play(std::string_view name, const std::vector<std::string>& arguments) {
 }
 
 int play_for_stranger(std::string_view name, const std::vector<std::string>& arguments) {
-  ::alarm(300);
+  ::alarm(900);  // more than a round of tests/history
   const auto found = roles().find(name);
   if (found == roles().end()) return 99;
   try {
