@@ -43,7 +43,7 @@ std::int64_t microseconds_of(std::chrono::steady_clock::duration d) {
 }
 
 std::filesystem::path own_record(const std::filesystem::path& folder, int thread) {
-  return folder / ("records/" + std::to_string(::getpid()) + "-" + std::to_string(thread));
+  return folder / ("records/" + std::to_string(lasting_number()) + "-" + std::to_string(thread));
 }
 
 /// Starts this program in that environment instead, unless it is there already.
@@ -67,7 +67,7 @@ void play_in(const std::vector<std::string>& environment, const std::vector<std:
 
 // Unique in all processes.
 std::int64_t next_number() {
-  static std::atomic<std::int64_t> last{static_cast<std::int64_t>(::getpid()) << 32};
+  static std::atomic<std::int64_t> last{static_cast<std::int64_t>(lasting_number() >> 1) << 32};
   return ++last;
 }
 

@@ -1,12 +1,11 @@
 #include "process/old_program.hpp"
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "process/roles.hpp"
 #include "support/errors.hpp"
 #include "testkit/eventually.hpp"
 
@@ -139,7 +138,7 @@ bool old_program::release(const std::string& name) {
 }
 
 std::string old_program::new_attempt() {
-  return "old/" + std::to_string(::getpid()) + "/" + std::to_string(++attempts_);
+  return "old/" + std::to_string(lasting_number()) + "/" + std::to_string(++attempts_);
 }
 
 store::lease_ref old_program::mine(const std::string& name) const {

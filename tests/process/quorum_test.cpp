@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <rowlock/rowlock.hpp>
 
 #include <algorithm>
@@ -73,7 +72,7 @@ int visit_by_quorum(const std::vector<std::string>& arguments) {
   const std::filesystem::path folder{arguments.at(0)};
   quorum_of_urls job{from_third(arguments), {.lease = 400ms}};
   std::mt19937 random{static_cast<unsigned>(std::stoul(arguments.at(1)))};
-  std::ofstream log{folder / ("by" + std::to_string(::getpid()))};
+  std::ofstream log{folder / ("by" + std::to_string(lasting_number()))};
   say("going");
   while (!std::filesystem::exists(folder / "enough")) {
     const auto held = job.lock->try_acquire_for(300ms);

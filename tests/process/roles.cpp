@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <random>
 #include <utility>
 
 namespace rowlock::test {
@@ -52,6 +53,11 @@ void increment(const std::filesystem::path& file) {
   long value = 0;
   std::ifstream{file} >> value;
   std::ofstream{file} << value + 1;
+}
+
+std::uint32_t lasting_number() {
+  static const auto out = std::random_device{}();
+  return out;
 }
 
 std::int64_t shared_clock() {

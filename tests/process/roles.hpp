@@ -31,6 +31,9 @@ std::string hear();
 /// Reads a number from a file, adds one, writes it back. Nothing but a lock keeps two from doing so at once.
 void increment(const std::filesystem::path& file);
 
+/// Of this process alone: the system gives its numbers again.
+std::uint32_t lasting_number();
+
 /// A clock that all processes share, in microseconds.
 std::int64_t shared_clock();
 

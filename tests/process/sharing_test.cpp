@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <rowlock/rowlock.hpp>
 
 #include <algorithm>
@@ -100,7 +99,7 @@ std::optional<held_lock> take(client& locks, const std::string& name, std::int64
 int share_at_random(const std::vector<std::string>& arguments) {
   auto locks = client::connect(arguments.at(0), {.observer = silent()});
   const std::filesystem::path folder{arguments.at(1)};
-  std::ofstream log{folder / ("by" + std::to_string(::getpid()))};
+  std::ofstream log{folder / ("by" + std::to_string(lasting_number()))};
   std::mt19937 random{static_cast<unsigned>(std::stoul(arguments.at(2)))};
   say("going");
   while (!std::filesystem::exists(folder / "enough")) {
