@@ -46,15 +46,22 @@ done
 
 class cut_off_node : public obstacle {
  public:
-  explicit cut_off_node(const galera_node& which) : node_{which} { isolate("1"); }
-  ~cut_off_node() override try {
-    isolate("0");
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): who waits for the node says so
+  explicit cut_off_node(const galera_node& which) : node_{which} {
+    if (!isolates("1")) throw std::runtime_error{"a node cannot be cut off"};
   }
+  ~cut_off_node() override { isolates("0"); }  // or else, who waits for the node says so
 
  private:
-  void isolate(const std::string& on) const {
-    my_connection{node_.address()}.run("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=" + on + "'");
+  // A node that was frozen may have too many connections, of clients that have given up long since.
+  bool isolates(const std::string& on) const {
+    return eventually([&] {
+      try {
+        my_connection{node_.address()}.run("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=" + on + "'");
+        return true;
+      } catch (const std::exception&) {
+        return false;
+      }
+    });
   }
 
   const galera_node& node_;
