@@ -75,10 +75,11 @@ int visit_by_quorum(const std::vector<std::string>& arguments) {
   std::ofstream log{folder / ("by" + std::to_string(lasting_number()))};
   say("going");
   while (!std::filesystem::exists(folder / "enough")) {
-    const auto held = job.lock->try_acquire_for(300ms);
-    if (!held) continue;
+    std::optional<held_quorum> held;
+    if (error_of([&] { return (held = job.lock->try_acquire_for(300ms)).has_value(); }) || !held) continue;
     // It relied on it at a moment if it was not lost when that was over.
     const auto begin = shared_clock();
+    if (held->why_lost() != loss_reason::none) continue;  // it was paused since the grant
     auto end = begin;
     const auto until = begin + static_cast<std::int64_t>(random() % 20'000);
     for (auto now = begin; held->why_lost() == loss_reason::none; now = shared_clock()) {
