@@ -10,12 +10,12 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "process/restless_crew.hpp"
 #include "process/roles.hpp"
+#include "process/visits.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
@@ -77,17 +77,9 @@ int visit_by_quorum(const std::vector<std::string>& arguments) {
   while (!std::filesystem::exists(folder / "enough")) {
     std::optional<held_quorum> held;
     if (error_of([&] { return (held = job.lock->try_acquire_for(300ms)).has_value(); }) || !held) continue;
-    // It relied on it at a moment if it was not lost when that was over.
-    const auto begin = shared_clock();
-    if (held->why_lost() != loss_reason::none) continue;  // it was paused since the grant
-    auto end = begin;
-    const auto until = begin + static_cast<std::int64_t>(random() % 20'000);
-    for (auto now = begin; held->why_lost() == loss_reason::none; now = shared_clock()) {
-      end = now;
-      if (now >= until) break;
-      std::this_thread::sleep_for(1ms);
-    }
-    log << begin << ' ' << end << std::endl;
+    const auto relied = rely_on(*held, static_cast<std::int64_t>(random() % 20'000));
+    if (!relied) continue;
+    log << relied->begin << ' ' << relied->end << std::endl;
   }
   return 0;
 }

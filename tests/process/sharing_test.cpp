@@ -10,11 +10,11 @@
 #include <random>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "process/restless_crew.hpp"
 #include "process/roles.hpp"
+#include "process/visits.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
@@ -109,17 +109,9 @@ int share_at_random(const std::vector<std::string>& arguments) {
                                              : static_cast<std::int64_t>(1 + random() % all_permits);
     std::optional<held_lock> held;
     if (error_of([&] { return (held = take(locks, name, permits, random)).has_value(); }) || !held) continue;
-    // It relied on it at a moment if it was not lost when that was over.
-    const auto begin = shared_clock();
-    if (held->why_lost() != loss_reason::none) continue;  // it was paused since the grant
-    auto end = begin;
-    const auto until = begin + static_cast<std::int64_t>(random() % 20'000);
-    for (auto now = begin; held->why_lost() == loss_reason::none; now = shared_clock()) {
-      end = now;
-      if (now >= until) break;
-      std::this_thread::sleep_for(1ms);
-    }
-    log << name << ' ' << permits << ' ' << held->token() << ' ' << begin << ' ' << end << std::endl;
+    const auto relied = rely_on(*held, static_cast<std::int64_t>(random() % 20'000));
+    if (!relied) continue;
+    log << name << ' ' << permits << ' ' << held->token() << ' ' << relied->begin << ' ' << relied->end << std::endl;
     error_of([&] { return held->release(), true; });
   }
   return 0;
