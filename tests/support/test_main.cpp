@@ -30,6 +30,15 @@ std::string environment(const char* variable) {
 
 std::string full_name(const testing::TestInfo& test) { return std::string{test.test_suite_name()} + "." + test.name(); }
 
+template <class Use>
+void for_each_test(Use use) {
+  const auto& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const auto& suite = *all.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) use(*suite.GetTestInfo(j));
+  }
+}
+
 // --- which test was running ----------------------------------------------------------------------------------------
 
 char running[1024];  // for a signal's handler
@@ -139,12 +148,9 @@ class explanation : public testing::EmptyTestEventListener {
 
 std::vector<const testing::TestInfo*> failed_tests() {
   std::vector<const testing::TestInfo*> out;
-  const auto& all = *testing::UnitTest::GetInstance();
-  for (int i = 0; i < all.total_test_suite_count(); ++i) {
-    const auto& suite = *all.GetTestSuite(i);
-    for (int j = 0; j < suite.total_test_count(); ++j)
-      if (suite.GetTestInfo(j)->result()->Failed()) out.push_back(suite.GetTestInfo(j));
-  }
+  for_each_test([&](const testing::TestInfo& each) {
+    if (each.result()->Failed()) out.push_back(&each);
+  });
   return out;
 }
 
@@ -178,14 +184,10 @@ void run_again(const std::vector<const testing::TestInfo*>& tests, const std::st
 void keep_matching(const std::regex& wanted) {
   const auto before = GTEST_FLAG_GET(filter);
   std::string names;
-  const auto& all = *testing::UnitTest::GetInstance();
-  for (int i = 0; i < all.total_test_suite_count(); ++i) {
-    const auto& suite = *all.GetTestSuite(i);
-    for (int j = 0; j < suite.total_test_count(); ++j) {
-      const auto name = full_name(*suite.GetTestInfo(j));
-      if (std::regex_search(name, wanted)) names += name + ":";
-    }
-  }
+  for_each_test([&](const testing::TestInfo& each) {
+    const auto name = full_name(each);
+    if (std::regex_search(name, wanted)) names += name + ":";
+  });
   const auto without = before.find('-');
   GTEST_FLAG_SET(filter,
                  (names.empty() ? "none." : names) + (without == std::string::npos ? "" : before.substr(without)));
