@@ -143,7 +143,8 @@ struct step {
   std::optional<std::string> told{};
   std::optional<std::string> many{};
   std::optional<std::string> many_also{};  ///< as `also`, if many changed something
-  /// After `many` failed because others have some of the rows locked: as it, without these rows.
+  /// As `many`, without the rows that others have locked: after it failed because of them, or, where many_waits, for
+  /// every batch about more than one row.
   std::optional<std::string> many_skipping{};
   std::optional<std::string> many_told{};
   /// The number of changed rows tells how many requests were carried out; many_told answers which ones are still open.
@@ -154,6 +155,7 @@ struct step {
   bool look_explains = false;        ///< act decides alone; look saves it where it would be refused, and says by whom
   bool takes_one = false;            ///< of a batch, the first request that can be carried out, and no other
   bool takes_all = false;            ///< all of a batch, or none
+  bool many_waits = false;           ///< `many` waits for a row that others have locked, and so is for one row only
   bool always_changes = false;       ///< if no row was changed, nothing was carried out
   bool locks_where_refused = false;  ///< locks rows until it ends even if it is refused: look first after a refusal
   /// To make a row, it waits for a transaction that has made the same row meanwhile and changed it. The wait is short;

@@ -13,6 +13,10 @@ std::optional<std::int64_t> maybe_integer(const cell& c) {
   return value ? std::optional{*value} : std::nullopt;
 }
 
+bool is_about_one_row(std::span<const request> batch) noexcept {
+  return std::all_of(batch.begin(), batch.end(), [&](const request& each) { return each[0] == batch[0][0]; });
+}
+
 std::string text(const cell& c) {
   const auto* value = std::get_if<std::string>(&c);
   return value ? *value : std::string{};

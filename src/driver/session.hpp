@@ -32,6 +32,9 @@ ROWLOCK_EXPORT std::int64_t integer(const cell& c);
 ROWLOCK_EXPORT std::optional<std::int64_t> maybe_integer(const cell& c);
 ROWLOCK_EXPORT std::string text(const cell& c);  // NULL is empty
 
+/// Whether all requests, whose first argument is a name, are about the same row.
+ROWLOCK_EXPORT bool is_about_one_row(std::span<const request> batch) noexcept;
+
 /// How long a call may last, and what ends it earlier (errc::cancelled).
 struct limits {
   base::instant deadline = base::instant::max();

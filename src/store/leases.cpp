@@ -12,19 +12,12 @@ namespace rowlock::inline v1::store {
 
 namespace {
 
-records run(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
-  const auto arguments_of = [](const lease_ref& r) -> arguments {
-    return {{field::name, r.name}, {field::acquisition, r.acquisition}, {field::lease, r.lease.count()}};
-  };
-  return with_each(batch, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
-}
-
 renewal lost(loss_reason why) { return {.what = standing::lost, .left = {}, .why = why}; }
 
 // No row came back for some. A second look, at all of them at once, tells why.
 void explain_silence(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
   std::vector<bool> seen(batch.size());
-  correlate(batch, &lease_ref::name, run(dialect::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
+  correlate(batch, &lease_ref::name, run_each(dialect::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
     seen[i] = true;
     if (answers[i].what != standing::kept) answers[i] = standing_of(row_state_of(r), batch[i].acquisition);
   });
@@ -34,7 +27,7 @@ void explain_silence(const access& db, std::span<const lease_ref> batch, std::ve
 
 std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<renewal> answers(batch.size());
-  const auto rows = run(how, db, batch);
+  const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
     answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
   });
@@ -46,7 +39,7 @@ std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<cons
 // come to life again for its release to be deferred.
 void find_pinned(dialect::verb how, const access& db, std::span<const lease_ref> batch,
                  std::vector<release_outcome>& outcomes) {
-  correlate(batch, &lease_ref::name, run(dialect::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
+  correlate(batch, &lease_ref::name, run_each(dialect::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
     const auto row = row_state_of(r);
     if (outcomes[i] != release_outcome::gone || !row.is_held_by(batch[i].acquisition)) return;
     const bool is_over = how == dialect::verb::defer_release && row.is_free();
@@ -63,7 +56,7 @@ struct queue_news {
 std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch,
                                  const queue_news& news = {}) {
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
-  const auto rows = run(how, db, batch);
+  const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
     const bool is_told_here = r.has(field::waiting);
     const bool is_waited_for = is_told_here ? r.is_true(field::waiting) : news.is_left_over;
@@ -79,7 +72,7 @@ std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<
 
 // Those of the batch that nobody is seen to wait for.
 void end_alone(const access& db, std::span<const lease_ref> batch, std::vector<release_outcome>& outcomes) {
-  correlate(batch, &lease_ref::acquisition, run(dialect::verb::release_alone, db, batch),
+  correlate(batch, &lease_ref::acquisition, run_each(dialect::verb::release_alone, db, batch),
             [&](std::size_t i, const record& /*r*/) { outcomes[i] = release_outcome::released; });
 }
 
@@ -120,6 +113,13 @@ bool grant_to_the_first(const access& db, const lease_ref& one, release_observer
 }
 
 }  // namespace
+
+records run_each(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+  const auto arguments_of = [](const lease_ref& r) -> arguments {
+    return {{field::name, r.name}, {field::acquisition, r.acquisition}, {field::lease, r.lease.count()}};
+  };
+  return with_each(batch, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
+}
 
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
   return prolong(dialect::verb::renew, db, batch);

@@ -49,6 +49,8 @@ enum class release_outcome : std::uint8_t {
   gone              ///< it was not ours any more
 };
 
+/// One step of these arguments for each.
+records run_each(dialect::verb how, const access& db, std::span<const lease_ref> batch);
 /// Prolongs leases, and shortens none.
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch);
 /// Makes leases end at that length from now.

@@ -6,32 +6,43 @@
 #include "core/sharing.hpp"
 #include "core/sweep.hpp"
 #include "core/wait.hpp"
+#include "store/correlate.hpp"
 
 namespace rowlock::inline v1::store {
 
 namespace {
+
+const sharer* find_in(const std::vector<sharer>& all, std::string_view acquisition) {
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const sharer& each) { return each.acquisition == acquisition; });
+  return found == all.end() ? nullptr : &*found;
+}
 
 records run_one(dialect::verb how, const access& db, const lease_ref& one) {
   return db.run(how,
                 {{field::name, one.name}, {field::acquisition, one.acquisition}, {field::lease, one.lease.count()}});
 }
 
-// Nothing was prolonged.
-renewal standing_of_share(const access& db, const lease_ref& one) {
-  if (find_share(db, one.name, one.acquisition)) return {};  // somebody had the row locked just then
-  const auto row = look_at(db, one.name);
-  return {.what = standing::lost, .left = {}, .why = row ? loss_reason::taken_over : loss_reason::row_vanished};
+// Nothing was prolonged of some. The statement has waited for the row of a single name, so a look tells why. Of several
+// names it has passed over the rows that others had locked just then: the answer is open.
+void explain_silence(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
+  const auto name = batch[0].name;
+  if (std::any_of(batch.begin(), batch.end(), [&](const lease_ref& each) { return each.name != name; })) return;
+  const auto living = sharers(db, name);
+  const auto why = look_at(db, name) ? loss_reason::taken_over : loss_reason::row_vanished;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (answers[i].what != standing::kept && !find_in(living, batch[i].acquisition))
+      answers[i] = {.what = standing::lost, .left = {}, .why = why};
 }
 
-std::vector<renewal> prolong_each(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
-  std::vector<renewal> out;
-  out.reserve(batch.size());
-  for (const auto& one : batch) {
-    const auto rows = run_one(how, db, one);
-    out.push_back(rows.empty() ? standing_of_share(db, one)
-                               : renewal{.what = standing::kept, .left = duration{rows[0].integer(field::left)}});
-  }
-  return out;
+std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+  std::vector<renewal> answers(batch.size());
+  const auto rows = run_each(how, db, batch);
+  correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
+    answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
+  });
+  if (rows.size() < batch.size()) explain_silence(db, batch, answers);
+  return answers;
 }
 
 std::optional<converted> convert(dialect::verb how, const access& db, const conversion& what) {
@@ -57,11 +68,11 @@ std::optional<converted> downgrade(const access& db, const conversion& what) {
 }
 
 std::vector<renewal> renew_shares(const access& db, std::span<const lease_ref> batch) {
-  return prolong_each(dialect::verb::renew_share, db, batch);
+  return prolong(dialect::verb::renew_share, db, batch);
 }
 
 std::vector<renewal> extend_shares(const access& db, std::span<const lease_ref> batch) {
-  return prolong_each(dialect::verb::extend_share, db, batch);
+  return prolong(dialect::verb::extend_share, db, batch);
 }
 
 // Who waits is told of the end, or, where the database does not tell, found by whoever has released.
@@ -97,10 +108,9 @@ std::vector<sharer> sharers(const access& db, std::string_view name) {
 }
 
 std::optional<sharer> find_share(const access& db, std::string_view name, std::string_view acquisition) {
-  auto all = sharers(db, name);
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const sharer& each) { return each.acquisition == acquisition; });
-  return found == all.end() ? std::nullopt : std::optional{std::move(*found)};
+  const auto all = sharers(db, name);
+  const auto* const found = find_in(all, acquisition);
+  return found == nullptr ? std::nullopt : std::optional{*found};
 }
 
 std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number) {

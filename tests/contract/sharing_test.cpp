@@ -240,6 +240,32 @@ TEST_P(sharing, shares_are_renewed) {
   EXPECT_FALSE(other.try_acquire(name, with()));
 }
 
+// Of many names, and of one.
+TEST_P(sharing_crowd, many_shares_are_renewed_by_few_statements) {
+  constexpr std::size_t shares = 300;
+  auto locks = connect();
+  const auto renewing = [&] {
+    std::uint64_t out = 0;
+    for (const auto& each : locks.stats().statements)
+      if (each.operation == "renewing")
+        for (const auto count : each.took.counts) out += count;
+    return out;
+  };
+  std::vector<held_lock> held;
+  for (std::size_t i = 0; i < shares; ++i) {
+    const auto own_name = "orders/" + std::to_string(i);
+    held.push_back(locks.acquire_shared(i % 3 == 0 ? name : own_name, {.lease = 6s}));
+  }
+  const auto alone = locks.acquire("alone", with());
+  const auto before = locks.stats();
+  const auto statements_before = renewing();
+  ASSERT_TRUE(eventually(30s, [&] { return locks.stats().renewals >= before.renewals + 2 * shares; }));
+  EXPECT_LE(renewing() - statements_before, shares / 3);
+  for (const auto& each : held) EXPECT_EQ(each.why_lost(), loss_reason::none) << each.name();
+  EXPECT_EQ(alone.why_lost(), loss_reason::none);
+  EXPECT_FALSE(locks.try_acquire("orders/1", with()));
+}
+
 TEST_P(sharing, a_dead_reader_is_waited_for_no_longer_than_its_lease) {
   auto locks = connect();
   auto other = connect();

@@ -64,24 +64,32 @@ SELECT s.acquisition, s.token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_
 FROM {wanted(name, acquisition)} w
 STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition)";
 
-// {ends}: when the lease ends, by its length.
-constexpr std::string_view prolong_share_one = R"(
-UPDATE (SELECT r.name, {ends} AS ends FROM (
-      SELECT l.name, s.expires_at, SYSDATE(6) AS at
-      FROM rowlock_lock l FORCE INDEX (PRIMARY)
-      STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = ?2
-      WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = s.since LIMIT 1 FOR UPDATE) r
-    WHERE r.expires_at > r.at) own
+// {skipping}: whether rows that others have locked are waited for; {ends}: when a lease ends, by
+// its length. Of a row that is found for several shares an update makes one change only, so each has the last end of
+// all.
+constexpr std::string_view prolong_shares = R"(
+UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
+      SELECT r.name, r.acquisition, {ends} AS ends FROM (
+        SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
+        FROM {wanted(name, acquisition, lease)} w
+        STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+        STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+        WHERE l.owner = '(shared)' AND l.acquisition = s.since
+        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */{skipping}) r
+      WHERE r.expires_at > r.at) k) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
-  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = ?2
-SET l.expires_at = GREATEST(l.expires_at, own.ends), s.expires_at = own.ends)";
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
+SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends)";
 
 // An update does not answer what it has changed. {changed}: how to tell a lease that it has changed.
-constexpr std::string_view prolonged_share_one = R"(
+constexpr std::string_view prolonged_shares = R"(
 SELECT acquisition, remaining FROM (
-  SELECT s.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at) AS remaining, ?3 AS lease
-  FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
-  WHERE s.name = ?1 AND s.acquisition = ?2) own
+  SELECT s.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at) AS remaining, w.lease
+  FROM {wanted(name, acquisition, lease)} w
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY)
+    ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY)
+    ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since) own
 WHERE remaining > 0 AND {changed})";
 
 // The row is locked first, then the share, of which the newest state is read.
@@ -155,10 +163,15 @@ WHERE s.name = ?1 AND s.expires_at > SYSDATE(6) ORDER BY s.token)";
 std::string waiting(std::string_view text) { return std::string{waiting_briefly}.append(text); }
 
 step prolonging_share(verb what, std::string_view ends, std::string_view changed) {
+  const auto update = [&](std::string_view skipping) {
+    return replaced(replaced(prolong_shares, "{skipping}", skipping), "{ends}", ends);
+  };
   return {.verb = what,
           .key = 1,
-          .act = waiting(replaced(prolong_share_one, "{ends}", ends)),
-          .told = replaced(prolonged_share_one, "{changed}", changed)};
+          .many = waiting(update("")),
+          .many_skipping = update(" SKIP LOCKED"),
+          .many_told = replaced(prolonged_shares, "{changed}", changed),
+          .many_waits = true};
 }
 
 step taking_off(verb what, std::size_t key, std::string_view which, std::string_view told) {
@@ -182,9 +195,9 @@ std::array<step, 10> sharing() {
        .many = waiting(share_many),
        .many_also = std::string{write_shares},
        .many_told = std::string{shared_many}},
-      prolonging_share(verb::renew_share, "GREATEST(r.expires_at, r.at + INTERVAL ?3 MICROSECOND)",
+      prolonging_share(verb::renew_share, "GREATEST(r.expires_at, r.at + INTERVAL r.lease MICROSECOND)",
                        "remaining * 2 > lease"),
-      prolonging_share(verb::extend_share, "r.at + INTERVAL ?3 MICROSECOND",
+      prolonging_share(verb::extend_share, "r.at + INTERVAL r.lease MICROSECOND",
                        "remaining BETWEEN lease - 10000000 AND lease"),
       {.verb = verb::upgrade_share,
        .key = 1,

@@ -39,19 +39,27 @@ constexpr std::string_view one_asks = "(VALUES ($2::text, $3::text, $4::text, $5
 constexpr std::string_view many_ask =
     "unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[]) WITH ORDINALITY";
 
-// {end}: when the lease ends, by its length.
-constexpr std::string_view prolong_share_one = R"(
+// {waiting}: whether rows that others have locked are waited for; {end}: when a lease ends, by its length. The row of
+// the name is raised once for all its shares, and only where it falls short. Whether it does is decided by its end as
+// it was read under the lock: a snapshot may be older, and show the later end of an earlier time.
+constexpr std::string_view prolong_shares = R"(
 WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM rowlock_lock WHERE name = $1::text AND owner = '(shared)'{durably}{briefly}
-    FOR NO KEY UPDATE) r),
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
+      FOR NO KEY UPDATE{waiting}) r) k),
 kept AS (
   UPDATE rowlock_share s SET expires_at = {end} FROM own
-  WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition AND s.expires_at > own.at
-  RETURNING s.expires_at, own.at),
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
 raised AS (
-  UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, kept.expires_at) FROM kept WHERE l.name = $1::text)
-SELECT $2::text, us(expires_at - at) FROM kept)";
+  UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, us(expires_at - at) FROM kept)";
 
 // What is in `gone`. Without any permits the row is vacant.
 constexpr std::string_view take_off = R"(
@@ -148,6 +156,13 @@ std::string sharing_by(std::string_view asked, std::string_view element) {
   return replaced(out, "{version}", first("$9", "bigint"));
 }
 
+step prolonging(verb what, std::string_view end) {
+  const auto text = [&](std::string_view waiting) {
+    return replaced(replaced(prolong_shares, "{waiting}", waiting), "{end}", end);
+  };
+  return {.verb = what, .key = 1, .many = text(""), .many_skipping = text(" SKIP LOCKED"), .many_waits = true};
+}
+
 std::string taking_off(std::string_view text, std::string_view telling) {
   return replaced(replaced(text, "{take_off}", take_off), "{telling}", telling);
 }
@@ -157,13 +172,8 @@ std::string taking_off(std::string_view text, std::string_view telling) {
 std::array<step, 10> sharing() {
   return std::to_array<step>({
       {.verb = verb::share, .key = 3, .act = sharing_by(one_asks, ""), .many = sharing_by(many_ask, "[1]")},
-      {.verb = verb::renew_share,
-       .key = 1,
-       .act = replaced(prolong_share_one, "{end}",
-                       "greatest(s.expires_at, own.at + $3::bigint * interval '1 microsecond')")},
-      {.verb = verb::extend_share,
-       .key = 1,
-       .act = replaced(prolong_share_one, "{end}", "own.at + $3::bigint * interval '1 microsecond'")},
+      prolonging(verb::renew_share, "greatest(s.expires_at, own.at + own.lease * interval '1 microsecond')"),
+      prolonging(verb::extend_share, "own.at + own.lease * interval '1 microsecond'"),
       {.verb = verb::release_share, .key = 1, .act = taking_off(release_share_one, tell_first("$1::text", "$2::text"))},
       {.verb = verb::upgrade_share, .key = 1, .act = std::string{upgrade_one}},
       {.verb = verb::downgrade, .key = 1, .act = std::string{downgrade_one}},

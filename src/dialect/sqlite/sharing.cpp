@@ -47,6 +47,11 @@ constexpr std::string_view purge_stale =
     "l "
     "WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = rowlock_share.since)";
 
+// After a renewal it need not look at all shares. The clock is not before that of the renewal.
+constexpr std::string_view raise_row =
+    "UPDATE rowlock_lock SET expires_at = clock_us() + ?3 "
+    "WHERE name = ?1 AND owner = '(shared)' AND expires_at < clock_us() + ?3";
+
 // Behind a change of its shares: it lasts as long as the last of them, and is vacant without any.
 constexpr std::string_view settle_row =
     "UPDATE rowlock_lock SET owner = iif({last} > clock_us(), owner, NULL), "
@@ -96,7 +101,7 @@ std::array<step, 10> sharing() {
   const auto of_the_row = [](std::string_view text) { return std::string{text}.append(of_sharing_row); };
   return std::to_array<step>({
       {.verb = verb::share, .key = 3, .act = replaced(share_one, "{joins}", joins), .also = std::string{write_share}},
-      {.verb = verb::renew_share, .key = 1, .act = of_the_row(renew_share_one), .also = settle},
+      {.verb = verb::renew_share, .key = 1, .act = of_the_row(renew_share_one), .also = std::string{raise_row}},
       {.verb = verb::extend_share, .key = 1, .act = of_the_row(extend_share_one), .also = settle},
       {.verb = verb::release_share, .key = 1, .act = of_the_row(release_share_one), .also = settle},
       {.verb = verb::upgrade_share, .key = 1, .act = std::string{upgrade_one}, .also = std::string{forget_share}},

@@ -312,7 +312,8 @@ std::vector<row> mysql_session::do_run_dirty(const dialect::step& what, const re
 void mysql_session::carry_out(const dialect::step& what, std::span<const request> batch, const limits& until,
                               std::vector<row>& to) {
   const bool is_one = batch.size() == 1 && (what.look || what.act);
-  const auto& act = is_one ? what.act : what.many;
+  const auto& many = what.many_waits && !is_about_one_row(batch) ? what.many_skipping : what.many;
+  const auto& act = is_one ? what.act : many;
   const auto& told = is_one ? what.told : what.many_told;
   const std::string json = is_one ? std::string{} : json_of(batch);
   const request values = is_one ? batch[0] : request{std::string_view{json}};

@@ -273,7 +273,8 @@ void postgresql_session::carry_out(const dialect::step& what, std::span<const re
   const purpose why{.doing = dialect::doing(what.verb), .writing = writing};
   const auto& one = what.act ? what.act : what.look;
   if (batch.size() == 1 && one) return execute(*one, batch, shape::scalars, why, until, to);
-  if (what.many) return execute(*what.many, batch, shape::arrays, why, until, to);
+  const auto& many = what.many_waits && !is_about_one_row(batch) ? what.many_skipping : what.many;
+  if (many) return execute(*many, batch, shape::arrays, why, until, to);
   const auto each = [&] {
     for (std::size_t i = 0; i < batch.size(); ++i)
       execute(one.value(), batch.subspan(i, 1), shape::scalars, why, until, to);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <utility>
 
 #include "base/boot_clock.hpp"
 #include "base/jitter.hpp"
 #include "core/lease.hpp"
 #include "engine/gateway/batches.hpp"
-#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -83,10 +83,39 @@ std::vector<lease_ptr> renewer::claim(std::span<const lease_ptr> some, bool alon
 
 void renewer::run(const driver::limits& until) noexcept try {
   auto all = due(base::now());
-  const auto shares = std::stable_partition(all.begin(), all.end(), is_alone);
-  renew({all.begin(), shares}, {.alone = true, .by = store::renew}, until);
-  renew({shares, all.end()}, {.alone = false, .by = store::renew_shares}, until);
+  const auto first_share = std::stable_partition(all.begin(), all.end(), is_alone);
+  passed_over_.clear();
+  renew({all.begin(), first_share}, leases, until);
+  renew({first_share, all.end()}, shares, until);
+  renew_passed_over(until);
 } catch (const std::exception&) {  // out of memory: they are due again at once
+}
+
+// Whoever shares a name locks its row for a moment, and where many do, it is hardly ever unlocked: it is waited for
+// then, a name at a time, the most urgent one first. That may last, so it ends in time for the renewals of leases. What
+// is left is due again by itself.
+void renewer::renew_passed_over(const driver::limits& until) {
+  const auto more_urgent = [](const lease_ptr& a, const lease_ptr& b) { return a->deadline() < b->deadline(); };
+  auto left = std::exchange(passed_over_, {});
+  std::stable_sort(left.begin(), left.end(), more_urgent);
+  while (!left.empty()) {
+    const auto limit = std::min(until.deadline, leases_need_thread());
+    if (base::now() >= limit || until.stop.stop_requested()) return;
+    const lock_name name = left.front()->name;
+    const auto rest = std::stable_partition(left.begin(), left.end(), [&](const auto& a) { return a->name == name; });
+    renew({left.begin(), rest}, shares, {.deadline = limit, .stop = until.stop});
+    left.erase(left.begin(), rest);
+  }
+}
+
+// Halfway between when the first of them is due and its deadline.
+base::instant renewer::leases_need_thread() {
+  base::instant out = base::instant::max();
+  held_.each([&](const lease_ptr& a) {
+    if (a->is_alone() && a->wants_renewal())
+      out = std::min(out, a->renewal_due() + (a->deadline() - a->renewal_due()) / 2);
+  });
+  return out;
 }
 
 void renewer::renew(const std::vector<lease_ptr>& some, const kind& how, const driver::limits& until) {
@@ -100,7 +129,7 @@ void renewer::renew(const std::vector<lease_ptr>& some, const kind& how, const d
 void renewer::ask_for_renewal(std::span<const lease_ptr> some, verb how, const driver::limits& until) {
   // The call may not outlast what it is to prolong: a hanging one would hide the loss of the others.
   const base::instant sent = base::now();
-  base::instant deadline = base::later(sent, db_.options().call_timeout);
+  base::instant deadline = std::min(until.deadline, base::later(sent, db_.options().call_timeout));
   for (const auto& a : some) {
     deadline = std::min(deadline, std::max(a->deadline(), base::later(sent, 10ms)));
     a->is_unreachable = true;  // until an answer comes
@@ -140,6 +169,7 @@ void renewer::take_answer(const lease_ptr& a, const store::renewal& answer, base
       break;
     case store::standing::inconclusive:
       a->set_renewal_due(retry_time(*a));
+      if (!a->is_alone()) passed_over_.push_back(a);
       break;
     case store::standing::lost:
       listener_.gone(a, answer.why);

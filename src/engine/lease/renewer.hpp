@@ -7,10 +7,12 @@
 #include "engine/lease/lock_registry.hpp"
 #include "engine/maintenance.hpp"
 #include "store/leases.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
-/// Renews all leases that are due, in one step. A lease that it cannot renew is lost by the watchdog, not by it.
+/// Renews all leases that are due, in one step, and then all shares, in another. A lease that it cannot renew is lost
+/// by the watchdog, not by it.
 class renewer final : public maintenance::task {
  public:
   renewer(gateway& db, lock_registry& held, lease_listener& to) : db_{db}, held_{held}, listener_{to} {}
@@ -26,7 +28,11 @@ class renewer final : public maintenance::task {
     bool alone;
     verb by;
   };
+  static constexpr kind leases{.alone = true, .by = store::renew};
+  static constexpr kind shares{.alone = false, .by = store::renew_shares};
   void renew(const std::vector<lease_ptr>& some, const kind& how, const driver::limits& until);
+  void renew_passed_over(const driver::limits& until);
+  base::instant leases_need_thread();
   void ask_for_renewal(std::span<const lease_ptr> some, verb how, const driver::limits& until);
   static void retry(std::span<const lease_ptr> some);
   void let_go_of(std::span<const lease_ptr> some);
@@ -35,6 +41,7 @@ class renewer final : public maintenance::task {
   gateway& db_;
   lock_registry& held_;
   lease_listener& listener_;
+  std::vector<lease_ptr> passed_over_;  // shares whose answer was inconclusive
 };
 
 }  // namespace rowlock::inline v1::engine
