@@ -74,6 +74,7 @@ void client_core::close() noexcept {
   queue.close();
   auto given_up = locks.give_up_all(until);
   db.wait_for_calls(until.deadline);
+  db.end_batches();
   locks.stop_watching();
   background.stop();
   hints.stop();

@@ -27,6 +27,10 @@ template <class Entry>
 class retry_list {
  public:
   void add(Entry e) { entries_.lock()->push_back(std::move(e)); }
+  void add_all(std::vector<Entry> some) {
+    const auto entries = entries_.lock();
+    for (Entry& e : some) entries->push_back(std::move(e));
+  }
   template <class Predicate>
   std::vector<Entry> take_if(Predicate wanted) {
     return extract_if(*entries_.lock(), wanted);

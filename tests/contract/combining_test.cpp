@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/slowness.hpp"
 #include "support/tier.hpp"
 
 namespace rowlock::test {
@@ -127,6 +128,29 @@ TEST_P(combining, keeps_limits_and_stops_of_each_its_own) {
   EXPECT_EQ(stopped, threads / 2);
   EXPECT_EQ(granted, threads / 2);
   for (int i = 0; i < threads; ++i) EXPECT_TRUE(eventually([&] { return can_have(locks, name(i)); })) << i;
+}
+
+// The answers to them may come just then. What was granted for nobody must not stay for longer than it takes to let it
+// go: not for the pauses of the reconciler, and not for its lease.
+TEST_P(combining, lets_go_at_once_of_what_stopped_calls_were_granted) {
+  constexpr int rounds = 35;
+  auto locks = connect();
+  on_each_thread([&](int thread) {
+    for (int round = 0; round < rounds; ++round) {
+      std::stop_source stop;
+      const std::jthread stopping{[&, in = 100us * (1 + (thread * 7 + round * 13) % 40)] {
+        std::this_thread::sleep_for(in);
+        stop.request_stop();
+      }};
+      error_of([&] {
+        locks.acquire(name(thread), with(), stop.get_token()).release();
+        return true;
+      });
+    }
+  });
+  const stopwatch watch;
+  EXPECT_TRUE(eventually([&] { return locks.list("job/").empty(); }));
+  EXPECT_LT(watch.elapsed(), slack);
 }
 
 /// With a rule in the table that one name breaks.

@@ -84,9 +84,11 @@ struct combiner_test : testing::Test {
   }
 
   std::future<std::string> ask(std::string name, verb& what, const engine::combined_limits& until) {
-    return std::async(std::launch::async, [this, name = std::move(name), &what, until] {
-      return combined.run(what, {.name = name, .says = name}, until).what;
-    });
+    return std::async(std::launch::async,
+                      [this, name = std::move(name), &what, until] { return run(name, what, until).what; });
+  }
+  engine::sent_answer<std::string> run(const std::string& name, verb& what, const engine::combined_limits& until) {
+    return combined.run(what, {.name = name, .says = name}, until, left);
   }
   std::future<std::string> ask(std::string name) { return ask(std::move(name), acquiring, an_hour()); }
 
@@ -123,13 +125,58 @@ struct combiner_test : testing::Test {
   happening is_blocked;
   happening may_go_on;
   std::function<void(std::span<const question>)> on_batch;
-  verb acquiring{purpose::usual, by("")};
-  verb releasing{purpose::releasing, by("-")};
+  static bool has_effect(const std::string& answer) { return answer != "refused!"; }
+  verb acquiring{purpose::usual, by(""), has_effect};
+  verb releasing{purpose::releasing, by("-"), has_effect};
   combiner combined{[this](const driver::limits& until, purpose what_for, const auto& use) {
                       db.gateway().run(until, use, what_for);
                     },
                     options};
   std::future<std::string> blocker;
+  engine::combined_call_ptr left;  // behind, by one thread at most
+};
+
+using fate = engine::combined_call::fate;
+
+/// One thread leaves its request in a batch that is under way; the test decides when that ends.
+struct left_behind_test : combiner_test {
+  left_behind_test() {
+    on_batch = [this](std::span<const question> some) {
+      if (some.front().name == "blocker") return;
+      is_sent.happens();
+      static_cast<void>(may_end.within());
+      if (fails) throw error{*fails};
+    };
+  }
+
+  void leave(const std::string& name) {
+    block();
+    std::stop_source stop;
+    auto leaves = queue(name, acquiring, an_hour(stop.get_token()));
+    stays = queue("stays");
+    go_on();
+    ASSERT_TRUE(is_sent.within());
+    stop.request_stop();
+    ASSERT_TRUE(has_unknown_outcome(test::error_of([&] { leaves.get(); })));
+    ASSERT_TRUE(left);
+  }
+  void end_batch() {
+    may_end.happens();
+    stays.wait();
+  }
+  void give_up() {
+    left->give_up([this](fate now) {
+      fates.push_back(now);
+      is_told.happens();
+    });
+  }
+
+  happening is_sent;
+  happening may_end;
+  happening is_told;
+  std::optional<error> fails;
+  std::future<std::string> stays;
+  std::vector<fate> fates;  // that were told, by one thread
 };
 
 struct mixing_combiner_test : combiner_test {
@@ -155,7 +202,7 @@ TEST_F(combiner_test, sends_what_gathers_while_the_line_is_busy_together_and_eac
 TEST_F(combiner_test, sends_a_request_that_finds_the_line_free_on_its_own_thread) {
   std::thread::id where;
   on_batch = [&](std::span<const question>) { where = std::this_thread::get_id(); };
-  EXPECT_EQ(combined.run(acquiring, {.name = "a", .says = "a"}, an_hour()).what, "a!");
+  EXPECT_EQ(run("a", acquiring, an_hour()).what, "a!");
   EXPECT_EQ(where, std::this_thread::get_id());
 }
 
@@ -192,8 +239,7 @@ TEST_F(mixing_combiner_test, sends_releases_first_where_one_transaction_has_all)
 TEST_F(combiner_test, counts_the_time_of_a_request_from_when_it_was_sent) {
   block();
   base::instant sent{};
-  auto waiting = std::async(std::launch::async,
-                            [&] { sent = combined.run(acquiring, {.name = "a", .says = "a"}, an_hour()).sent; });
+  auto waiting = std::async(std::launch::async, [&] { sent = run("a", acquiring, an_hour()).sent; });
   ASSERT_TRUE(eventually([&] { return combined.waiting() == 1; }));
   const auto before = base::now();
   go_on();
@@ -281,6 +327,46 @@ TEST_F(combiner_test, lets_a_thread_leave_a_batch_without_knowing_its_outcome) {
   EXPECT_TRUE(has_unknown_outcome(late));
   may_end.happens();
   EXPECT_EQ(stays.get(), "stays!");
+}
+
+TEST_F(left_behind_test, is_told_of_when_the_batch_ends) {
+  leave("leaves");
+  give_up();
+  EXPECT_TRUE(fates.empty());
+  end_batch();
+  ASSERT_TRUE(is_told.within());
+  EXPECT_THAT(fates, ElementsAre(fate::done));
+}
+
+TEST_F(left_behind_test, is_told_of_at_once_if_the_batch_has_ended) {
+  leave("leaves");
+  end_batch();
+  combined.stop();
+  give_up();
+  EXPECT_THAT(fates, ElementsAre(fate::done));
+}
+
+TEST_F(left_behind_test, has_done_nothing_if_it_was_refused) {
+  leave("refused");
+  give_up();
+  end_batch();
+  ASSERT_TRUE(is_told.within());
+  EXPECT_THAT(fates, ElementsAre(fate::nothing));
+}
+
+TEST_F(left_behind_test, has_an_unknown_fate_if_the_reply_was_lost) {
+  fails = lost_reply();
+  leave("leaves");
+  give_up();
+  end_batch();
+  ASSERT_TRUE(is_told.within());
+  EXPECT_THAT(fates, ElementsAre(fate::unknown));
+}
+
+TEST_F(left_behind_test, is_its_threads_until_it_is_given_up) {
+  leave("leaves");
+  end_batch();
+  EXPECT_TRUE(fates.empty());
 }
 
 TEST_F(combiner_test, gives_a_batch_the_time_of_the_request_that_has_most) {

@@ -131,10 +131,12 @@ bool acquirer::holds_by_transaction(strategy s) noexcept {
 
 // What waited for others while the client was closed is not sent any more.
 acquirer::combined_try acquirer::try_by(const strategies::algorithm& how) {
-  return {purpose::usual, [this, &how](const store::access& db, std::span<const strategies::acquire_args> batch) {
+  return {purpose::usual,
+          [this, &how](const store::access& db, std::span<const strategies::acquire_args> batch) {
             db_.check_usable();
             return how.acquire(db, batch);
-          }};
+          },
+          [](const strategies::answer& a) { return a.what == strategies::verdict::granted; }};
 }
 
 // Those that write who has the name into the row; all of them are renewed and released alike.
@@ -149,12 +151,13 @@ acquirer::reply acquirer::send(const acquire_request& what, const core::acquisit
   db_.check_usable();
   if (holds_by_transaction(what.options.strategy)) return hold(what, id, until);
   const auto began = base::now();
+  combined_call_ptr left;
   try {
-    return ask(what, id, until);
+    return ask(what, id, until, left);
   } catch (const error& e) {
     if (!e.outcome_is_unknown()) throw;
     if (const auto granted = adopt(what, id, until)) return {.sent = began, .answer = *granted};
-    leave_unresolved(what, id);
+    leave_unresolved(what, id, left);
     throw;
   }
 }
@@ -190,8 +193,8 @@ acquirer::reply acquirer::hold(const acquire_request& what, const core::acquisit
   }
 }
 
-acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisition_id& id,
-                              const driver::limits& until) {
+acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until,
+                              combined_call_ptr& left) {
   if (!what.share.is_exclusive()) return ask_to_share(what, id, until);
   auto one = args_of(what, id);
   const auto liveness = what.options.strategy == strategy::for_update ? db_.database().liveness() : std::string{};
@@ -200,7 +203,7 @@ acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisiti
   auto& by = try_of(what.options.strategy);
   const bool is_queued = what.asks_in_turn() || what.ticket() != core::ticket_number::none;
   if (!is_queued) {
-    const auto [sent, answer] = db_.run_combined(by, one, {.until = first, .last = until.deadline});
+    const auto [sent, answer] = db_.run_combined(by, one, {.until = first, .last = until.deadline}, left);
     return {.sent = sent, .answer = answer};
   }
   const bool with_queue = asks_the_queue_too(what);
@@ -261,13 +264,15 @@ std::optional<acquirer::reply> acquirer::granted_by_release(const acquire_reques
   return out;
 }
 
-void acquirer::leave_unresolved(const acquire_request& what, const core::acquisition_id& id) {
+// Of what it has left in a batch, nothing is sought any more: its answer says whether there is something to undo.
+void acquirer::leave_unresolved(const acquire_request& what, const core::acquisition_id& id,
+                                const combined_call_ptr& left) {
   const bool has_lease = what.options.strategy != strategy::for_update;
   auto entry =
       locks_.unresolved_ones().entry_for(what.name, id, has_lease ? what.options.lease : duration::max(), base::now());
   entry.is_share = !what.share.is_exclusive();
   entry.may_appear = has_lease;  // a lock without a lease is in a file, where nothing comes late
-  locks_.unresolved_ones().add(std::move(entry));
+  locks_.unresolved_ones().add_when_ended(left, std::move(entry));
 }
 
 // For statements that do not ask the queue themselves. A ticket that is committed between this look and the attempt

@@ -103,7 +103,8 @@ class acquirer {
   attempt_result try_once(const acquire_request& what, const driver::limits& until);
   reply send(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   reply hold(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
-  reply ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
+  reply ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until,
+            combined_call_ptr& left);
   std::optional<reply> granted_by_release(const acquire_request& what, base::instant sent,
                                           const strategies::answer& refused, const store::access& db);
 
@@ -129,7 +130,8 @@ class acquirer {
                                                         std::string_view id);
   std::optional<strategies::answer> adopt(const acquire_request& what, const core::acquisition_id& id,
                                           const driver::limits& until) noexcept;
-  void leave_unresolved(const acquire_request& what, const core::acquisition_id& id);
+  void leave_unresolved(const acquire_request& what, const core::acquisition_id& id,
+                        const combined_call_ptr& left = {});
   lease_ptr admit(const acquire_request& what, const core::acquisition_id& id, reply granted);
   static void begin(lease_state& lease, base::instant sent, const strategies::answer& granted);
 

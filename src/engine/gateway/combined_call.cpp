@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/boot_clock.hpp"
 
@@ -31,6 +32,24 @@ combined_call::outcome combined_call::wait() {
   while (!is_over()) ended_.wait_for(lock, std::min<duration>(waits_until() - base::now(), far));
   if (has_ended_) return outcome::ended;
   return batch_ends_ ? outcome::unknown : outcome::not_sent;
+}
+
+// The mutex decides which of the two tells it: this thread, or the worker that ends it.
+void combined_call::give_up(heir then) {
+  {
+    const std::lock_guard alone{mutex_};
+    if (!has_ended_) {
+      heir_ = std::move(then);
+      return;
+    }
+  }
+  then(fate_of());
+}
+
+combined_call::fate combined_call::fate_of() const {
+  if (other_failure_) return fate::unknown;
+  if (failure_) return failure_->outcome_is_unknown() ? fate::unknown : fate::nothing;
+  return has_effect() ? fate::done : fate::nothing;
 }
 
 void combined_call::throw_if_failed() const {

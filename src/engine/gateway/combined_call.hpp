@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,7 +33,8 @@ struct combined_limits {
 ///
 ///   queued --a worker takes it--> sent --> ended: with an answer or an error
 ///   queued --left: out of time or stopped--> nothing was sent
-///   sent   --left: out of time or stopped--> its outcome is unknown
+///   sent   --left: out of time or stopped--> its outcome is unknown to its thread
+///   sent   --left, and given up by its thread--> whoever was given it learns of the outcome when it has ended
 class combined_call {
  public:
   combined_call(combinable_verb& verb, const combined_limits& until) : verb_{verb}, until_{until} {}
@@ -66,16 +68,31 @@ class combined_call {
   /// What it failed with.
   void throw_if_failed() const;
 
+  /// What became of it in the database.
+  enum class fate : std::uint8_t { nothing, done, unknown };
+  using heir = std::function<void(fate)>;
+  /// After `unknown`, once its thread does not look for it in the database any more: `then` is told its fate, once, at
+  /// once if it has ended, or else by the worker. It must be quick and may not throw.
+  void give_up(heir then);
+
+ protected:
+  /// Whether its answer says that it has had an effect. It was answered.
+  virtual bool has_effect() const = 0;
+
  private:
   template <class Note>
   void end(Note note) {
+    heir then;
     {
       const std::lock_guard alone{mutex_};
       note();
       has_ended_ = true;
+      then.swap(heir_);
     }
     ended_.notify_one();
+    if (then) then(fate_of());
   }
+  fate fate_of() const;
   base::instant waits_until() const noexcept;
   bool is_over() const;
 
@@ -87,6 +104,7 @@ class combined_call {
   bool has_ended_ = false;
   std::optional<error> failure_;
   std::exception_ptr other_failure_;
+  heir heir_;
 };
 
 using combined_call_ptr = std::shared_ptr<combined_call>;

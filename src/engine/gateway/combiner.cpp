@@ -51,10 +51,11 @@ void combiner::leave_line() noexcept {
   if (!state->queue.empty()) work_.notify_one();
 }
 
-void combiner::wait_for(const combined_call_ptr& one) {
+void combiner::wait_for(const combined_call_ptr& one, combined_call_ptr& left) {
   auto outcome = one->wait();
   // It may have been taken meanwhile, and it may even have ended.
   if (outcome == combined_call::outcome::not_sent && !withdraw(one)) outcome = one->wait();
+  if (outcome == combined_call::outcome::unknown) left = one;
   if (outcome != combined_call::outcome::ended)
     throw_left_behind(one->stop(), outcome == combined_call::outcome::unknown);
   one->throw_if_failed();

@@ -50,8 +50,11 @@ class combined_verb final : public combinable_verb {
  public:
   /// One answer for each request, in their order. A batch holds a name at most once.
   using function = std::function<std::vector<Answer>(const store::access&, std::span<const Request>)>;
+  /// Whether this answer says that the request has had an effect.
+  using judgement = bool (*)(const Answer&);
 
-  combined_verb(purpose what_for, function ask) : combinable_verb{what_for}, ask_{std::move(ask)} {}
+  combined_verb(purpose what_for, function ask, judgement has_effect)
+      : combinable_verb{what_for}, ask_{std::move(ask)}, has_effect_{has_effect} {}
 
   sent_answer<Answer> ask(const store::access& db, const Request& one) const {
     const auto sent = base::now();
@@ -70,8 +73,10 @@ class combined_verb final : public combinable_verb {
 
   struct call final : combined_call {
     call(combined_verb& verb, const Request& one, const combined_limits& until)
-        : combined_call{verb, until}, what{one} {}
+        : combined_call{verb, until}, judge{verb.has_effect_}, what{one} {}
     std::string_view name() const noexcept override { return what->name; }
+    bool has_effect() const override { return judge(answer->what); }
+    const judgement judge;
     const owning<Request> what;
     std::optional<sent_answer<Answer>> answer;
   };
@@ -80,6 +85,7 @@ class combined_verb final : public combinable_verb {
   static call& call_of(const combined_call_ptr& c) { return static_cast<call&>(*c); }
 
   const function ask_;
+  const judgement has_effect_;
 };
 
 /// Many threads' requests, few statements: while the lines to the database are busy, the requests of other threads
@@ -94,6 +100,10 @@ class combined_verb final : public combinable_verb {
 /// one does, under the same row lock (1 to 4). The time of sending is taken after the wait for a line (5). A reply that
 /// is lost is lost for each of the batch, and so is the answer to a thread that left: each resolves its own (6). A
 /// thread waits by its own limits, never by those of others (8).
+///
+/// A thread that leaves gets its request back, and may look for it in the database. If it does not find it, it gives it
+/// up: from then on the answer of the batch, which the worker knows, decides. So each is adopted by its thread or
+/// undone after that, never both, also where the thread leaves at the very moment when the answer comes.
 class combiner {
  public:
   /// Runs this on a session that is good for the purpose.
@@ -110,14 +120,16 @@ class combiner {
   ~combiner() { stop(); }
 
   /// Throws what the verb throws; call_timed_out or cancelled where its time was over or it was stopped, with
-  /// outcome_is_unknown() if it was sent.
+  /// outcome_is_unknown() if it was sent: the request that is left in its batch is in `left` then.
   template <class Request, class Answer>
-  sent_answer<Answer> run(combined_verb<Request, Answer>& verb, const Request& one, const combined_limits& until);
+  sent_answer<Answer> run(combined_verb<Request, Answer>& verb, const Request& one, const combined_limits& until,
+                          combined_call_ptr& left);
 
   /// Requests that are queued now.
   std::size_t waiting() { return state_.lock()->queue.size(); }
 
-  /// What is queued is not sent any more; later requests go straight.
+  /// What is queued is not sent any more; later requests go straight. Batches that are under way are cut, and have
+  /// ended when it returns.
   void stop() noexcept;
 
  private:
@@ -132,7 +144,7 @@ class combiner {
   bool goes_straight();
   void leave_line() noexcept;
   void enqueue(const combined_call_ptr& one);
-  void wait_for(const combined_call_ptr& one);
+  void wait_for(const combined_call_ptr& one, combined_call_ptr& left);
   bool withdraw(const combined_call_ptr& one);
   bool has_workers(contents& in);
   void work(const std::stop_token& stop);
@@ -162,7 +174,7 @@ class combiner::line {
 
 template <class Request, class Answer>
 sent_answer<Answer> combiner::run(combined_verb<Request, Answer>& verb, const Request& one,
-                                  const combined_limits& until) {
+                                  const combined_limits& until, combined_call_ptr& left) {
   if (goes_straight()) {
     const line mine{*this};
     sent_answer<Answer> out;
@@ -172,7 +184,7 @@ sent_answer<Answer> combiner::run(combined_verb<Request, Answer>& verb, const Re
   }
   const auto call = std::make_shared<typename combined_verb<Request, Answer>::call>(verb, one, until);
   enqueue(call);
-  wait_for(call);
+  wait_for(call, left);
   return std::move(*call->answer);
 }
 

@@ -70,8 +70,8 @@ class gateway {
   /// Asks together with other threads, where these would wait for each other: see combiner. On whose thread, is open.
   template <class Request, class Answer>
   sent_answer<Answer> run_combined(combined_verb<Request, Answer>& verb, const Request& one,
-                                   const combined_limits& until) {
-    return combiner_.run(verb, one, until);
+                                   const combined_limits& until, combined_call_ptr& left) {
+    return combiner_.run(verb, one, until, left);
   }
   void require_fit_schema(const store::access& db);
   /// It is checked again at the next use.
@@ -91,6 +91,8 @@ class gateway {
   bool begin_close() noexcept;
   /// Returns when no call is under way, at `deadline` at the latest.
   void wait_for_calls(base::instant deadline) { calls_.wait_for_the_last(deadline); }
+  /// Of requests that are asked together; what their threads have left behind has been given up by then.
+  void end_batches() noexcept { combiner_.stop(); }
   void close(const driver::limits& until) noexcept;
 
  private:

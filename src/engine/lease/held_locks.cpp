@@ -92,10 +92,17 @@ void held_locks::release_soon(const lease_ptr& a) noexcept {
   if (a->take_unfired()) watchdog_.fire({a});
 }
 
-void held_locks::release_later(const lease_state& a, bool may_have_granted) {
+void held_locks::release_later(const lease_state& a) {
+  reconciler_.add(reconciler_.entry_for(a));
+  handover_.not_here(a.name);
+}
+
+// Its release has failed so. What becomes of one that is left in its batch, is known when that ends.
+void held_locks::release_later(const lease_state& a, const error& why, const combined_call_ptr& left) {
   auto e = reconciler_.entry_for(a);
-  e.may_have_granted = may_have_granted;
-  reconciler_.add(std::move(e));
+  e.may_have_granted = reconciler_.may_have_granted(why);
+  e.tells_if_gone = left != nullptr;
+  reconciler_.add_when_ended(left, std::move(e));
   handover_.not_here(a.name);
 }
 
@@ -106,11 +113,12 @@ void held_locks::end(lease_state& a, const driver::limits& until) {
 void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
   const bool may_be_prolonged = a.may_be_prolonged();
   store::release_outcome outcome{};
+  combined_call_ptr left;
   notices_.releasing(a.name);
   try {
-    outcome = try_release(a, until);
+    outcome = try_release(a, until, left);
   } catch (const error& e) {
-    release_later(a, reconciler_.may_have_granted(e));
+    release_later(a, e, left);
     throw;
   }
   if (outcome == store::release_outcome::pinned) return release_later(a);
@@ -132,7 +140,8 @@ void held_locks::granted_to(const store::access& db, std::string_view owner) noe
 }
 
 // What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
-store::release_outcome held_locks::try_release(const lease_state& a, const driver::limits& until) {
+store::release_outcome held_locks::try_release(const lease_state& a, const driver::limits& until,
+                                               combined_call_ptr& left) {
   const store::lease_ref one{.name = a.name.view(), .acquisition = a.id.text(), .lease = a.at_least};
   auto outcome = store::release_outcome::gone;
   retry_inconclusive(db_, until.stop, [&] {
@@ -144,7 +153,7 @@ store::release_outcome held_locks::try_release(const lease_state& a, const drive
       const auto defer = [&](const store::access& db) { return store::defer_release(db, {&one, 1}).at(0); };
       outcome = db_.run(until, defer, purpose::releasing);
     } else {
-      outcome = db_.run_combined(release_, one, {.until = until, .last = until.deadline}).what;
+      outcome = db_.run_combined(release_, one, {.until = until, .last = until.deadline}, left).what;
     }
     return outcome != store::release_outcome::pinned;
   });
@@ -253,7 +262,7 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   a->shorten_deadline(core::local_deadline(sent, ttl, ttl));
   watchdog_.arm(a->deadline());
   const store::lease_ref one{.name = a->name.view(), .acquisition = a->id.text(), .lease = ttl};
-  const auto answer = a->is_alone() ? db_.run_combined(extend_, one, {.until = until, .last = until.deadline}).what
+  const auto answer = a->is_alone() ? extend_alone(a, one, until)
                                     : db_.run(
                                           until,
                                           [&](const store::access& db) {
@@ -271,6 +280,26 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   a->set_renewal_due(core::renewal_due(sent, ttl));
   if (a->renews) maintenance_.wake_at(a->renewal_due());
   return true;
+}
+
+// Where nobody relies on the lock any more when the answer to what was left behind comes, it has been prolonged for
+// nobody.
+store::renewal held_locks::extend_alone(const lease_ptr& a, const store::lease_ref& one, const driver::limits& until) {
+  combined_call_ptr left;
+  try {
+    return db_.run_combined(extend_, one, {.until = until, .last = until.deadline}, left).what;
+  } catch (const error&) {
+    if (left) left->give_up([this, a](combined_call::fate now) { was_extended_late(*a, now); });
+    throw;
+  }
+}
+
+void held_locks::was_extended_late(const lease_state& a, combined_call::fate now) noexcept try {
+  if (now != combined_call::fate::done || a.is_held()) return;
+  auto e = reconciler_.entry_for(a);
+  if (a.why_lost() != loss_reason::none) e.from = e.next = std::max(e.from, a.over());  // its holder stops until then
+  reconciler_.add(std::move(e));
+} catch (const std::exception&) {  // out of memory: the lease ends
 }
 
 // --- sharing ---------------------------------------------------------------------------------------------------------

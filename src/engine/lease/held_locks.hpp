@@ -84,23 +84,29 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
 
   void end(lease_state& a, const driver::limits& until);
   void end_lease(const lease_state& a, const driver::limits& until);
-  void release_later(const lease_state& a, bool may_have_granted = false);
-  store::release_outcome try_release(const lease_state& a, const driver::limits& until);
+  void release_later(const lease_state& a);
+  void release_later(const lease_state& a, const error& why, const combined_call_ptr& left);
+  store::release_outcome try_release(const lease_state& a, const driver::limits& until, combined_call_ptr& left);
+  void was_extended_late(const lease_state& a, combined_call::fate now) noexcept;
   void end_transaction(lease_state& a);
   void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
   void commit_transaction(lease_state& a, const driver::limits& until);
   using conversion = std::optional<store::converted> (*)(const store::access&, const store::conversion&);
   bool convert(const lease_ptr& a, conversion how, std::int64_t permits, identity& by);
   [[noreturn]] void lost_while_converted(const lease_ptr& a);
+  store::renewal extend_alone(const lease_ptr& a, const store::lease_ref& one, const driver::limits& until);
   bool try_extend(const lease_ptr& a, duration ttl, const driver::limits& until);
   std::vector<unresolved> give_up(const std::vector<lease_ptr>& all, loss_reason why, const driver::limits& until);
 
   gateway& db_;
   combined_verb<store::lease_ref, store::release_outcome> release_{
-      purpose::releasing, [this](const store::access& db, std::span<const store::lease_ref> batch) {
+      purpose::releasing,
+      [this](const store::access& db, std::span<const store::lease_ref> batch) {
         return store::release(db, batch, this);
-      }};
-  combined_verb<store::lease_ref, store::renewal> extend_{purpose::renewing, store::extend};
+      },
+      [](const store::release_outcome& o) { return o != store::release_outcome::pinned; }};
+  combined_verb<store::lease_ref, store::renewal> extend_{
+      purpose::renewing, store::extend, [](const store::renewal& r) { return r.what == store::standing::kept; }};
   release_notices& notices_;
   maintenance& maintenance_;
   lock_registry registry_;

@@ -36,16 +36,36 @@ void reconciler::add(unresolved e) {
   maintenance_.wake_at(from);
 }
 
+void reconciler::add_when_ended(const combined_call_ptr& left, unresolved e) {
+  if (!left) return add(std::move(e));
+  left->give_up([this, e = std::move(e)](combined_call::fate now) { has_ended(e, now); });
+}
+
+// By a worker of the combiner. An attempt that was refused has left nothing; one that was granted, or a lock whose
+// release is answered, is in the database now or never.
+void reconciler::has_ended(unresolved e, combined_call::fate now) noexcept try {
+  if (now == combined_call::fate::nothing && !e.tells_if_gone) return;
+  if (now != combined_call::fate::unknown) e.may_appear = e.may_have_granted = false;
+  add(std::move(e));
+} catch (const std::exception&) {  // out of memory: its lease ends
+}
+
 void reconciler::run(const driver::limits& until) noexcept try {
-  release_all(list_.take_due(base::now()), until);
+  list_.add_all(release_each_name(list_.take_due(base::now()), until));  // the rest is due yet: renewals come before it
+  maintenance_.wake_at(list_.next_due());
 } catch (const std::exception&) {  // out of memory: their leases end
 }
 
 void reconciler::release_all(std::vector<unresolved> entries, const driver::limits& until) {
-  if (entries.empty()) return;
+  while (!entries.empty()) entries = release_each_name(std::move(entries), until);
+  maintenance_.wake_at(list_.next_due());
+}
+
+// One acquisition of each name: the others are answered, as they are.
+std::vector<unresolved> reconciler::release_each_name(std::vector<unresolved> entries, const driver::limits& until) {
   let_grants_end(extract_if(entries, [](const unresolved& e) { return e.may_have_granted; }), until);
   auto shares = extract_if(entries, [](const unresolved& e) { return e.is_share; });
-  list_.put_back(take_repeated_names(entries), base::now());
+  auto rest = take_repeated_names(entries);
   auto staying = take_staying(entries, base::now());
   const auto release = [](const store::access& db, std::span<const store::lease_ref> batch) {
     return store::release(db, batch);
@@ -53,7 +73,7 @@ void reconciler::release_all(std::vector<unresolved> entries, const driver::limi
   release_by(release, std::move(entries), until);
   release_by(store::defer_release, std::move(staying), until);
   release_by(store::release_shares, std::move(shares), until);
-  maintenance_.wake_at(list_.next_due());
+  return rest;
 }
 
 // A release does not wait for the disk of every server. If it has granted the name, and a crash has undone that, the
@@ -101,7 +121,8 @@ void reconciler::settle(unresolved e, store::release_outcome outcome) {
     notices_.released(e.name, outcome == store::release_outcome::released_untold);
     return;
   }
-  if (outcome == store::release_outcome::pinned || e.may_appear) list_.put_back({std::move(e)}, base::now());
+  if (outcome == store::release_outcome::pinned || e.may_appear) return list_.put_back({std::move(e)}, base::now());
+  if (e.tells_if_gone) notices_.released(e.name, true);
 }
 
 }  // namespace rowlock::inline v1::engine

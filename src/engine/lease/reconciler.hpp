@@ -25,6 +25,9 @@ class reconciler final : public maintenance::task {
   /// One whose lease, of that length, may have begun; it is left alone until `from`.
   unresolved entry_for(const lock_name& name, const core::acquisition_id& id, duration lease, base::instant from) const;
   void add(unresolved e);
+  /// The same for an attempt, or a release, that a thread has left in a batch: when that has ended, by what is known
+  /// then. nullptr: it was in none.
+  void add_when_ended(const combined_call_ptr& left, unresolved e);
   /// Whether a release that failed so may have granted the name to somebody.
   bool may_have_granted(const std::exception& why) const noexcept;
   std::optional<core::session_number> permits(std::string_view acquisition, base::instant now) {
@@ -43,6 +46,8 @@ class reconciler final : public maintenance::task {
   void let_grants_end(std::vector<unresolved> some, const driver::limits& until);
   void release_by(verb how, std::vector<unresolved> entries, const driver::limits& until);
   void settle(unresolved e, store::release_outcome outcome);
+  void has_ended(unresolved e, combined_call::fate now) noexcept;
+  std::vector<unresolved> release_each_name(std::vector<unresolved> entries, const driver::limits& until);
 
   gateway& db_;
   release_notices& notices_;

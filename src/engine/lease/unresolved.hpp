@@ -28,6 +28,7 @@ struct unresolved {
   core::session_number confirmed_by = core::session_number::unknown;
   bool is_share = false;
   bool may_have_granted = false;  ///< by a release that was not answered
+  bool tells_if_gone = false;     ///< what ends it otherwise tells nobody who waits
   bool may_be_prolonged = false;  ///< by a request that was sent before: it must be released once more
 };
 

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+#include <rowlock/error.hpp>
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/boot_clock.hpp"
+#include "engine/lease/reconciler.hpp"
+#include "engine/maintenance.hpp"
+#include "unit/fake_database.hpp"
+
+// What it releases in a run, with a database in which nothing is held any more. No time passes.
+
+namespace rowlock {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct silent_notices final : engine::release_notices {
+  void releasing(const lock_name& /*name*/) override {}
+  bool released(const lock_name& name, bool is_untold) override {
+    if (is_untold) told.emplace_back(name.view());
+    return true;
+  }
+  bool pass_on(const lock_name& /*name*/) override { return false; }
+  std::vector<std::string> told;
+};
+
+struct reconciler_test : testing::Test {
+  engine::unresolved entry(const std::string& name, const std::string& id) {
+    return reconciler.entry_for(name, core::acquisition_id{id}, 30s, base::now());
+  }
+  void run() { reconciler.run({.deadline = base::now() + 1h}); }
+  bool is_due() { return reconciler.next_due() <= base::now(); }
+
+  int releases = 0;
+  std::function<void()> on_release = [] {};
+  test::fake_database db{[this](dialect::verb what, std::span<const driver::request> batch, const driver::limits&) {
+    if (what == dialect::verb::release) {
+      releases += static_cast<int>(batch.size());
+      on_release();
+    }
+    return std::vector<driver::row>{};
+  }};
+  silent_notices notices;
+  engine::maintenance unstarted{5s};
+  engine::reconciler reconciler{db.gateway(), notices, unstarted};
+};
+
+TEST_F(reconciler_test, releases_one_acquisition_of_each_name_in_a_run_and_the_others_without_a_pause) {
+  for (const auto* id : {"1", "2", "3"}) reconciler.add(entry("a", id));
+  reconciler.add(entry("b", "4"));
+  run();
+  EXPECT_EQ(releases, 2);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(is_due()) << "to be postponed is no failure";
+    run();
+  }
+  EXPECT_EQ(releases, 4);
+  EXPECT_FALSE(is_due());
+}
+
+TEST_F(reconciler_test, releases_all_of_a_name_at_the_end) {
+  reconciler.release_all({entry("a", "1"), entry("a", "2"), entry("a", "3")}, {.deadline = base::now() + 1h});
+  EXPECT_EQ(releases, 3);
+}
+
+TEST_F(reconciler_test, pauses_after_a_failure) {
+  on_release = [] { throw error{errc::connection_failed, "the server is away"}; };
+  reconciler.add(entry("a", "1"));
+  run();
+  EXPECT_FALSE(is_due());
+  EXPECT_NE(reconciler.next_due(), base::instant::max());
+}
+
+TEST_F(reconciler_test, tells_of_what_was_ended_by_something_that_tells_nobody) {
+  auto e = entry("a", "1");
+  e.tells_if_gone = true;
+  reconciler.add(e);
+  reconciler.add(entry("b", "2"));
+  run();
+  EXPECT_EQ(notices.told, std::vector<std::string>{"a"});
+}
+
+}  // namespace
+}  // namespace rowlock
