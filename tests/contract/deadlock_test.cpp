@@ -64,6 +64,8 @@ class deadlocks : public contract {
 ROWLOCK_CONTRACT_SUITE(deadlocks, every_pair());
 class deadlocks_of_many : public deadlocks {};
 ROWLOCK_CONTRACT_SUITE(deadlocks_of_many, usual_pairs());
+class deadlocks_of_leases : public deadlocks {};
+ROWLOCK_CONTRACT_SUITE(deadlocks_of_leases, leases(usual_pairs()));
 
 TEST_P(deadlocks, of_two_threads_end_with_one_of_them) {
   const auto [victims, text] = in_a_circle(2, with());
@@ -121,6 +123,24 @@ TEST_P(deadlocks_of_many, of_holders_with_names_of_their_own) {
   }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
   const auto mine = error_of([&] { return locks.acquire("b", job("one")); });
+  ASSERT_TRUE(mine);
+  EXPECT_EQ(mine->code(), errc::deadlock);
+  other.stop();
+  EXPECT_EQ(other.get()->code(), errc::cancelled);
+}
+
+TEST_P(deadlocks_of_leases, through_names_that_were_acquired_together) {
+  auto locks = connect();
+  const auto job = [](const char* name) { return with({.as = holder::named(name)}); };
+  const std::vector<lock_name> first{"a", "c"};
+  const std::vector<lock_name> second{"b", "d"};
+  const auto one = locks.acquire_all(first, job("one"));
+  background other{[&](std::stop_token stop) {
+    const auto two = locks.acquire_all(second, job("two"));
+    return error_of([&] { return locks.acquire("a", job("two"), std::move(stop)); });
+  }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  const auto mine = error_of([&] { return locks.acquire("d", job("one")); });
   ASSERT_TRUE(mine);
   EXPECT_EQ(mine->code(), errc::deadlock);
   other.stop();

@@ -1,4 +1,9 @@
+#include <functional>
+#include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "contract/contract.hpp"
 
@@ -7,6 +12,8 @@ namespace {
 
 class reentrancy : public contract {};
 ROWLOCK_CONTRACT_SUITE(reentrancy, usual_pairs());
+class reentrancy_of_leases : public reentrancy {};
+ROWLOCK_CONTRACT_SUITE(reentrancy_of_leases, leases(usual_pairs()));
 class reentrancy_of_rows : public reentrancy {};
 ROWLOCK_CONTRACT_SUITE(reentrancy_of_rows, rows(usual_pairs()));
 
@@ -43,6 +50,57 @@ TEST_P(reentrancy, a_named_holder_may_come_from_any_thread) {
   const auto outer = locks.acquire("orders/42", as_job);
   background elsewhere{[&](std::stop_token) { return locks.try_acquire("orders/42", as_job).has_value(); }};
   EXPECT_TRUE(elsewhere.get());
+}
+
+// Whichever way it was acquired, a lock belongs to its holder: one handle more is given at once, and a loss is a loss
+// of all handles.
+TEST_P(reentrancy_of_leases, holds_for_every_way_to_a_lock) {
+  using handles = std::vector<std::shared_ptr<void>>;
+  const auto kept = [](auto handle) { return std::make_shared<decltype(handle)>(std::move(handle)); };
+  const std::vector<lock_name> names{"orders/42"};
+  const std::vector<lock_name> more{"orders/41", "orders/42"};
+  const struct {
+    const char* name;
+    std::function<handles(client&, const lock_options&)> acquire;
+  } ways[] = {
+      {"acquire", [&](client& by, const lock_options& mine) { return handles{kept(by.acquire("orders/42", mine))}; }},
+      {"try_acquire_for",
+       [&](client& by, const lock_options& mine) {
+         return handles{kept(by.try_acquire_for("orders/42", 1min, mine).value())};
+       }},
+      {"acquire_any", [&](client& by, const lock_options& mine) { return handles{kept(by.acquire_any(names, mine))}; }},
+      {"acquire_all", [&](client& by, const lock_options& mine) { return handles{kept(by.acquire_all(more, mine))}; }},
+      {"try_acquire_all",
+       [&](client& by, const lock_options& mine) { return handles{kept(by.try_acquire_all(more, mine).value())}; }},
+      {"try_upgrade",
+       [&](client& by, lock_options mine) {
+         mine.strategy = strategy::unique_index;
+         auto held = by.acquire_shared("orders/42", mine);
+         EXPECT_TRUE(held.try_upgrade());
+         return handles{kept(std::move(held))};
+       }},
+  };
+  auto other = connect();
+  for (const auto& way : ways) {
+    SCOPED_TRACE(way.name);
+    auto locks = connect();
+    const auto mine = with({.as = holder::named("request-7")});
+    auto first = way.acquire(locks, mine);
+    std::vector<held_lock> again;
+    again.push_back(locks.try_acquire("orders/42", mine).value());
+    again.push_back(locks.acquire("orders/42", mine));
+    again.push_back(locks.try_acquire_any(names, mine).value());
+    EXPECT_TRUE(locks.try_acquire_all(names, mine));
+    EXPECT_TRUE(locks.try_acquire_all_for(more, 1min, mine));
+    EXPECT_EQ(again[0].token(), again[2].token()) << "it is the same ownership";
+    EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::named("request-8")})));
+    EXPECT_FALSE(locks.try_acquire_all(more, with({.as = holder::named("request-8")})));
+    first.clear();
+    EXPECT_FALSE(can_have(other, "orders/42")) << "handles are left";
+    locks.release_all();
+    for (const auto& each : again) EXPECT_EQ(each.why_lost(), loss_reason::forced);
+    EXPECT_TRUE(can_have(other, "orders/42"));
+  }
 }
 
 TEST_P(reentrancy, any_other_holder_is_refused) {

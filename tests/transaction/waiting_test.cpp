@@ -254,6 +254,9 @@ TEST_P(own_lock, of_a_named_holder_would_be_waited_for_in_vain) {
   auto held = locks().acquire("orders/42", {.as = job});
   tx().begin();
   EXPECT_TRUE(throws(errc::would_deadlock, [&] { tx().lock_in(locks(), "orders/42", {.as = job}); }));
+  const std::vector<lock_name> names{"orders/43", "orders/44"};
+  const auto together = locks().acquire_all(names, {.as = job});
+  EXPECT_TRUE(throws(errc::would_deadlock, [&] { tx().lock_in(locks(), "orders/44", {.as = job}); }));
   EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42", {.as = holder::named("job-8")}).has_value())
       << "another one may well let go";
   EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());

@@ -49,7 +49,7 @@ std::vector<lease_ptr> acquirer::acquire_all(std::span<const lock_name> names, c
     const acquire_request what{.name = set.names[set.busy],
                                .options = options,
                                .by = holder_of_all,
-                               .is_reentrant = false,
+                               .is_reentrant = by.has_value(),
                                .call = &call,
                                .set = &set};
     const auto now = base::now();

@@ -57,9 +57,9 @@ lease_ptr acquirer::acquire(const acquire_request& what, duration wait, const st
   return wait_for(what, base::later(base::now(), wait), stop);
 }
 
-// A holder gets again what it has.
+// A holder gets again what it has. Of a set that is for prepare().
 lease_ptr acquirer::again(const acquire_request& what) {
-  if (!what.is_reentrant) return nullptr;
+  if (!what.is_reentrant || what.set != nullptr) return nullptr;
   auto lease = locks_.registry().again(what.name, what.by, what.share.is_exclusive(), base::now());
   if (lease && what.call != nullptr) what.call->ends_at_once();
   return lease;
