@@ -19,10 +19,11 @@ std::int64_t permits_of(const access& db, std::string_view name) {
   return out;
 }
 
-lock_info amended(const access& db, const record& r, const row_reader& amend) {
+// nullopt: all who shared the name are dead. Its row lasts longer than they, until somebody asks for it.
+std::optional<lock_info> amended(const access& db, const record& r, const row_reader& amend) {
   auto out = info_of(r);
   const auto acquisition = r.text(field::acquisition);
-  if (core::is_shared(acquisition)) out.sharers = permits_of(db, out.name.view());
+  if (core::is_shared(acquisition) && (out.sharers = permits_of(db, out.name.view())) == 0) return std::nullopt;
   if (amend) amend(out, acquisition);
   return out;
 }
@@ -145,7 +146,8 @@ std::vector<lock_info> list(const access& db, std::string_view prefix, std::vect
   const auto end_or_null = argument_of(end);
   std::vector<lock_info> out;
   for (const auto& r : db.run(dialect::verb::list, {{field::prefix, prefix}, {field::prefix_end, end_or_null}}))
-    if (is_valid(r, odd)) out.push_back(amended(db, r, amend));
+    if (is_valid(r, odd))
+      if (auto info = amended(db, r, amend)) out.push_back(std::move(*info));
   if (db.sql.can().lists_transactions)
     for (auto& each : held_by_transactions(db, dialect::verb::list_held,
                                            {{field::prefix, prefix}, {field::prefix_end, end_or_null}}, odd))

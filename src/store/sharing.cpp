@@ -107,6 +107,12 @@ std::vector<sharer> sharers(const access& db, std::string_view name) {
   return out;
 }
 
+duration next_end_of_shares(const access& db, std::string_view name) {
+  auto out = duration::max();
+  for (const auto& each : sharers(db, name)) out = std::min(out, each.info.expires_in.value_or(out));
+  return out;
+}
+
 std::optional<sharer> find_share(const access& db, std::string_view name, std::string_view acquisition) {
   const auto all = sharers(db, name);
   const auto* const found = find_in(all, acquisition);

@@ -87,6 +87,8 @@ acquirer::attempt_result acquirer::try_once(const acquire_request& what, const d
       case strategies::verdict::busy:
       case strategies::verdict::behind:
         if (result.answer.is_shared && locks_.reap_shares(what.name, until)) return false;
+        if (result.answer.is_shared && what.waiter != nullptr)
+          result.answer.left = locks_.left_of_shares(what.name, result.answer.left, until);
         if (!is_marked(what, result.answer, until)) return false;
         out.why = {.left = result.answer.left,
                    .is_free = result.answer.what == strategies::verdict::behind,

@@ -352,6 +352,14 @@ bool held_locks::reap_shares(const lock_name& name, const driver::limits& until)
   return false;
 }
 
+std::optional<duration> held_locks::left_of_shares(const lock_name& name, std::optional<duration> left,
+                                                   const driver::limits& until) noexcept try {
+  const auto next = db_.run(until, [&](const store::access& db) { return store::next_end_of_shares(db, name.view()); });
+  return std::min(left.value_or(next), next);
+} catch (const std::exception&) {
+  return left;
+}
+
 // The reconciler ends lost sessions before it releases anything: here, a share that nobody has.
 void held_locks::settle_later(const lock_name& name) {
   auto e = reconciler_.entry_for(name, core::acquisition_id{}, longest_settling, base::now());

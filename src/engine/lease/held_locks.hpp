@@ -53,6 +53,10 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   /// Takes off what dead sharers of the name have left. true: there is room. If that fails, the name is as taken as it
   /// was.
   bool reap_shares(const lock_name& name, const driver::limits& until) noexcept;
+  /// How long the lease of a name lasts that is shared, and whose row says `left`. The row may last longer than all who
+  /// share the name, and permits are free as soon as the first of them ends.
+  std::optional<duration> left_of_shares(const lock_name& name, std::optional<duration> left,
+                                         const driver::limits& until) noexcept;
   /// A change of what is shared was cut: its session may keep the row locked until it is ended, which is seen to.
   void settle_later(const lock_name& name);
   /// From a share to having the name alone. false: others share it.

@@ -230,8 +230,10 @@ transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
     return look_for_way(name, db).value_or(cleared{.is_missing = true});
   });
   if (is_released) notices_.released(name, true);
-  const bool is_to_reap = way.is_shared && db_.database().has_row_locks();
-  return is_to_reap && locks_.reap_shares(name, db_.call_limits()) ? make_way(name) : way;
+  if (!way.is_shared || !db_.database().has_row_locks()) return way;
+  if (locks_.reap_shares(name, db_.call_limits())) return make_way(name);
+  way.left = locks_.left_of_shares(name, way.left, db_.call_limits());
+  return way;
 }
 
 // nullopt: there is no row.
