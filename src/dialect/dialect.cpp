@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <string>
+#include <utility>
 
 namespace rowlock::inline v1::dialect {
 
@@ -93,12 +95,20 @@ constexpr auto words_of_verbs = [] {
 
 bool is_there(const step& s) { return s.look || s.act || s.many; }
 
+// Channels for notifications begin with the prefix, too, and are in no place.
+std::string named(std::string text, const table::naming& by) {
+  for (const std::string each :
+       {"rowlock_lock", "rowlock_waiter", "rowlock_share", "rowlock_edge", "rowlock_migration"})
+    text = replaced(text, each, std::string{by.place} + each);
+  return with_prefix(text, by.prefix);
+}
+
 }  // namespace
 
-table::table(std::span<const step> steps, std::string_view prefix, const capabilities& declared) : can_{declared} {
+table::table(std::span<const step> steps, const naming& names, const capabilities& declared) : can_{declared} {
   for (const step& given : steps) {
     step& s = steps_[static_cast<std::size_t>(given.verb)] = given;
-    change_texts(s, [&](std::string& text) { text = with_prefix(text, prefix); });
+    change_texts(s, [&](std::string& text) { text = named(std::move(text), names); });
   }
   const auto has = [&](auto... verbs) { return (is_there((*this)[verbs]) && ...); };
   can_.acquires_in_turn = has(verb::acquire_in_turn);
@@ -127,5 +137,14 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
 }
 
 std::string with_prefix(std::string_view text, std::string_view prefix) { return replaced(text, "rowlock_", prefix); }
+
+std::size_t find_parameter(std::string_view text, char sign, char quote, std::size_t from) noexcept {
+  bool is_quoted = false;
+  for (auto at = from; at < text.size(); ++at) {
+    if (text[at] == quote) is_quoted = !is_quoted;
+    if (text[at] == sign && !is_quoted) return at;
+  }
+  return std::string_view::npos;
+}
 
 }  // namespace rowlock::inline v1::dialect

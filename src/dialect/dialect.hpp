@@ -175,14 +175,24 @@ struct capabilities {
   bool reads_uncommitted = false;   ///< find_held and list_held answer what is read dirty; elsewhere, what is so
 };
 
+/// In a text: where the tables are, with a point behind it, if the database has several places for tables. A session
+/// fills it in once for each text.
+inline constexpr std::string_view place_mark = "{place}";
+
 /// All SQL of one database, for one table prefix.
 class ROWLOCK_EXPORT table {
  public:
   static constexpr std::size_t size = static_cast<std::size_t>(verb::count_of_verbs);
 
+  /// How the names of a table begin: `place` stands before each table's.
+  struct naming {
+    std::string_view prefix;
+    std::string_view place = place_mark;
+  };
+
   /// `declared`: what the verbs that are there do not tell. `steps` in any order; a database may lack only those verbs
   /// whose comment says so. In the texts "rowlock_" stands for the prefix.
-  table(std::span<const step> steps, std::string_view prefix, const capabilities& declared = {});
+  table(std::span<const step> steps, const naming& names, const capabilities& declared = {});
 
   const step& operator[](verb v) const noexcept { return steps_[static_cast<std::size_t>(v)]; }
   const capabilities& can() const noexcept { return can_; }
@@ -197,6 +207,9 @@ ROWLOCK_EXPORT std::string replaced(std::string_view text, std::string_view what
 
 /// The text with every "rowlock_" replaced.
 ROWLOCK_EXPORT std::string with_prefix(std::string_view text, std::string_view prefix);
+
+/// Where `sign` begins a parameter at `from` or later: not in a name in quotes. npos: nowhere.
+ROWLOCK_EXPORT std::size_t find_parameter(std::string_view text, char sign, char quote, std::size_t from = 0) noexcept;
 
 table sqlite(std::string_view prefix);
 
@@ -237,9 +250,11 @@ struct enlisted_texts {
   // MySQL: name, version -> next version, installation, autocommit; locks the row
   std::string set{};
 };
-/// `file` is the name of the client's file on the caller's connection.
+/// Tables are named in full, since the caller's connection may find others by the same names. `file` is the name of the
+/// client's file on that connection.
 enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file);
-enlisted_texts postgresql_enlisted(std::string_view prefix);
-enlisted_texts mysql_enlisted(std::string_view prefix);
+/// `place` is what stands in for place_mark.
+enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place);
+enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place);
 
 }  // namespace rowlock::inline v1::dialect

@@ -20,6 +20,7 @@ class statement_cache {
     return all_.emplace_back(entry{.text = text, .statement = make()}).statement;
   }
 
+  void clear() noexcept { all_.clear(); }
   std::size_t size() const noexcept { return all_.size(); }
 
  private:

@@ -124,7 +124,7 @@ TEST(mysql_errors, say_what_now) {
        {expected{1213, errc::deadlock, true, false}, expected{1205, errc::call_timed_out, true, false},
         expected{1020, errc::serialization_failure, true, false}, expected{1146, errc::schema_missing, false, false},
         expected{1054, errc::schema_older, false, false}, expected{1142, errc::permission_denied, false, false},
-        expected{1045, errc::permission_denied, false, true}, expected{1049, errc::connection_failed, false, true},
+        expected{1045, errc::permission_denied, false, true}, expected{1049, errc::schema_missing, false, false},
         expected{1290, errc::connection_failed, true, true}, expected{1040, errc::connection_failed, true, true},
         expected{1047, errc::connection_failed, true, true}, expected{1180, errc::connection_failed, true, true},
         expected{2013, errc::connection_failed, true, true}, expected{1927, errc::connection_failed, true, true},

@@ -136,6 +136,63 @@ TEST_F(pgbouncer, leaves_nothing_in_the_servers_sessions) {
   EXPECT_EQ(found.text(0, 2), "on");
 }
 
+/// Another program leaves a setting in the session that clients meet next. A second schema has rowlock's tables, too.
+class pgbouncer_after_others : public pgbouncer {
+ protected:
+  void SetUp() override {
+    pgbouncer::SetUp();
+    if (IsSkipped()) return;
+    connect().close();
+    db().execute("CREATE SCHEMA " + other() + " AUTHORIZATION " + db().name());
+    connect_to(db().url() + "?options=-csearch_path%3D" + other()).migrate();
+    db().terminate_sessions();  // so that the pooler has one session from now on
+  }
+  void TearDown() override { db().execute("DROP SCHEMA IF EXISTS " + other() + " CASCADE"); }
+
+  std::string other() { return db().name() + "_b"; }
+  void leave(const std::string& script) { pq_connection{db().url_through_pgbouncer()}.run_script(script); }
+  client connect_unmigrated() {
+    return connect_to(db().url_through_pgbouncer(), {.connections = 1, .transaction_pooling = true});
+  }
+
+  /// Whether clients from before and from after that agree about who has the name.
+  void expect_one_holder(const std::string& left_behind) {
+    auto first = connect_unmigrated();
+    auto second = connect_unmigrated();
+    second.acquire("others").release();
+    const auto held = first.acquire("orders/42", {.lease = 2s});
+    leave(left_behind);
+    EXPECT_FALSE(second.try_acquire("orders/42").has_value());
+    auto third = connect_unmigrated();
+    EXPECT_FALSE(third.try_acquire("orders/42").has_value());
+    EXPECT_EQ(third.list("orders/").size(), 1U);
+    EXPECT_TRUE(is_renewed("orders/42"));
+    EXPECT_EQ(held.why_lost(), loss_reason::none);
+    ASSERT_EQ(db().connections(), 1) << "all meet the same session";
+  }
+};
+
+TEST_F(pgbouncer_after_others, finds_its_tables_behind_another_search_path) {
+  expect_one_holder("SET search_path = " + other());
+}
+TEST_F(pgbouncer_after_others, finds_its_tables_behind_no_search_path) { expect_one_holder("SET search_path = ''"); }
+TEST_F(pgbouncer_after_others, finds_its_tables_behind_temporary_ones) {
+  expect_one_holder(
+      "CREATE TEMP TABLE rowlock_lock (LIKE rowlock_lock INCLUDING ALL); CREATE TEMP TABLE "
+      "rowlock_waiter (LIKE rowlock_waiter INCLUDING ALL)");
+}
+
+TEST_F(pgbouncer_after_others, migrates_where_its_own_path_says) {
+  db().drop_tables();
+  db().execute("CREATE ACCESS METHOD " + db().name() + "_heap TYPE TABLE HANDLER heap_tableam_handler");
+  leave("SET search_path = " + other() + "; SET default_table_access_method = " + db().name() + "_heap");
+  connect_unmigrated().migrate();
+  EXPECT_EQ(db().text("SELECT a.amname FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE c.oid = '" + db().name() +
+                      ".rowlock_lock'::regclass"),
+            "heap");
+  db().execute("DROP ACCESS METHOD " + db().name() + "_heap");
+}
+
 TEST_F(pgbouncer, is_not_asked_to_listen) {
   const recorder told;
   auto holder = connect();

@@ -1,10 +1,24 @@
 #include "server/server_test.hpp"
 #include "support/postgresql_database.hpp"
+#include "support/pq_connection.hpp"
 
 namespace rowlock::test {
 namespace {
 
-class search_path : public only_on<postgresql_database> {};
+class search_path : public only_on<postgresql_database> {
+ protected:
+  ~search_path() override { db().execute("DROP SCHEMA IF EXISTS " + other() + " CASCADE"); }
+
+  std::string other() { return "\"" + db().name() + " $1 \"\"b'\""; }
+  void make_other() { db().execute("CREATE SCHEMA " + other() + " AUTHORIZATION " + db().name()); }
+  /// For sessions that begin from now on.
+  void set_path(const std::string& to) { db().execute("ALTER ROLE " + db().name() + " SET search_path = " + to); }
+  std::int64_t tables_in_other() {
+    return db().number(
+        "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname "
+        "LIKE 'rowlock%' AND c.relkind = 'r' AND n.nspname LIKE '% $1 %'");
+  }
+};
 
 TEST_F(search_path, says_where_tables_are_found_and_made) {
   const auto other = db().name() + "_other";
@@ -19,6 +33,68 @@ TEST_F(search_path, says_where_tables_are_found_and_made) {
   here.close();
   there.close();
   db().execute("DROP SCHEMA " + other + " CASCADE");
+}
+
+// Names of schemas may be any.
+TEST_F(search_path, leads_a_whole_life_in_any_schema) {
+  make_other();
+  set_path(other());
+  for (const bool pools : {false, true}) {
+    auto locks = connect_to(db().url(), {.transaction_pooling = pools});
+    auto others = connect_to(db().url());
+    locks.migrate();
+    ASSERT_GE(tables_in_other(), 5);
+    auto held = locks.acquire("orders/42", {.lease = 2s});
+    EXPECT_FALSE(others.try_acquire("orders/42").has_value());
+    held.extend(1min);
+    background waiter{[&](std::stop_token stop) { return others.acquire("orders/42", {}, stop); }};
+    EXPECT_TRUE(eventually([&] { return locks.waiters("orders/42").size() == 1; }));
+    held.release();
+    waiter.get().release();
+    locks.acquire("orders/42", {.strategy = strategy::for_update}).release();
+    locks.acquire_shared("orders/42").release();
+    EXPECT_TRUE(locks.list().empty());
+  }
+}
+
+TEST_F(search_path, of_the_first_connection_holds_for_all) {
+  make_other();
+  connect_to(db().url() + "?options=-csearch_path%3D" + "%22" + db().name() + "%5C%20%241%5C%20%22%22b%27%22")
+      .migrate();
+  ASSERT_GE(tables_in_other(), 5);
+  auto first = connect();
+  auto second = connect();
+  const auto held = first.acquire("orders/42", {.lease = 3s});
+  set_path(other());
+  db().terminate_sessions();
+  EXPECT_FALSE(second.try_acquire("orders/42").has_value());
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_EQ(held.why_lost(), loss_reason::none);
+}
+
+// What is made later, by hand perhaps, is found where it is.
+TEST_F(search_path, is_followed_as_long_as_there_are_no_tables) {
+  make_other();
+  set_path(other() + ", " + db().name());
+  auto locks = connect_to(db().url());
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { return locks.acquire("orders/42").token(); }));
+  connect_to(db().url() + "?options=-csearch_path%3D" + db().name()).migrate();
+  EXPECT_NO_THROW(locks.acquire("orders/42").release());
+  EXPECT_TRUE(is_vacant("orders/42"));
+  locks.migrate();
+  EXPECT_EQ(tables_in_other(), 0);
+}
+
+TEST_F(search_path, that_names_no_schema_is_no_place_for_tables) {
+  set_path("nowhere");
+  auto locks = connect_to(db().url());
+  const auto e = error_of([&] {
+    locks.migrate();
+    return true;
+  });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::schema_missing);
+  EXPECT_TRUE(mentions(e, "search_path"));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "dialect/steps.hpp"
 #include "process/roles.hpp"
 #include "support/errors.hpp"
 #include "testkit/eventually.hpp"
@@ -36,9 +37,12 @@ dialect::table revised(const dialect::table& ours, const std::function<void(dial
   for (std::size_t v = 0; v < dialect::table::size; ++v) {
     auto& each = all.emplace_back(ours[static_cast<dialect::verb>(v)]);
     each.verb = static_cast<dialect::verb>(v);  // also of one that this database does not need
+    dialect::change_texts(each, [](std::string& text) {
+      text = dialect::replaced(dialect::replaced(text, dialect::place_mark, ""), "main.", "");
+    });
     change(each);
   }
-  return {all, "rowlock_", ours.can()};
+  return {all, {.prefix = "rowlock_", .place = ""}, ours.can()};
 }
 
 dialect::table with_old_release(const dialect::table& ours, std::string_view telling) {

@@ -68,7 +68,7 @@ TEST_P(connect_messages, of_a_missing_database) {
 }
 
 TEST_P(connect_messages, of_missing_tables) {
-  const std::string why = is_postgresql() ? "relation \"rowlock_migration\" does not exist"
+  const std::string why = is_postgresql() ? "relation \"" + db().name() + "\\.rowlock_migration\" does not exist"
                                           : "Table '" + db().name() + "\\.rowlock_migration' doesn't exist";
   EXPECT_THAT(said([&] { static_cast<void>(connect_to(db().url()).try_acquire("job")); }),
               testing::MatchesRegex("reading the schema's version failed on " + server(db().address().database, true) +

@@ -52,7 +52,8 @@ constexpr server_default server_defaults[] = {
     {mysql, "short_lock_wait", "lock_wait_timeout", "1"},
     {mysql, "short_idle_time", "wait_timeout", "1"},
     {mysql, "latin_server", "character_set_server", "latin1"},
-    {mysql, "odd_start", "init_connect", "'SET autocommit = 0, NAMES latin1, sql_auto_is_null = 1'"}};
+    {mysql, "odd_start", "init_connect", "'SET autocommit = 0, NAMES latin1, sql_auto_is_null = 1'"},
+    {mysql, "another_database", "init_connect", "'USE information_schema'"}};
 
 /// Those of the servers that are compiled in.
 std::vector<std::tuple<server_kind, server_default>> all_defaults() {

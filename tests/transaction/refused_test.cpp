@@ -136,8 +136,9 @@ class wrong_database : public transaction_test {
       return true;
     });
     if (!e) return testing::AssertionFailure() << "nothing was thrown";
-    if (e->code() == errc::wrong_transaction_state || e->code() == errc::schema_missing)
-      return testing::AssertionSuccess();
+    // Each table is named with its place, so the transaction may find none there, or may not look.
+    for (const auto code : {errc::wrong_transaction_state, errc::schema_missing, errc::permission_denied})
+      if (e->code() == code) return testing::AssertionSuccess();
     return testing::AssertionFailure() << e->what();
   }
 
@@ -146,15 +147,13 @@ class wrong_database : public transaction_test {
   client far_;
 };
 ROWLOCK_SUITE_IN(wrong_database, usual_places());
-class wrong_database_on_postgresql : public wrong_database {};
-ROWLOCK_SUITE_IN(wrong_database_on_postgresql, on("postgresql", usual_places()));
 
 TEST_P(wrong_database, with_tables_of_its_own_is_noticed) {
   make_rows({"orders/42"});
   const auto before = db().row("orders/42");
   tx().begin();
-  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().lock_in(far(), "orders/42"); }));
-  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { static_cast<void>(tx().try_lock_in(far(), "orders/42")); }));
+  EXPECT_TRUE(finds_wrong([&] { tx().lock_in(far(), "orders/42"); }));
+  EXPECT_TRUE(finds_wrong([&] { static_cast<void>(tx().try_lock_in(far(), "orders/42")); }));
   EXPECT_EQ(tx().number(read_own), 0) << "the transaction is of use";
   tx().commit();
   EXPECT_EQ(db().row("orders/42")->version, before->version);
@@ -165,7 +164,7 @@ TEST_P(wrong_database, is_noticed_by_confirm) {
   const auto here = others().acquire("orders/42");
   const auto there = far().acquire("orders/42");
   tx().begin();
-  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().confirm(there); }));
+  EXPECT_TRUE(finds_wrong([&] { tx().confirm(there); }));
   EXPECT_NO_THROW(tx().confirm(here));
   tx().commit();
   EXPECT_FALSE(here.lost().stop_requested() || there.lost().stop_requested());
@@ -173,8 +172,7 @@ TEST_P(wrong_database, is_noticed_by_confirm) {
 
 TEST_P(wrong_database, is_noticed_by_optimistically) {
   int runs = 0;
-  EXPECT_TRUE(throws(errc::wrong_transaction_state,
-                     [&] { tx().optimistically_without_result(far(), "orders/42", [&] { ++runs; }); }));
+  EXPECT_TRUE(finds_wrong([&] { tx().optimistically_without_result(far(), "orders/42", [&] { ++runs; }); }));
   EXPECT_EQ(runs, 0);
   expect_nothing_locked();
   EXPECT_NO_THROW(tx().optimistically_without_result(locks(), "orders/42", [&] { ++runs; }));
@@ -212,17 +210,6 @@ TEST_P(wrong_database, is_not_what_a_prefix_in_the_same_makes) {
     EXPECT_TRUE(can_have("orders/42")) << "other tables, other locks";
   }
   tx().commit();
-}
-
-TEST_P(wrong_database_on_postgresql, found_by_the_search_path_is_noticed) {
-  for (const auto* path : {"pg_catalog", "public"}) {
-    tx().begin();
-    tx().statement(std::string{"SET LOCAL search_path = "} + path);
-    EXPECT_TRUE(finds_wrong([&] { tx().lock_in(locks(), "orders/42"); })) << path;
-    EXPECT_EQ(tx().number("SELECT 7"), 7) << "the transaction is of use";
-    tx().commit();
-  }
-  expect_nothing_locked();
 }
 
 }  // namespace

@@ -42,6 +42,24 @@ TEST_P(surroundings_on_servers, character_set_does_not_change_names) {
   EXPECT_EQ(tx().optimistically(locks(), name, [](attempt which) { return which.number; }), 1);
 }
 
+// A copy of the row in a table of the session's own would be had beside the real one.
+TEST_P(surroundings_on_servers, place_does_not_change_tables) {
+  if (is_on_postgresql()) tx().statement("CREATE TEMP TABLE rowlock_lock (LIKE rowlock_lock INCLUDING ALL)");
+  const auto held = locks().acquire("orders/43");
+  tx().statement(is_on_postgresql() ? "SET search_path = pg_catalog" : "USE information_schema");
+  tx().begin();
+  tx().lock_in(locks(), "orders/42");
+  EXPECT_NO_THROW(tx().confirm(held));
+  EXPECT_FALSE(can_have("orders/42"));
+  tx().commit();
+  EXPECT_TRUE(can_have("orders/42"));
+  EXPECT_EQ(tx().optimistically(locks(), "orders/42", [](attempt which) { return which.number; }), 1);
+  const auto in_the_way = others().acquire("orders/44");
+  tx().begin();
+  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/44").has_value());
+  tx().rollback();
+}
+
 TEST_P(surroundings_on_servers, time_zone_does_not_change_tokens) {
   const auto before = locks().acquire("orders/42").token();
   tx().statement(is_on_postgresql() ? "SET TIME ZONE '-09'" : "SET time_zone = '-09:00'");

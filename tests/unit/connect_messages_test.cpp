@@ -293,7 +293,7 @@ TEST_F(connect_messages_of_sqlite, on_a_file_that_was_not_migrated) {
       [&] { return client::connect("sqlite:" + at("new.db").string(), {.observer = silent()}).try_acquire("job"); });
   ASSERT_TRUE(e.has_value());
   EXPECT_EQ(replaced(e->what(), at("").string(), "FOLDER"),
-            "preparing a statement failed on SQLite (FOLDER/new.db): no such table: rowlock_migration; run "
+            "preparing a statement failed on SQLite (FOLDER/new.db): no such table: main.rowlock_migration; run "
             "client::migrate(), or the files in schema/sqlite by hand");
 }
 

@@ -46,7 +46,8 @@ WHERE name = ?1 AND version = ?2 AND owner IS NULL FOR UPDATE SKIP LOCKED)";
 
 }  // namespace
 
-enlisted_texts mysql_enlisted(std::string_view prefix) {
+enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place) {
+  const auto in_full = std::string{place}.append(prefix);
   const auto installation_of_l =
       replaced(mysql_parts::this_installation, "= 1", ">= 1 + 0 * l.version ORDER BY m.version LIMIT 1");
   const auto text = [&](std::string_view of) {
@@ -55,7 +56,7 @@ enlisted_texts mysql_enlisted(std::string_view prefix) {
     out = replaced(out, "{clock}",
                    "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
     out = replaced(out, "{installation}", mysql_parts::this_installation);
-    return with_prefix(replaced(out, "{installation of l}", installation_of_l), prefix);
+    return with_prefix(replaced(out, "{installation of l}", installation_of_l), in_full);
   };
   return {.take = text(std::string{take_here}.append(" SKIP LOCKED")),
           .await = text(take_here),

@@ -22,8 +22,8 @@ std::array<step, 7> inspection();
 std::array<step, 4> housekeeping();
 std::array<step, 7> schema();
 
-// A copy of a database has the same installation id, but another name.
+// A copy of a database has the same installation id, but another name, and each table is named in full.
 inline constexpr std::string_view this_installation = R"(
-SELECT CONCAT(m.installation, '/', HEX(DATABASE())) FROM rowlock_migration m WHERE m.version = 1)";
+SELECT m.installation FROM rowlock_migration m WHERE m.version = 1)";
 
 }  // namespace rowlock::inline v1::dialect::mysql_parts

@@ -92,7 +92,7 @@ table mysql(std::string_view prefix) {
   static_assert(steps.size() == table::size - 10);
   for (step& s : steps)
     change_texts(s, [&](std::string& text) { text = finished(with_wanted(std::move(text), columns_of(s.verb))); });
-  return {steps, prefix, {.reads_uncommitted = true}};
+  return {steps, {.prefix = prefix}, {.reads_uncommitted = true}};
 }
 
 }  // namespace rowlock::inline v1::dialect

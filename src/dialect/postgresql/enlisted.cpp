@@ -45,13 +45,14 @@ SELECT (SELECT is_here::integer FROM home), (SELECT version FROM changed))";
 
 }  // namespace
 
-enlisted_texts postgresql_enlisted(std::string_view prefix) {
+enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place) {
+  const auto in_full = std::string{place}.append(prefix);
   const auto text = [&](std::string_view of) {
     auto out = replaced(of, "{installation}", postgresql_parts::this_installation);
     for (const auto* n : {"1", "2", "3", "4"})
       out = replaced(out, "{" + std::string{n} + "}",
                      "convert_from(decode($" + std::string{n} + "::text, 'hex'), 'UTF8')");
-    return with_prefix(postgresql_parts::finished(out, {}), prefix);
+    return with_prefix(postgresql_parts::finished(out, {}), in_full);
   };
   return {.take_vacant = text(take_vacant_here),
           .take = text(replaced(take_here, "{or_skip}", " SKIP LOCKED")),

@@ -19,7 +19,7 @@ AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name)";
 constexpr std::string_view held_where = R"(
 WITH held AS MATERIALIZED (
   SELECT k.transactionid, k.pid, a.application_name, a.xact_start
-  FROM pg_locks k LEFT JOIN pg_stat_activity a ON a.pid = k.pid
+  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
   WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
 SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
   us(clock_timestamp() - h.xact_start), NULL::bigint, NULL::text, true
@@ -33,23 +33,23 @@ l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name)"
 // number of a list from a number of a transaction, so a transaction that is found by it must at least have locked
 // something in this table.
 constexpr std::string_view blockers = R"(
-WITH named AS MATERIALIZED (SELECT name, xmax AS keeper FROM rowlock_lock WHERE name = $1::text),
+WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = $1::text),
 several AS MATERIALIZED (
-  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_database)
+  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
     THEN keeper END AS list FROM named),
 keepers AS MATERIALIZED (
   SELECT name, keeper, 1 AS place FROM named
   UNION ALL SELECT s.name, m.xid, 2 FROM several s, LATERAL pg_get_multixact_members(s.list) m),
 found AS MATERIALIZED (
-  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_locks t
-    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = 'rowlock_lock'::regclass AND t.granted
-      AND t.database = (SELECT oid FROM pg_database WHERE datname = current_database()))))";
+  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
+      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()))))";
 
 constexpr std::string_view first_blocker = R"(
 SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
   us(clock_timestamp() - a.xact_start), NULL::bigint, NULL::text, true
-FROM found f LEFT JOIN pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid LIMIT 1)";
+FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid LIMIT 1)";
 
 constexpr std::string_view end_blocker = R"(
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f)";

@@ -23,11 +23,10 @@ std::array<step, 6> schema();
 /// each statement brings its settings along, for its own transaction.
 std::string finished(std::string_view text, const choices& with);
 
-// A copy of a database has the same installation id, but another name or, in another schema, another lock table.
+// A copy of a database has the same installation id, but another name or other tables.
 inline constexpr std::string_view this_installation = R"(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/'
-    || 'rowlock_lock'::regclass::oid::text
-  FROM rowlock_migration WHERE version = 1))";
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+  FROM rowlock_migration m WHERE version = 1))";
 
 /// Notifies the first waiter for `name`, in a column of its own. `mine` begins with the id of the client that releases:
 /// its own waiters are not notified. `others` narrows the queue of which the first is notified.

@@ -23,12 +23,12 @@ WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false)
 DELETE FROM rowlock_lock WHERE false)";
 
 constexpr std::string_view read_settings = R"(
-SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
+SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
 UNION ALL SELECT 'server', 'PostgreSQL ' || current_setting('server_version')
 UNION ALL SELECT 'user', current_user::text
 UNION ALL SELECT 'database', current_database()::text
-UNION ALL SELECT 'encrypted', ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()
-UNION ALL SELECT 'standbys', count(*)::text FROM pg_stat_replication
+UNION ALL SELECT 'encrypted', ssl::text FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()
+UNION ALL SELECT 'standbys', count(*)::text FROM pg_catalog.pg_stat_replication
 UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text)";
 
 constexpr std::string_view list_applied =

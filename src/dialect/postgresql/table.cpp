@@ -58,7 +58,7 @@ table postgresql(std::string_view prefix, const choices& with) {
   static_assert(steps.size() ==
                 table::size - 6);  // those for databases without row locks; what its settings and its release tell
   for (step& s : steps) change_texts(s, [&](std::string& text) { text = postgresql_parts::finished(text, with); });
-  return {steps, prefix};
+  return {steps, {.prefix = prefix}};
 }
 
 }  // namespace rowlock::inline v1::dialect

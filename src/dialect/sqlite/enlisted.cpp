@@ -32,7 +32,6 @@ constexpr std::string_view pin_here =
 
 }  // namespace
 
-// Tables are named in full: another file of the connection may have tables of the same names.
 enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file) {
   const auto in_full = "\"" + replaced(file, "\"", "\"\"") + "\"." + std::string{prefix};
   const auto text = [&](std::string_view of) { return with_prefix(of, in_full); };

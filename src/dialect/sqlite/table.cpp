@@ -8,7 +8,7 @@ table sqlite(std::string_view prefix) {
                             sqlite_parts::inspection(), sqlite_parts::housekeeping(), sqlite_parts::schema());
   // The verbs for databases with row locks and for notifying waiters; what its settings tell already.
   static_assert(steps.size() == table::size - 17);
-  return {steps, prefix};
+  return {steps, {.prefix = prefix, .place = "main."}};
 }
 
 }  // namespace rowlock::inline v1::dialect

@@ -32,6 +32,8 @@ struct mysql_address {
   bool must_be_encrypted() const noexcept { return tls >= encryption::required; }
   /// For messages: "MySQL (host:port/database)", without user and password.
   std::string server_name(std::string_view kind) const;
+  /// The database, as it is written before the name of a table.
+  std::string place() const;
 };
 
 /// Throws error{errc::invalid_url}, which repeats nothing of the URL but an option's name: it may hold a password.

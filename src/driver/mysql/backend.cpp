@@ -25,7 +25,7 @@ class mysql_database final : public database {
       : address_{read_mysql_url(url)},
         with_{with},
         warning_{with.warning},
-        enlisted_texts_{dialect::mysql_enlisted(with.table_prefix)} {}
+        enlisted_texts_{dialect::mysql_enlisted(with.table_prefix, address_.place() + ".")} {}
 
   std::unique_ptr<session> connect(const limits& until) override {
     return connect(until, std::nullopt, with_.call_timeout);

@@ -33,8 +33,6 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
   if (code == overtaken) return retryable(errc::serialization_failure);
   // Lock waits that took too long, statements that took too long or that were stopped.
   if (is_one_of(code, lock_wait_timeout, 1317, 1907, 1969, 3024)) return retryable(errc::call_timed_out);
-  if (code == 1146)
-    return {.code = errc::schema_missing, .advice = "; run client::migrate(), or the files in schema/mysql by hand"};
   if (code == 1054) return {.code = errc::schema_older, .advice = "; run client::migrate()"};
   if (is_one_of(code, 1044, 1142, 1143, 1227, 1370, 1410))
     return denied(doing == migrating_text ? "; migrate as a user who may create tables there"
@@ -48,10 +46,12 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
             .advice = "; check the user and the password in the URL"};
   if (is_one_of(code, 1862, 1820, 4151))
     return {.code = errc::permission_denied, .says = {.connection_unusable = true}};
-  if (code == 1049)
+  if (code == 1049 && doing == connecting_text)
     return {.code = errc::connection_failed,
             .says = {.connection_unusable = true},
             .advice = "; create it, or correct its name in the URL"};
+  if (is_one_of(code, 1146, 1049))
+    return {.code = errc::schema_missing, .advice = "; run client::migrate(), or the files in schema/mysql by hand"};
   if (is_one_of(code, 1290, 1792, 1836))
     return elsewhere("; this server is read-only, as a replica is; connect to the primary");
   if (is_one_of(code, 1040, 1203))

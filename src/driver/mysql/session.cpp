@@ -43,7 +43,7 @@ constexpr const char* all_rows = "SET SESSION sql_select_limit = 184467440737095
 constexpr const char* isolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
 // SYSDATE() has to go on while a statement waits, which a server option can prevent.
-constexpr const char* clock_goes_on = "SELECT SLEEP(0.001) + (SYSDATE(6) > NOW(6))";
+constexpr const char* clock_goes_on = "SELECT SLEEP(0.001) + (SYSDATE(6) > NOW(6)), DATABASE()";
 
 // --- settings --------------------------------------------------------------------------------------------------------
 
@@ -110,26 +110,30 @@ mysql_session::mysql_session(const mysql_address& to, mysql_options options, cal
                              const limits& until)
     : options_{std::move(options)},
       must_be_encrypted_{to.must_be_encrypted()},
+      place_{to.place()},
       connection_{connect(to, options_.call_timeout, until)},
       guarded_{to.server_name("MySQL"), watchdog, connection_->socket(),
                [this] {
                  if (is_marked_ && options_.lost) options_.lost(mark_);
                }},
       mark_{"rowlock." + std::to_string(random_number())} {
-  set_up(until);
+  set_up(to.database, until);
 }
 
-void mysql_session::set_up(const limits& until) {
+void mysql_session::set_up(const std::string& database, const limits& until) {
   simple(all_rows, {setting_up}, until);
   check_server(until);
   if (must_be_encrypted_) require_encryption(until);
   simple(settings(kind_, options_), {setting_up}, until);
   simple(isolation, {setting_up}, until);
-  if (text(simple(clock_goes_on, {setting_up}, until).at(0).at(0)) != "1")
+  const auto state = simple(clock_goes_on, {setting_up}, until);
+  if (text(state.at(0).at(0)) != "1")
     refuse(errc::unsupported,
            guarded_.server() +
                " runs with sysdate_is_now, so its clock stands still while a statement waits, and fencing tokens would "
                "run backwards; start it without that option");
+  // Each step names its database, but scripts do not, and the server's init_connect may choose another.
+  if (text(state.at(0).at(1)) != database) simple("USE " + place_, {setting_up}, until);
   try {
     is_marked_ = text(simple("SELECT GET_LOCK('" + mark_ + "', 0)", {setting_up}, until).at(0).at(0)) == "1";
   } catch (const error& e) {
@@ -201,7 +205,8 @@ std::vector<row> mysql_session::simple(const std::string& sql, const purpose& wh
 }
 
 mysql_session::statement& mysql_session::known(const std::string& text) {
-  return statements_.find_or_make(text, [&] { return statement{.of = for_server(text, kind_), .prepared = {}}; });
+  return statements_.find_or_make(
+      text, [&] { return statement{.of = for_server(text, kind_, place_ + "."), .prepared = {}}; });
 }
 
 std::uint64_t mysql_session::execute(const std::string& text, const request& values, const purpose& why,

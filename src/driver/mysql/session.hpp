@@ -74,7 +74,7 @@ class mysql_session final : public session {
   };
   statement& known(const std::string& text);
 
-  void set_up(const limits& until);
+  void set_up(const std::string& database, const limits& until);
   void check_server(const limits& until);
   void require_encryption(const limits& until);
 
@@ -111,6 +111,7 @@ class mysql_session final : public session {
 
   mysql_options options_;
   const bool must_be_encrypted_;
+  const std::string place_;  // of the tables
   std::unique_ptr<connector_connection> connection_;
   guarded_connection guarded_;
   const std::string mark_;

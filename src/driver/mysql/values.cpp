@@ -65,7 +65,7 @@ bool is_blank(std::string_view text) { return text.find_first_not_of(" \n") == s
 
 }  // namespace
 
-mysql_text for_server(std::string_view text, mysql_kind kind) {
+mysql_text for_server(std::string_view text, mysql_kind kind, std::string_view place) {
   mysql_text out{.numbered = chosen(text, kind), .sql = {}, .arguments = {}};
   for (auto at = out.numbered.begin(); at != out.numbered.end();) {
     out.sql.push_back(*at);
@@ -75,13 +75,15 @@ mysql_text for_server(std::string_view text, mysql_kind kind) {
       number = number * 10 + static_cast<std::size_t>(*at++ - '0');
     out.arguments.push_back(number - 1);
   }
+  out.sql = dialect::replaced(out.sql, dialect::place_mark, place);
+  out.numbered = dialect::replaced(out.numbered, dialect::place_mark, place);
   return out;
 }
 
 std::string with_literals(std::string_view text, std::span<const argument> arguments) {
   std::string out;
   for (;;) {
-    const auto at = text.find('?');
+    const auto at = dialect::find_parameter(text, '?', '`');
     out.append(text.substr(0, at));
     if (at == std::string_view::npos) return out;
     out.append(literal(arguments[static_cast<std::size_t>(text.at(at + 1) - '1')]));

@@ -14,13 +14,14 @@ namespace rowlock::inline v1::driver {
 enum class mysql_kind : std::uint8_t { mysql, mariadb };
 
 /// A text with ?1, ?2, … as a server takes it: with a plain ? in their place, and without the parts that only the other
-/// kind of server reads. (Both servers would leave out those parts, but not the ? in them.)
+/// kind of server reads. (Both servers would leave out those parts, but not the ? in them.) `place` stands before each
+/// table's name.
 struct mysql_text {
   std::string numbered;  ///< still with ?1, ?2, …
   std::string sql;
   std::vector<std::size_t> arguments;  ///< for each ?, counted from 0
 };
-mysql_text for_server(std::string_view text, mysql_kind kind);
+mysql_text for_server(std::string_view text, mysql_kind kind, std::string_view place = {});
 
 /// The requests as JSON: an array of each one's arguments, in an array.
 std::string json_of(std::span<const request> batch);

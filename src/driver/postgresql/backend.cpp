@@ -18,11 +18,12 @@ namespace {
 
 // By process id and start: the process id alone may belong to another session by now. No lock is written, so this is a
 // step that only reads.
-const dialect::step end_lost_session{.verb = dialect::verb::count_of_verbs,
-                                     .look =
-                                         "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::integer) a "
-                                         "WHERE (extract(epoch FROM a.backend_start) * 1000000)::bigint = $2::bigint "
-                                         "AND a.usesysid = (SELECT oid FROM pg_roles WHERE rolname = session_user)"};
+const dialect::step end_lost_session{
+    .verb = dialect::verb::count_of_verbs,
+    .look =
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::integer) a "
+        "WHERE (extract(epoch FROM a.backend_start) * 1000000)::bigint = $2::bigint "
+        "AND a.usesysid = (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = session_user)"};
 
 class postgresql_database final : public database {
  public:
@@ -30,7 +31,8 @@ class postgresql_database final : public database {
       : address_{url, with.application_name},
         with_{with},
         warning_{with.warning},
-        enlisted_texts_{dialect::postgresql_enlisted(with.table_prefix)} {}
+        tables_{with.table_prefix},
+        texts_{tables_, dialect::postgresql_enlisted} {}
 
   std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
@@ -38,7 +40,7 @@ class postgresql_database final : public database {
   }
   std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
     require_kind(tx, detail::backend::postgresql);
-    return std::make_unique<postgresql_enlisted>(tx, enlisted_texts_, caller_sessions_, !with_.transaction_pooling);
+    return std::make_unique<postgresql_enlisted>(tx, texts_, caller_sessions_, !with_.transaction_pooling);
   }
   bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
@@ -68,6 +70,7 @@ class postgresql_database final : public database {
                            .transaction_limit = transaction_limit,
                            .transaction_pooling = with_.transaction_pooling,
                            .durable_release = with_.durable_release,
+                           .tables = &tables_,
                            .warning = [this](const std::string& s) { warning_(s); },
                            .lost = [this](const postgresql_backend_id& id) { lost_.add(id); }},
         watchdog_, until);
@@ -78,7 +81,8 @@ class postgresql_database final : public database {
   warn_once warning_;
   call_watchdog watchdog_;
   lost_sessions<postgresql_backend_id> lost_;
-  const dialect::enlisted_texts enlisted_texts_;
+  table_place tables_;
+  placed_texts texts_;
   caller_sessions caller_sessions_;
 };
 

@@ -59,7 +59,7 @@ std::string literals(std::span<const argument> values) {
 std::string with_literals(std::string_view text, std::span<const argument> values) {
   std::string out;
   for (;;) {
-    const auto at = text.find('$');
+    const auto at = dialect::find_parameter(text, '$', '"');
     out.append(text.substr(0, at));
     if (at == std::string_view::npos) return out;
     out.append(literal(values[static_cast<std::size_t>(text.at(at + 1) - '1')]));
@@ -119,8 +119,9 @@ class postgresql_enlisted::brief_waits {
   // Long enough for the server to detect a deadlock, and shorter than a statement may take.
   brief_waits(caller_transaction& in, duration wait) : in_{in} {
     const auto now = in_.execute(
-        "SELECT current_setting('lock_timeout'), (SELECT setting FROM pg_settings WHERE name = 'deadlock_timeout'), "
-        "(SELECT setting FROM pg_settings WHERE name = 'statement_timeout')",
+        "SELECT current_setting('lock_timeout'), (SELECT setting FROM pg_catalog.pg_settings WHERE name = "
+        "'deadlock_timeout'), "
+        "(SELECT setting FROM pg_catalog.pg_settings WHERE name = 'statement_timeout')",
         {});
     before_ = text(now.at(0).at(0));
     duration longest = std::chrono::milliseconds{number(now.at(0).at(1)).value_or(1000)} + 2s;
@@ -170,7 +171,7 @@ lock_view postgresql_enlisted::take(const enlisted_target& at, const take_option
 
 lock_view postgresql_enlisted::take_waiting(const take_arguments& asked, duration wait) {
   brief_waits limited{tx_, wait};
-  const auto out = taken(tx_.execute(with_literals(texts_.await, asked), {}).at(0));
+  const auto out = taken(tx_.execute(with_literals(texts_->await, asked), {}).at(0));
   if (out.what == enlisted_result::locked) limited.restore();
   return out;
 }
@@ -258,9 +259,9 @@ postgresql_enlisted::sending postgresql_enlisted::sending_of(enlisted_statement 
 }
 
 const std::string& postgresql_enlisted::text_of(enlisted_statement which) const {
-  return which == enlisted_statement::take_vacant ? texts_.take_vacant
-         : which == enlisted_statement::take      ? texts_.take
-                                                  : texts_.pin;
+  return which == enlisted_statement::take_vacant ? texts_->take_vacant
+         : which == enlisted_statement::take      ? texts_->take
+                                                  : texts_->pin;
 }
 
 std::string postgresql_enlisted::preparation(enlisted_statement which) const {
@@ -310,12 +311,12 @@ enlisted_result postgresql_enlisted::pin(const enlisted_target& at, std::string_
 // If the savepoint still exists at the end, it is still the same transaction.
 bool postgresql_enlisted::begin_optimistically(std::string_view installation) {
   const std::array<argument, 1> asked{installation};
-  return number(tx_.execute(optimism_begin + with_literals(texts_.installation, asked), {}).at(0).at(0)) == 1;
+  return number(tx_.execute(optimism_begin + with_literals(texts_->installation, asked), {}).at(0).at(0)) == 1;
 }
 
 enlisted_result postgresql_enlisted::set(const enlisted_target& at, std::int64_t version) {
   const std::array<argument, 3> asked{at.name, at.installation, version};
-  const auto found = tx_.execute(optimism_end + with_literals(texts_.set, asked), {}).at(0);
+  const auto found = tx_.execute(optimism_end + with_literals(texts_->set, asked), {}).at(0);
   if (number(found.at(0)) != 1) return enlisted_result::elsewhere;
   return number(found.at(1)) ? enlisted_result::locked : enlisted_result::busy;
 }

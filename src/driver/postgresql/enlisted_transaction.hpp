@@ -11,14 +11,14 @@
 #include "dialect/dialect.hpp"
 #include "driver/enlisted_transaction.hpp"
 #include "driver/postgresql/caller_sessions.hpp"
+#include "driver/table_place.hpp"
 
 namespace rowlock::inline v1::driver {
 
 class postgresql_enlisted final : public enlisted_transaction {
  public:
   /// All must outlive it. `may_prepare`: the caller's session is one session of the server, as far as the client knows.
-  postgresql_enlisted(caller_transaction& tx, const dialect::enlisted_texts& texts, caller_sessions& sessions,
-                      bool may_prepare)
+  postgresql_enlisted(caller_transaction& tx, placed_texts& texts, caller_sessions& sessions, bool may_prepare)
       : tx_{tx}, texts_{texts}, sessions_{sessions}, may_prepare_{may_prepare} {}
 
   bool takes_snapshot() override;
@@ -50,7 +50,7 @@ class postgresql_enlisted final : public enlisted_transaction {
   bool note_failed(enlisted_statement which, sending how, std::string_view sqlstate);
 
   caller_transaction& tx_;
-  const dialect::enlisted_texts& texts_;
+  placed_texts& texts_;
   caller_sessions& sessions_;
   const bool may_prepare_;
 };

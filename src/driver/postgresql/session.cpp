@@ -41,11 +41,26 @@ constexpr const char* row_lock_wait = "100";
 // Not at a level that may wait for other transactions. This must be the first statement.
 constexpr const char* at_once = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; ";
 
+// For this transaction alone: what another client of a pooler has left in the session is no place for our tables.
+constexpr const char* own_path = "SET LOCAL role TO DEFAULT; SET LOCAL search_path TO DEFAULT; ";
+// A left-over setting must not decide who owns a table, or how it is stored.
+constexpr const char* to_make_tables =
+    "SET LOCAL role TO DEFAULT; SET LOCAL default_tablespace TO DEFAULT; SET LOCAL default_table_access_method = "
+    "heap; ";
+
 constexpr const char* state =
     "SELECT pg_is_in_recovery(), current_setting('fsync') = 'on', "
     "current_setting('default_transaction_isolation') = 'read committed' "
     "AND current_setting('default_transaction_read_only') = 'off', pg_backend_pid(), "
     "(SELECT (extract(epoch FROM backend_start) * 1000000)::bigint FROM pg_stat_get_activity(pg_backend_pid()))";
+
+// Columns: the first schema of search_path that has the lock table, else the first one; whether it has it.
+constexpr std::string_view place = R"(p.schema, p.has_tables FROM (SELECT) one LEFT JOIN (
+  SELECT quote_ident(s::text) AS schema, EXISTS (
+    SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = s AND c.relname = '{prefix}lock') AS has_tables
+  FROM unnest(current_schemas(false)) WITH ORDINALITY u (s, position) WHERE left(s::text, 8) <> 'pg_temp_'
+  ORDER BY has_tables DESC, position LIMIT 1) p ON true)";
 
 // --- settings --------------------------------------------------------------------------------------------------------
 
@@ -96,11 +111,39 @@ void postgresql_session::set_up(const limits& until) {
   if (version < oldest_server)
     throw error{errc::unsupported, guarded_.server() + " has version " + std::to_string(version / 10000) +
                                        "; rowlock needs PostgreSQL 13 or newer"};
-  const std::string sql =
-      at_once + (options_.transaction_pooling ? "" : settings_of_session(options_, version)) + state;
+  std::string sql = at_once;
+  if (!options_.transaction_pooling) sql.append(settings_of_session(options_, version));
+  const bool looks = options_.tables != nullptr && !options_.tables->found();
+  sql.append(looks ? looking_for_tables(state + std::string{", "}) : state);
   std::vector<row> rows;
   append_rows(rows, simple(sql, {setting_up}, until));
   check_server(rows.at(0));
+  if (looks) note_place(rows.at(0).at(5), rows.at(0).at(6));
+}
+
+// By the path that the session began with, unless the URL names one: a pooler may set that later.
+std::string postgresql_session::looking_for_tables(const std::string& columns) const {
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> all{PQconninfo(connection_.raw()), PQconninfoFree};
+  bool is_named = false;
+  for (const auto* o = all.get(); o != nullptr && o->keyword != nullptr; ++o)
+    is_named = is_named || (o->val != nullptr && std::string_view{o->keyword} == "options" &&
+                            std::string_view{o->val}.find("search_path") != std::string_view::npos);
+  return (is_named ? "" : own_path) + columns + dialect::replaced(place, "{prefix}", options_.tables->prefix());
+}
+
+// Tables that are made later are found then. In a migration they are where it makes them; it may be rolled back.
+void postgresql_session::look_for_tables(const limits& until) {
+  if (is_placed_ || options_.tables == nullptr || around_) return;
+  if (const auto found = options_.tables->found()) return note_place(*found, std::int64_t{1});
+  std::vector<row> rows;
+  append_rows(rows, simple(looking_for_tables("SELECT "), {setting_up}, until));
+  note_place(rows.at(0).at(0), rows.at(0).at(1));
+}
+
+void postgresql_session::note_place(const cell& schema, const cell& has_tables) {
+  is_placed_ = maybe_integer(has_tables).value_or(0) != 0;
+  auto found = is_placed_ ? options_.tables->decide(text(schema)) : text(schema);
+  if (found != std::exchange(place_, found)) statements_.clear();
 }
 
 void postgresql_session::check_server(const row& found) {
@@ -136,22 +179,29 @@ pqxx::result postgresql_session::simple(const std::string& sql, const purpose& w
 
 void postgresql_session::execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why,
                                  const limits& until, std::vector<row>& to) {
-  statement& of = statements_.find_or_make(sql, [&] { return make_statement(sql); });
+  look_for_tables(until);
+  statement& of = known(sql);
   const auto values = fill(of.parameters, batch, s);
   append_rows(to, call(why, until, [&] {
-                if (options_.transaction_pooling) return connection_.execute(sql, values);
-                if (!of.is_prepared) connection_.prepare(of.name, sql);
+                if (options_.transaction_pooling) return connection_.execute(of.sql, values);
+                if (!of.is_prepared) connection_.prepare(of.name, of.sql);
                 of.is_prepared = true;
                 return connection_.execute_prepared(of.name, values);
               }));
 }
 
-postgresql_session::statement postgresql_session::make_statement(const std::string& sql) const {
+postgresql_session::statement& postgresql_session::known(const std::string& sql) {
+  return statements_.find_or_make(sql, [&] { return make_statement(sql); });
+}
+
+postgresql_session::statement postgresql_session::make_statement(const std::string& sql) {
   const auto parameters = parameters_in(sql);
   if (parameters > values_.size())
     throw error{errc::database_error,
                 "a statement has more parameters than a request has arguments; this is a bug in rowlock"};
-  return {.name = statement_names_ + std::to_string(statements_.size()), .parameters = parameters};
+  return {.name = statement_names_ + std::to_string(++statements_made_),
+          .sql = dialect::replaced(sql, dialect::place_mark, place_.empty() ? "" : place_ + "."),
+          .parameters = parameters};
 }
 
 postgresql_values postgresql_session::fill(std::size_t parameters, std::span<const request> batch, shape s) {
@@ -239,11 +289,22 @@ void postgresql_session::in_savepoint(const limits& until, Body body) {
 
 // --- the session -----------------------------------------------------------------------------------------------------
 
+std::string postgresql_session::making_tables() const {
+  if (options_.tables == nullptr) return {};
+  if (place_.empty())
+    throw error{errc::schema_missing,
+                failure_of(migrating, guarded_.server()) +
+                    "there is no place for the tables, since no schema that search_path names exists; create one, or "
+                    "name another"};
+  return to_make_tables + ("SET LOCAL search_path = " + place_) + ", pg_temp; ";
+}
+
 // Waits for another client's migration as long as there is time, and gives up by itself before it is cut.
 void postgresql_session::exclusively(const std::function<void()>& body, const limits& until) {
   in_transaction(until, [&] {
+    look_for_tables(until);
     const auto left = time_left(until);
-    simple("SET LOCAL lock_timeout = " + milliseconds(servers_wait(left.value_or(duration{0}))) +
+    simple(making_tables() + "SET LOCAL lock_timeout = " + milliseconds(servers_wait(left.value_or(duration{0}))) +
                "; SET LOCAL statement_timeout = " + milliseconds(left ? servers_limit(*left) : duration{0}) +
                "; SELECT pg_advisory_xact_lock(" + migration_lock + ")",
            {waiting_to_migrate}, until);
@@ -301,7 +362,7 @@ void postgresql_session::do_commit(const limits& until) { commit_with("", until)
 // In one round trip. If the step fails, the server runs nothing after it, and the transaction is as good as rolled
 // back.
 void postgresql_session::do_commit_behind(const dialect::step& last, const request& of, const limits& until) {
-  commit_with(last.look ? with_literals(*last.look, of) + "; " : std::string{}, until);
+  commit_with(last.look ? with_literals(known(*last.look).sql, of) + "; " : std::string{}, until);
 }
 
 void postgresql_session::commit_with(const std::string& before, const limits& until) {
@@ -312,7 +373,7 @@ void postgresql_session::commit_with(const std::string& before, const limits& un
 // For the simple protocol, which has no parameters.
 std::string postgresql_session::with_literals(std::string_view sql, const request& of) const {
   std::string out;
-  for (auto at = sql.find('$'); at != std::string_view::npos; at = sql.find('$')) {
+  for (auto at = next_parameter(sql); at != std::string_view::npos; at = next_parameter(sql)) {
     out.append(sql.substr(0, at));
     const auto words = std::get<std::string_view>(of.at(static_cast<std::size_t>(sql.at(at + 1) - '1')));
     const std::unique_ptr<char, decltype(&PQfreemem)> quoted{

@@ -16,6 +16,7 @@
 #include "driver/postgresql/address.hpp"
 #include "driver/postgresql/libpqxx.hpp"
 #include "driver/statement_cache.hpp"
+#include "driver/table_place.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -31,6 +32,7 @@ struct postgresql_options {
   std::optional<duration> transaction_limit{};
   bool transaction_pooling = false;
   bool durable_release = false;
+  table_place* tables = nullptr;  ///< nullptr: no step names a table
   warn warning{};
   /// Called with a session whose call was cut or whose reply was lost: the server may still be executing it.
   std::function<void(const postgresql_backend_id&)> lost{};
@@ -44,6 +46,9 @@ struct postgresql_options {
 ///
 /// With transaction_pooling each transaction may run in another of the server's sessions: nothing is prepared or set,
 /// and where the server's default is another isolation level, each statement says which level it needs.
+///
+/// Each statement names the schema of its tables. As long as no session has found the tables, it looks for them before
+/// each statement.
 class postgresql_session final : public session {
  public:
   postgresql_session(const postgresql_address& to, postgresql_options options, call_watchdog& watchdog,
@@ -66,6 +71,7 @@ class postgresql_session final : public session {
 
   struct statement {
     std::string name;
+    std::string sql;  // as sent
     std::size_t parameters = 0;
     bool is_prepared = false;
   };
@@ -73,6 +79,9 @@ class postgresql_session final : public session {
 
   void set_up(const limits& until);
   void check_server(const row& state);
+  std::string looking_for_tables(const std::string& columns) const;
+  void look_for_tables(const limits& until);
+  void note_place(const cell& schema, const cell& has_tables);
 
   // One round trip each.
   template <class Send>
@@ -80,7 +89,8 @@ class postgresql_session final : public session {
   pqxx::result simple(const std::string& sql, const purpose& why, const limits& until);
   void execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why, const limits& until,
                std::vector<row>& to);
-  statement make_statement(const std::string& sql) const;
+  statement& known(const std::string& sql);
+  statement make_statement(const std::string& sql);
   postgresql_values fill(std::size_t parameters, std::span<const request> batch, shape s);
   bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
   [[noreturn]] void fail(const std::exception& e, const purpose& why);
@@ -96,6 +106,7 @@ class postgresql_session final : public session {
   bool undone(const char* sql, const limits& until) noexcept;
 
   void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  std::string making_tables() const;
   void commit_with(const std::string& before, const limits& until);
   std::string with_literals(std::string_view sql, const request& of) const;
 
@@ -109,7 +120,10 @@ class postgresql_session final : public session {
   bool must_say_isolation_ = false;
   bool standby_was_lost_ = false;   // in the call under way
   std::optional<limits> around_{};  // of the exclusively() under way
+  std::string place_{};             // the schema of the tables, or where they would be made; empty: there is none
+  bool is_placed_ = false;          // for good
   statement_cache<statement> statements_;
+  std::size_t statements_made_ = 0;
   std::array<std::string, std::tuple_size_v<request>> texts_;  // of parameters
   std::array<const char*, std::tuple_size_v<request>> values_{};
 };

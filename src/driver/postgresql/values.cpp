@@ -62,7 +62,7 @@ cell cell_of(const Field& field, pqxx::oid type) {
 
 std::size_t parameters_in(std::string_view sql) {
   std::size_t highest = 0;
-  for (auto at = sql.find('$'); at != std::string_view::npos; at = sql.find('$', at + 1)) {
+  for (auto at = next_parameter(sql); at != std::string_view::npos; at = next_parameter(sql, at + 1)) {
     std::size_t number = 0;
     std::from_chars(sql.data() + at + 1, sql.data() + sql.size(), number);
     highest = std::max(highest, number);
