@@ -135,11 +135,27 @@ auto with_each(std::span<const Item> some, Make make, Use use) {
   return use(std::span<const made>{all});
 }
 
+/// Another connection for the same call. A session that was left behind by another program, or that a proxy has led
+/// elsewhere, may not find what is there.
+class spare_connection {
+ public:
+  spare_connection() = default;
+  spare_connection(const spare_connection&) = delete;
+  spare_connection& operator=(const spare_connection&) = delete;
+  virtual ~spare_connection() = default;
+  /// In place of the call's first one, which is closed after the call.
+  virtual driver::session& take() = 0;
+};
+
 /// A session, the SQL of its database, and how long a call on it may last. Valid for the time of one call.
 struct access {
   const dialect::table& sql;
   driver::session& session;
   const driver::limits& until;
+  spare_connection* spare = nullptr;
+
+  /// On another connection, which has none to spare.
+  access elsewhere() const { return {.sql = sql, .session = spare->take(), .until = until}; }
 
   records run_batch(dialect::verb what, std::span<const arguments> batch) const;
   records run(dialect::verb what, std::initializer_list<argument> one = {}) const;

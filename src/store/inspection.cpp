@@ -123,6 +123,12 @@ std::optional<row_state> look_at(const access& db, std::string_view name) {
   return rows.empty() ? std::nullopt : std::optional{row_state_of(rows[0])};
 }
 
+std::optional<row_state> look_twice_at(const access& db, std::string_view name) {
+  auto out = look_at(db, name);
+  if (out || db.spare == nullptr) return out;
+  return look_at(db.elsewhere(), name);
+}
+
 std::optional<lock_info> find(const access& db, std::string_view name, const row_reader& amend) {
   const auto rows = db.run(dialect::verb::inspect, {{field::name, name}});
   if (rows.empty()) return std::nullopt;

@@ -31,6 +31,8 @@ struct row_state {
 row_state row_state_of(const record& r);
 /// nullopt: there is no row.
 std::optional<row_state> look_at(const access& db, std::string_view name);
+/// The same of a row that should be there: if it is missing, another connection is asked, too.
+std::optional<row_state> look_twice_at(const access& db, std::string_view name);
 
 /// A row as people see it.
 lock_info info_of(const record& r);

@@ -25,7 +25,7 @@ void explain_silence(const access& db, std::span<const lease_ref> batch, std::ve
     if (!seen[i] && answers[i].what != standing::kept) answers[i] = standing_of(std::nullopt, batch[i].acquisition);
 }
 
-std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+std::vector<renewal> prolong_once(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<renewal> answers(batch.size());
   const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
@@ -35,15 +35,27 @@ std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<cons
   return answers;
 }
 
+std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+  auto answers = prolong_once(how, db, batch);
+  ask_elsewhere(
+      db, batch, answers, [](const renewal& r) { return is_vanished(r); },
+      [&](const access& there, std::span<const lease_ref> some) { return prolong_once(how, there, some); });
+  return answers;
+}
+
 // A row that somebody's transaction keeps locked is skipped, like one that is not ours, and like one that would have to
 // come to life again for its release to be deferred.
 void find_pinned(dialect::verb how, const access& db, std::span<const lease_ref> batch,
                  std::vector<release_outcome>& outcomes) {
+  for (auto& each : outcomes)
+    if (!is_released(each)) each = release_outcome::vanished;
   correlate(batch, &lease_ref::name, run_each(dialect::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
     const auto row = row_state_of(r);
-    if (outcomes[i] != release_outcome::gone || !row.is_held_by(batch[i].acquisition)) return;
+    if (is_released(outcomes[i])) return;
     const bool is_over = how == dialect::verb::defer_release && row.is_free();
-    outcomes[i] = is_over ? release_outcome::released : release_outcome::pinned;
+    outcomes[i] = !row.is_held_by(batch[i].acquisition) ? release_outcome::gone
+                  : is_over                             ? release_outcome::released
+                                                        : release_outcome::pinned;
   });
 }
 
@@ -53,8 +65,8 @@ struct queue_news {
   release_observer* observer = nullptr;
 };
 
-std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch,
-                                 const queue_news& news = {}) {
+std::vector<release_outcome> end_once(dialect::verb how, const access& db, std::span<const lease_ref> batch,
+                                      const queue_news& news) {
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
   const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
@@ -68,6 +80,15 @@ std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<
   });
   if (rows.size() < batch.size()) find_pinned(how, db, batch, outcomes);
   return outcomes;
+}
+
+std::vector<release_outcome> end(dialect::verb how, const access& db, std::span<const lease_ref> batch,
+                                 const queue_news& news = {}) {
+  auto outcomes = end_once(how, db, batch, news);
+  ask_elsewhere(
+      db, batch, outcomes, [](release_outcome o) { return is_vanished(o); },
+      [&](const access& there, std::span<const lease_ref> some) { return end_once(how, there, some, news); });
+  return without_vanished(std::move(outcomes));
 }
 
 // Those of the batch that nobody is seen to wait for.

@@ -3,6 +3,7 @@
 #include <rowlock/fencing_token.hpp>
 #include <rowlock/loss_reason.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -46,7 +47,8 @@ enum class release_outcome : std::uint8_t {
   released,
   released_untold,  ///< released, and its row says that somebody waits, who was not told
   pinned,           ///< still ours: somebody's transaction keeps the row locked
-  gone              ///< it was not ours any more
+  gone,             ///< it was not ours any more
+  vanished          ///< not answered: gone, and there is no row
 };
 
 /// One step of these arguments for each.
@@ -77,6 +79,16 @@ std::vector<release_outcome> defer_release(const access& db, std::span<const lea
 
 constexpr bool is_released(release_outcome o) noexcept {
   return o == release_outcome::released || o == release_outcome::released_untold;
+}
+
+/// That there is no row was answered.
+constexpr bool is_vanished(const renewal& r) noexcept {
+  return r.what == standing::lost && r.why == loss_reason::row_vanished;
+}
+constexpr bool is_vanished(release_outcome o) noexcept { return o == release_outcome::vanished; }
+inline std::vector<release_outcome> without_vanished(std::vector<release_outcome> outcomes) {
+  std::replace(outcomes.begin(), outcomes.end(), release_outcome::vanished, release_outcome::gone);
+  return outcomes;
 }
 
 /// What the row of a name says about an acquisition of it; nullopt: there is no row.

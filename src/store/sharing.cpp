@@ -35,7 +35,7 @@ void explain_silence(const access& db, std::span<const lease_ref> batch, std::ve
       answers[i] = {.what = standing::lost, .left = {}, .why = why};
 }
 
-std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+std::vector<renewal> prolong_once(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<renewal> answers(batch.size());
   const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
@@ -45,7 +45,15 @@ std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<cons
   return answers;
 }
 
-std::optional<converted> convert(dialect::verb how, const access& db, const conversion& what) {
+std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+  auto answers = prolong_once(how, db, batch);
+  ask_elsewhere(
+      db, batch, answers, [](const renewal& r) { return is_vanished(r); },
+      [&](const access& there, std::span<const lease_ref> some) { return prolong_once(how, there, some); });
+  return answers;
+}
+
+std::optional<converted> convert_once(dialect::verb how, const access& db, const conversion& what) {
   const auto rows = db.run(how, {{field::name, what.lease.name},
                                  {field::acquisition, what.lease.acquisition},
                                  {field::owner, what.owner},
@@ -55,6 +63,31 @@ std::optional<converted> convert(dialect::verb how, const access& db, const conv
   if (rows.empty()) return std::nullopt;
   return converted{.token = fencing_token{rows[0].integer(field::version)},
                    .left = duration{rows[0].integer(field::left)}};
+}
+
+std::optional<converted> convert(dialect::verb how, const access& db, const conversion& what) {
+  auto out = convert_once(how, db, what);
+  if (out || db.spare == nullptr || look_at(db, what.lease.name)) return out;
+  return convert_once(how, db.elsewhere(), what);
+}
+
+// Who waits is told of the end, or, where the database does not tell, found by whoever has released.
+release_outcome release_share(const access& db, const lease_ref& one) {
+  const auto rows = run_one(dialect::verb::release_share, db, one);
+  if (rows.empty()) {
+    if (find_share(db, one.name, one.acquisition)) return release_outcome::pinned;
+    return look_at(db, one.name) ? release_outcome::gone : release_outcome::vanished;
+  }
+  const bool may_be_waited_for = !rows[0].has(field::waiting) || rows[0].is_true(field::waiting);
+  const bool is_told = rows[0].has(field::told) && !rows[0].is_null(field::told);
+  return may_be_waited_for && !is_told ? release_outcome::released_untold : release_outcome::released;
+}
+
+std::vector<release_outcome> release_each(const access& db, std::span<const lease_ref> batch) {
+  std::vector<release_outcome> out;
+  out.reserve(batch.size());
+  for (const auto& one : batch) out.push_back(release_share(db, one));
+  return out;
 }
 
 }  // namespace
@@ -75,22 +108,11 @@ std::vector<renewal> extend_shares(const access& db, std::span<const lease_ref> 
   return prolong(dialect::verb::extend_share, db, batch);
 }
 
-// Who waits is told of the end, or, where the database does not tell, found by whoever has released.
 std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch) {
-  std::vector<release_outcome> out;
-  out.reserve(batch.size());
-  for (const auto& one : batch) {
-    const auto rows = run_one(dialect::verb::release_share, db, one);
-    if (rows.empty()) {
-      const bool is_there = find_share(db, one.name, one.acquisition).has_value();
-      out.push_back(is_there ? release_outcome::pinned : release_outcome::gone);
-    } else {
-      const bool may_be_waited_for = !rows[0].has(field::waiting) || rows[0].is_true(field::waiting);
-      const bool is_told = rows[0].has(field::told) && !rows[0].is_null(field::told);
-      out.push_back(may_be_waited_for && !is_told ? release_outcome::released_untold : release_outcome::released);
-    }
-  }
-  return out;
+  auto outcomes = release_each(db, batch);
+  ask_elsewhere(
+      db, batch, outcomes, [](release_outcome o) { return is_vanished(o); }, release_each);
+  return without_vanished(std::move(outcomes));
 }
 
 // Some databases take off one at a time.
@@ -117,6 +139,11 @@ std::optional<sharer> find_share(const access& db, std::string_view name, std::s
   const auto all = sharers(db, name);
   const auto* const found = find_in(all, acquisition);
   return found == nullptr ? std::nullopt : std::optional{*found};
+}
+
+bool has_share(const access& db, std::string_view name, std::string_view acquisition) {
+  if (find_share(db, name, acquisition)) return true;
+  return db.spare != nullptr && !look_at(db, name) && find_share(db.elsewhere(), name, acquisition);
 }
 
 std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number) {

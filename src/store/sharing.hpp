@@ -52,6 +52,8 @@ std::vector<sharer> sharers(const access& db, std::string_view name);
 duration next_end_of_shares(const access& db, std::string_view name);
 /// nullopt: not among them.
 std::optional<sharer> find_share(const access& db, std::string_view name, std::string_view acquisition);
+/// Whether that acquisition shares the name. If there is not even a row of the name, another connection is asked, too.
+bool has_share(const access& db, std::string_view name, std::string_view acquisition);
 
 /// Names after that one with rows of dead holders, at most so many.
 std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number);

@@ -30,6 +30,8 @@ class fake_database {
 
   engine::gateway& gateway() { return gateway_; }
   int ended_sessions() const { return ended_; }
+  /// The number of the session that asks, counted from 1. In a test of one thread.
+  int asking() const { return asking_; }
 
  private:
   class session final : public driver::session {
@@ -46,12 +48,14 @@ class fake_database {
       if (what.verb == dialect::verb::schema)
         return {
             {std::int64_t{dialect::expected_schema}, std::int64_t{1}, std::string{}, std::int64_t{0}, std::int64_t{0}}};
+      of_.asking_ = number_;
       return of_.answer_ ? of_.answer_(what.verb, batch, until) : std::vector<driver::row>{};
     }
     void do_script(const std::string& /*sql*/) override {}
     std::int64_t do_change_count(const driver::limits& /*until*/) override { return 0; }
 
     fake_database& of_;
+    const int number_ = ++of_.begun_;
   };
 
   class database final : public driver::database {
@@ -87,7 +91,9 @@ class fake_database {
   }
 
   answer answer_;
+  std::atomic<int> begun_{0};
   std::atomic<int> ended_{0};
+  std::atomic<int> asking_{0};
   client_options options_{};
   engine::identity who_{"test"};
   engine::telemetry events_{[](const event&) {}, std::chrono::seconds{5}};

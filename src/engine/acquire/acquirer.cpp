@@ -186,8 +186,8 @@ acquirer::reply acquirer::hold(const acquire_request& what, const core::acquisit
     db_.events().failed(e);
     e.connection_is_unusable() ? session->lose() : session->discard();
     session.reset();
-    if (e.code() == errc::schema_missing) db_.forget_schema();
     if (e.connection_is_unusable()) db_.end_lost_sessions(until);
+    if (e.code() == errc::schema_missing) db_.doubt_schema(e, until);
     throw;
   } catch (...) {
     if (session) session->discard();

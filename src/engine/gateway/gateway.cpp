@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/waits.hpp"
+#include "core/error_detail.hpp"
 #include "store/schema.hpp"
 
 namespace rowlock::inline v1::engine {
@@ -29,6 +30,7 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
       kind_{kind},
       sql_{kind.dialect(options.table_prefix, for_database(who))},
       database_{kind.open(address, for_database(who))},
+      has_spare_{database_->has_row_locks()},
       pool_{opening(&driver::database::connect), "connections",
             pool_size(std::min(options.connections, database_->most_sessions())), options.connect_timeout,
             [this] { events_.reconnected(); }},
@@ -90,6 +92,13 @@ void gateway::require_fit_schema(const store::access& db) {
   if (schema_fits_) return;
   store::require_fit_schema(db, options_.table_prefix);
   schema_fits_ = true;
+}
+
+void gateway::doubt_schema(const error& missing, const driver::limits& until) {
+  forget_schema();
+  run(until, [](const store::access&) {});
+  throw detail::error_access::make(errc::connection_failed, missing.what(),
+                                   {.retryable = true, .connection_unusable = true});
 }
 
 bool gateway::end_lost_sessions(const driver::limits& until) noexcept try {

@@ -52,6 +52,7 @@ class gateway {
   void check_usable() const;
   /// A call that closing waits for. Throws as check_usable().
   class call;
+  class spare;
   /// One that is allowed while the client closes.
   in_flight_calls::call enter_to_release() noexcept { return in_flight_calls::call{calls_}; }
 
@@ -74,6 +75,9 @@ class gateway {
     return combiner_.run(verb, one, until, left);
   }
   void require_fit_schema(const store::access& db);
+  /// After a session outside of the pool has found no tables: another is asked. Throws what that says, or a retryable
+  /// error if they are there.
+  [[noreturn]] void doubt_schema(const error& missing, const driver::limits& until);
   /// It is checked again at the next use.
   void forget_schema() noexcept { schema_fits_ = false; }
 
@@ -110,6 +114,7 @@ class gateway {
   const driver::backend& kind_;
   const dialect::table sql_;
   const std::unique_ptr<driver::database> database_;
+  const bool has_spare_;
   pool pool_;
   pool transactions_;
   combiner combiner_;
@@ -128,11 +133,34 @@ class gateway::call {
   const in_flight_calls::call call_;
 };
 
+/// Only a server's session can be led astray.
+class gateway::spare final : public store::spare_connection {
+ public:
+  spare(pool::loan& in_place_of, const driver::limits& until) : loan_{in_place_of}, until_{until} {}
+  driver::session& take() override {
+    loan_.replace(until_);
+    return *loan_;
+  }
+
+ private:
+  pool::loan& loan_;
+  const driver::limits& until_;
+};
+
+// That there are no tables is believed if two connections say so.
 template <class Use>
 auto gateway::run_on_any_schema(const driver::limits& until, Use use, purpose what_for) try {
   auto loan = pool_.borrow(until, what_for);
+  spare other{loan, until};
+  const store::access db{.sql = sql_, .session = *loan, .until = until, .spare = has_spare_ ? &other : nullptr};
   try {
-    return use(store::access{.sql = sql_, .session = *loan, .until = until});
+    try {
+      return use(db);
+    } catch (const error& e) {
+      if (e.code() != errc::schema_missing || e.outcome_is_unknown() || db.spare == nullptr) throw;
+      forget_schema();
+    }
+    return use(db.elsewhere());
   } catch (const error& e) {
     if (e.connection_is_unusable()) loan.lose();
     if (e.code() == errc::schema_missing) forget_schema();

@@ -91,6 +91,23 @@ std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& unt
   return session;
 }
 
+// For a loan that has one already. Its place goes to the other.
+std::unique_ptr<driver::session> pool::another(const driver::limits& until) {
+  if (auto idle = take_idle()) return idle;
+  return open_(opening(until));
+}
+
+// The place of the session that it is to replace comes free.
+std::unique_ptr<driver::session> pool::take_idle() {
+  const auto state = state_.lock();
+  if (state->idle.empty() || !state->idle.back()->looks_alive()) return nullptr;
+  auto session = std::move(state->idle.back());
+  state->idle.pop_back();
+  --state->open;
+  serve(*state);
+  return session;
+}
+
 void pool::give_back(std::unique_ptr<driver::session> session, purpose what_for, bool was_lost) noexcept {
   const auto state = state_.lock();
   if (was_lost) ++state->lost;

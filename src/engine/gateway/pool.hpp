@@ -57,6 +57,8 @@ class pool {
     loan& operator=(const loan&) = delete;
     ~loan() { from_.give_back(std::move(session_), what_for_, was_lost_); }
     driver::session& operator*() const noexcept { return *session_; }
+    /// Another session in place of this one, which is closed at the end of the loan.
+    void replace(const driver::limits& until) { replaced_ = std::exchange(session_, from_.another(until)); }
     /// It is of no further use.
     void discard() noexcept { session_.reset(); }
     /// The same, and nobody meant to end it.
@@ -67,6 +69,7 @@ class pool {
 
    private:
     pool& from_;
+    std::unique_ptr<driver::session> replaced_;  // it may still be looked at
     std::unique_ptr<driver::session> session_;
     const purpose what_for_;
     bool was_lost_ = false;
@@ -112,6 +115,8 @@ class pool {
   std::unique_ptr<driver::session> wait_for_one(base::guarded<contents>::access& state, const driver::limits& until,
                                                 purpose what_for);
   std::unique_ptr<driver::session> take(const driver::limits& until, purpose what_for);
+  std::unique_ptr<driver::session> another(const driver::limits& until);
+  std::unique_ptr<driver::session> take_idle();
   std::unique_ptr<driver::session> take_or_reserve(const driver::limits& until, purpose what_for);
   void give_back(std::unique_ptr<driver::session> session, purpose what_for, bool was_lost) noexcept;
   void tell_if_reopened();

@@ -377,8 +377,7 @@ bool held_locks::upgrade(const lease_ptr& a, identity& by) {
   const auto name = a->name.view();
   const auto until = db_.call_limits();
   if (reap_shares(a->name, until) && convert(a, store::upgrade_share, 0, by)) return true;
-  if (db_.run(until, [&](const store::access& db) { return store::find_share(db, name, a->id.text()).has_value(); }))
-    return false;
+  if (db_.run(until, [&](const store::access& db) { return store::has_share(db, name, a->id.text()); })) return false;
   lost_while_converted(a);
 }
 

@@ -140,7 +140,7 @@ void renewer::ask_for_renewal(std::span<const lease_ptr> some, verb how, const d
         purpose::renewing);
     for (std::size_t i = 0; i < some.size(); ++i) take_answer(some[i], answers[i], sent);
   } catch (const error& e) {
-    if (e.code() == errc::schema_missing) return let_go_of(some);
+    if (e.code() == errc::schema_missing && !e.outcome_is_unknown()) return let_go_of(some);
     retry(some);
     if (until.stop.stop_requested()) return;
     for (const auto& a : some) listener_.renewal_failed(*a, e);

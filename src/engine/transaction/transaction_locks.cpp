@@ -334,7 +334,7 @@ void transaction_locks::refuse_old_snapshot(driver::enlisted_transaction& in, co
 
 store::renewal transaction_locks::standing_of(const lease_state& a) {
   return db_.run(db_.call_limits(), [&](const store::access& db) {
-    return store::standing_of(store::look_at(db, a.name.view()), a.id.text());
+    return store::standing_of(store::look_twice_at(db, a.name.view()), a.id.text());
   });
 }
 

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/gateway/gateway.hpp"
+#include "store/leases.hpp"
+#include "store/sharing.hpp"
+#include "support/errors.hpp"
+#include "unit/fake_database.hpp"
+
+// What one session says is not there may be there: another is asked.
+
+namespace rowlock {
+namespace {
+
+using dialect::verb;
+using driver::row;
+using test::error_of;
+using test::throws;
+
+/// The sessions whose numbers are here do not see the row, the share or the tables.
+struct second_look : testing::Test {
+  std::set<int> misled{1};
+  bool has_tables = true;  // also for those
+  std::string vanished{};  // this name has no row for anybody
+  int looks = 0;
+  test::fake_database database{
+      [this](verb what, std::span<const driver::request> batch, const driver::limits&) { return answer(what, batch); }};
+
+  static std::string text(const driver::argument& a) { return std::string{std::get<std::string_view>(a)}; }
+  static row lock_row(const std::string& name) {
+    return {name, std::int64_t{7}, "(shared)", "t", "id of " + name, std::int64_t{1}, std::int64_t{1'000'000}, {}, {}};
+  }
+  std::vector<row> answer(verb what, std::span<const driver::request> batch) {
+    ++looks;
+    if (misled.contains(database.asking())) {
+      if (!has_tables) throw error{errc::schema_missing, "there is no table"};
+      return {};
+    }
+    std::vector<row> out;
+    for (const auto& r : batch) {
+      const auto name = text(r[0]);
+      if (name == vanished) continue;
+      if (what == verb::inspect) out.push_back(lock_row(name));
+      if (what == verb::renew || what == verb::extend || what == verb::renew_share || what == verb::extend_share)
+        out.push_back({text(r[1]), std::int64_t{2'000'000}});
+      if (what == verb::release || what == verb::defer_release || what == verb::release_share)
+        out.push_back({text(r[1]), {}, std::int64_t{0}});
+      if (what == verb::upgrade_share || what == verb::downgrade)
+        out.push_back({text(r[1]), std::int64_t{8}, std::int64_t{2'000'000}});
+    }
+    return out;
+  }
+  const std::vector<store::lease_ref> both{{.name = "a", .acquisition = "id of a"},
+                                           {.name = "b", .acquisition = "id of b"}};
+  template <class Ask>
+  auto ask(Ask how) {
+    return database.gateway().run(database.gateway().call_limits(), how);
+  }
+  template <class Ask>
+  void expect_kept(Ask how, std::size_t number = 2) {
+    const std::span<const store::lease_ref> some{both.data(), number};
+    for (const auto& each : ask([&](const store::access& db) { return how(db, some); }))
+      EXPECT_EQ(each.what, store::standing::kept);
+  }
+  template <class Ask>
+  void expect_lost(Ask how, std::size_t number = 2) {
+    const std::span<const store::lease_ref> some{both.data(), number};
+    for (const auto& each : ask([&](const store::access& db) { return how(db, some); }))
+      EXPECT_EQ(each.why, loss_reason::row_vanished);
+  }
+  template <class Ask>
+  void expect_released(Ask how) {
+    for (const auto each : ask([&](const store::access& db) { return how(db, both); }))
+      EXPECT_EQ(each, store::release_outcome::released);
+  }
+};
+
+TEST_F(second_look, keeps_leases_and_shares) {
+  expect_kept(store::renew);
+  EXPECT_EQ(database.ended_sessions(), 1) << "the one that was led astray is not used any more";
+  misled = {2};
+  expect_kept(store::extend);
+  misled = {3};
+  expect_kept(store::renew_shares, 1);
+  misled = {4};
+  expect_kept(store::extend_shares, 1);
+}
+
+TEST_F(second_look, releases) {
+  expect_released(
+      [](const store::access& db, std::span<const store::lease_ref> some) { return store::release(db, some); });
+  misled = {2};
+  expect_released(store::defer_release);
+  misled = {3};
+  expect_released(store::release_shares);
+}
+
+TEST_F(second_look, converts) {
+  const store::conversion what{.lease = both[0], .owner = "o", .thread = "t", .note = {}, .attempt = "x"};
+  EXPECT_TRUE(ask([&](const store::access& db) { return store::upgrade_share(db, what); }).has_value());
+  misled = {2};
+  EXPECT_TRUE(ask([&](const store::access& db) { return store::downgrade(db, what); }).has_value());
+}
+
+TEST_F(second_look, that_says_the_same_is_believed) {
+  misled = {1, 2, 3, 4, 5, 6};
+  expect_lost(store::renew);
+  EXPECT_EQ(looks, 4) << "a renewal and a look, twice";
+  expect_lost(store::renew_shares, 1);
+  const auto outcomes = ask([&](const store::access& db) { return store::release(db, both); });
+  EXPECT_EQ(outcomes, std::vector(2, store::release_outcome::gone));
+}
+
+// What the first answer has carried out must not be repeated as if nothing had happened.
+TEST_F(second_look, that_fails_leaves_the_outcome_open) {
+  misled = {2};
+  has_tables = false;
+  database.gateway().connect();
+  vanished = "b";
+  const auto e = error_of([&] { return ask([&](const store::access& db) { return store::defer_release(db, both); }); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::schema_missing);
+  EXPECT_TRUE(e->outcome_is_unknown());
+}
+
+TEST_F(second_look, finds_tables) {
+  has_tables = false;
+  expect_kept(store::renew);
+  misled = {1, 2, 3};
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { expect_kept(store::renew); }));
+}
+
+}  // namespace
+}  // namespace rowlock
