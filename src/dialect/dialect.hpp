@@ -116,7 +116,7 @@ enum class verb : std::uint8_t {
                     // sees it in the row that it has locked. For databases with row locks
   installation,     // -> a text that identifies the database and the place of the tables in it
   schema,           // -> version, serves_from, installation, applied_at, clock
-  probe,            // -> nothing; fails if locks could not be taken
+  probe,            // -> a table of which rows may be hidden from this role; fails if locks could not be taken
   settings,         // -> name, value: of the server's settings and of this session's
   connection,       // -> name, value: as settings, what they leave out about this session. MySQL
   count,            // -> rows of the lock table, waiters that are alive, for how long the first of them has waited

@@ -185,8 +185,9 @@ signature signature_of(verb v) noexcept {
     case verb::applying:
       return {{version, checksum}, {anything}};
     case verb::beat:
-    case verb::probe:
       return {{}, {anything}};
+    case verb::probe:
+      return {{}, {name}};
     default:
       return of_leases(v);
   }

@@ -126,6 +126,15 @@ void require_sane_clock(const access& db) {
                                         " s behind the time when the schema was applied; correct the clock"};
 }
 
+void require_privileges(const access& db) {
+  const auto hidden = db.run(dialect::verb::probe);
+  if (hidden.empty()) return;
+  throw error{errc::permission_denied, "row level security of the table " + hidden[0].text(field::name) +
+                                           " may hide rows from this role, so that locks that are held cannot be seen "
+                                           "or released; make a policy FOR ALL TO this role USING (true), or give the "
+                                           "role BYPASSRLS"};
+}
+
 std::chrono::sys_time<duration> read_clock(const access& db) { return std::chrono::sys_time<duration>{read(db).clock}; }
 
 schema_status read_status(const access& db, const schema_files& ours) {

@@ -18,6 +18,9 @@ void require_fit_schema(const access& db, std::string_view prefix);
 /// Throws if the database's clock is behind the time at which the schema was applied: leases would not end.
 void require_sane_clock(const access& db);
 
+/// Throws permission_denied if locks could not be taken.
+void require_privileges(const access& db);
+
 /// The database's clock.
 std::chrono::sys_time<duration> read_clock(const access& db);
 

@@ -10,7 +10,8 @@ constexpr std::string_view schema_state = R"(
 SELECT version, serves_from, installation, us(applied_at), us(clock_timestamp())
 FROM rowlock_migration ORDER BY version DESC LIMIT 1)";
 
-// Privileges are checked even where nothing is written.
+// Privileges are checked even where nothing is written. A policy that lets the role see and write everything does no
+// harm.
 constexpr std::string_view write_nothing = R"(
 WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false),
   changed AS (UPDATE rowlock_lock SET version = version WHERE false),
@@ -19,8 +20,19 @@ WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false)
   staying AS (UPDATE rowlock_waiter SET expires_at = expires_at WHERE false),
   leaving AS (DELETE FROM rowlock_waiter WHERE false),
   sharing AS (DELETE FROM rowlock_share WHERE false),
-  holding AS (DELETE FROM rowlock_edge WHERE false)
-DELETE FROM rowlock_lock WHERE false)";
+  holding AS (DELETE FROM rowlock_edge WHERE false),
+  removing AS (DELETE FROM rowlock_lock WHERE false)
+SELECT c.relname::text FROM pg_catalog.pg_class c
+WHERE c.relnamespace = (SELECT h.relnamespace FROM pg_catalog.pg_class h
+    WHERE h.oid = (SELECT tableoid FROM rowlock_migration LIMIT 1))
+  AND c.relname IN ('rowlock_' || 'lock', 'rowlock_' || 'waiter', 'rowlock_' || 'share', 'rowlock_' || 'edge')
+  AND row_security_active(c.oid) AND (
+    NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd = '*'
+      AND pg_get_expr(p.polqual, p.polrelid) = 'true'
+      AND coalesce(pg_get_expr(p.polwithcheck, p.polrelid), 'true') = 'true'
+      AND EXISTS (SELECT FROM unnest(p.polroles) r WHERE r = 0 OR pg_has_role(r, 'USAGE')))
+    OR EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND NOT p.polpermissive))
+ORDER BY c.relname LIMIT 1)";
 
 constexpr std::string_view read_settings = R"(
 SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')

@@ -111,6 +111,7 @@ void postgresql_session::set_up(const limits& until) {
   if (version < oldest_server)
     throw error{errc::unsupported, guarded_.server() + " has version " + std::to_string(version / 10000) +
                                        "; rowlock needs PostgreSQL 13 or newer"};
+  require_utf8(PQparameterStatus(connection_.raw(), "server_encoding"));
   std::string sql = at_once;
   if (!options_.transaction_pooling) sql.append(settings_of_session(options_, version));
   const bool looks = options_.tables != nullptr && !options_.tables->found();
@@ -144,6 +145,16 @@ void postgresql_session::note_place(const cell& schema, const cell& has_tables) 
   is_placed_ = maybe_integer(has_tables).value_or(0) != 0;
   auto found = is_placed_ ? options_.tables->decide(text(schema)) : text(schema);
   if (found != std::exchange(place_, found)) statements_.clear();
+}
+
+// Names are compared by their bytes, and those of another encoding are in another order. SQL_ASCII keeps what it is
+// given.
+void postgresql_session::require_utf8(const char* encoding) const {
+  const std::string_view found = encoding == nullptr ? "" : encoding;
+  if (found.empty() || found == "UTF8" || found == "SQL_ASCII") return;
+  throw error{errc::unsupported, guarded_.server() + " keeps the text of this database as " + std::string{found} +
+                                     ", and names of locks are UTF-8; use a database that was made with ENCODING "
+                                     "'UTF8'"};
 }
 
 void postgresql_session::check_server(const row& found) {

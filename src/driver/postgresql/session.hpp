@@ -78,6 +78,7 @@ class postgresql_session final : public session {
   enum class shape : std::uint8_t { scalars, arrays };
 
   void set_up(const limits& until);
+  void require_utf8(const char* encoding) const;
   void check_server(const row& state);
   std::string looking_for_tables(const std::string& columns) const;
   void look_for_tables(const limits& until);

@@ -85,7 +85,7 @@ class diagnosis {
   }
 
   finding privileges() {
-    ask([](const store::access& db) { db.run(dialect::verb::probe); });
+    ask(store::require_privileges);
     const auto more = settings_.find("may_end_sessions");
     const std::string_view ends = more == settings_.end()  ? ""
                                   : more->second == "true" ? "; may end the sessions of other roles"

@@ -77,7 +77,7 @@ void inspector::check() {
   db_.forget_schema();
   db_.run(db_.call_limits(), [](const store::access& db) {
     store::require_sane_clock(db);
-    db.run(dialect::verb::probe);
+    store::require_privileges(db);
   });
 }
 
