@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +32,14 @@ inline meaning with_lost_connection(meaning m, bool writing) {
   m.says.connection_unusable = true;
   m.says.outcome_unknown = writing;
   return m;
+}
+
+/// The server, or what it allows to the user, has no room for one more connection.
+inline bool is_over_connection_limit(const error& e) noexcept {
+  constexpr int mysql_codes[] = {1040, 1203, 1226};
+  return e.code() == errc::connection_failed &&
+         (e.sqlstate() == "53300" ||
+          std::find(std::begin(mysql_codes), std::end(mysql_codes), e.native_code()) != std::end(mysql_codes));
 }
 
 inline constexpr std::string_view connecting_text = "connecting";

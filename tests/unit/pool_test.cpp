@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/boot_clock.hpp"
+#include "core/error_detail.hpp"
 #include "engine/gateway/pool.hpp"
 #include "support/errors.hpp"
 #include "testkit/eventually.hpp"
@@ -49,11 +50,15 @@ driver::limits until_now() { return {.deadline = base::now()}; }
 struct pool_test : testing::Test {
   bool all_are_dead = false;
   int opened = 0;
+  int allowed = 1'000;  // by the server
   std::unique_ptr<pool> all;
 
   void make(std::size_t most, std::size_t kept = 0) {
     all = std::make_unique<pool>(
         [this](const driver::limits&) {
+          if (opened == allowed)
+            throw detail::error_access::make(errc::connection_failed, "too many connections for role",
+                                             {.retryable = true, .connection_unusable = true, .sqlstate = "53300"});
           ++opened;
           return std::make_unique<fake_session>(all_are_dead);
         },
@@ -154,6 +159,29 @@ TEST_F(pool_test, the_dead_are_replaced_and_their_places_given_to_those_who_wait
   EXPECT_EQ(all->used().open, 1U) << "both were found dead, and one was opened";
   const auto two = all->borrow(until_now());
   EXPECT_EQ(all->used().open, 2U);
+}
+
+// Where the server lets the client have fewer.
+TEST_F(pool_test, makes_do_with_what_the_server_allows) {
+  make(4);
+  allowed = 1;
+  {
+    const auto only = all->borrow(no_limit);
+    EXPECT_EQ(refusal(purpose::releasing), errc::connection_failed) << "there was no time to wait";
+    ask("release", purpose::releasing);
+    ask("acquire", purpose::usual);
+  }
+  threads.clear();
+  EXPECT_EQ(got, (std::vector<std::string>{"release", "acquire"}));
+  EXPECT_EQ(opened, 1);
+  EXPECT_EQ(all->used().open, 1U);
+}
+
+TEST_F(pool_test, reports_that_the_server_allows_none) {
+  make(4);
+  allowed = 0;
+  EXPECT_TRUE(test::throws(errc::connection_failed, [&] { (void)all->borrow(no_limit, purpose::releasing); }));
+  EXPECT_EQ(all->used().open, 0U);
 }
 
 }  // namespace

@@ -3,21 +3,53 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 
+#include "base/boot_clock.hpp"
 #include "base/waits.hpp"
+#include "driver/failure_meaning.hpp"
 
 namespace rowlock::inline v1::engine {
 
 std::unique_ptr<driver::session> pool::take(const driver::limits& until, purpose what_for) {
-  if (auto session = take_or_reserve(until, what_for)) return session;
+  for (;;) {
+    if (auto session = take_or_reserve(until, what_for)) return session;
+    if (auto session = open_reserved(until, what_for)) return session;
+  }
+}
+
+// nullptr: the server allows no more than there are.
+std::unique_ptr<driver::session> pool::open_reserved(const driver::limits& until, purpose what_for) {
   try {
     auto session = open_(opening(until));
     tell_if_reopened();
     return session;
+  } catch (const error& e) {
+    if (driver::is_over_connection_limit(e) && base::now() < until.deadline && makes_do(what_for)) return nullptr;
+    give_back(nullptr, what_for, false);
+    throw;
   } catch (...) {
     give_back(nullptr, what_for, false);
     throw;
   }
+}
+
+// false: there is no other to wait for. The place of the one that could not be opened is given back.
+bool pool::makes_do(purpose what_for) noexcept {
+  constexpr auto pause = std::chrono::seconds{1};
+  const auto state = state_.lock();
+  if (state->open <= 1) return false;
+  --state->open;
+  if (what_for == purpose::usual) --state->usual;
+  state->allowed = state->open;
+  state->allowed_until = base::later(base::now(), pause);
+  serve(*state);
+  return true;
+}
+
+bool pool::may_open(const contents& in) const noexcept {
+  if (in.open >= most_) return false;
+  return in.open < in.allowed || base::now() >= in.allowed_until;
 }
 
 void pool::tell_if_reopened() {
@@ -30,7 +62,7 @@ void pool::tell_if_reopened() {
 }
 
 bool pool::has_one_for(const contents& in, purpose what_for) const noexcept {
-  return (!in.idle.empty() || in.open < most_) && (what_for != purpose::usual || in.usual < most_usual_);
+  return (!in.idle.empty() || may_open(in)) && (what_for != purpose::usual || in.usual < most_usual_);
 }
 
 // nullptr: the place of one that is to be opened.

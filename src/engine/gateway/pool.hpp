@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <list>
 #include <memory>
 #include <string>
@@ -28,6 +29,9 @@ enum class purpose : std::uint8_t {
 /// purposes, so that renewals and releases need not wait for calls that ask for more locks.
 ///
 /// No call waits while a session is free: a session that is given back is handed to the next call that waits.
+///
+/// Where the server lets this client have fewer than `most`, the pool makes do with those that it has, and asks for
+/// more from time to time.
 class pool {
  public:
   using open_session = std::function<std::unique_ptr<driver::session>(const driver::limits&)>;
@@ -107,8 +111,12 @@ class pool {
     std::size_t open = 0;                       // idle, lent or being opened
     std::size_t usual = 0;                      // of these, lent or being opened for usual purposes
     std::size_t lost = 0;                       // and not opened again
+    std::size_t allowed = unlimited;            // by the server, as far as it is known
+    base::instant allowed_until{};              // then more are asked for again
     bool is_closed = false;
   };
+  static constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
+  bool may_open(const contents& in) const noexcept;
   bool has_one_for(const contents& in, purpose what_for) const noexcept;
   static std::unique_ptr<driver::session> take_one(contents& from, purpose what_for);
   void serve(contents& from);
@@ -118,6 +126,8 @@ class pool {
   std::unique_ptr<driver::session> another(const driver::limits& until);
   std::unique_ptr<driver::session> take_idle();
   std::unique_ptr<driver::session> take_or_reserve(const driver::limits& until, purpose what_for);
+  std::unique_ptr<driver::session> open_reserved(const driver::limits& until, purpose what_for);
+  bool makes_do(purpose what_for) noexcept;
   void give_back(std::unique_ptr<driver::session> session, purpose what_for, bool was_lost) noexcept;
   void tell_if_reopened();
   driver::limits opening(const driver::limits& until) const;
