@@ -143,8 +143,9 @@ class spare_connection {
   spare_connection(const spare_connection&) = delete;
   spare_connection& operator=(const spare_connection&) = delete;
   virtual ~spare_connection() = default;
-  /// In place of the call's first one, which is closed after the call.
+  /// In place of the call's first one, which is closed after the call, unless both agree.
   virtual driver::session& take() = 0;
+  virtual void agrees() noexcept = 0;
 };
 
 /// A session, the SQL of its database, and how long a call on it may last. Valid for the time of one call.

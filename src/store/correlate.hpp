@@ -2,6 +2,7 @@
 
 #include <rowlock/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -40,6 +41,7 @@ void ask_elsewhere(const access& db, std::span<const Request> batch, std::vector
   auto next = second.begin();
   for (auto& each : answers)
     if (is_of_kind(each)) each = *next++;
+  if (std::all_of(second.begin(), second.end(), is_of_kind)) db.spare->agrees();
 } catch (const error& e) {
   throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
 }

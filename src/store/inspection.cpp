@@ -126,7 +126,9 @@ std::optional<row_state> look_at(const access& db, std::string_view name) {
 std::optional<row_state> look_twice_at(const access& db, std::string_view name) {
   auto out = look_at(db, name);
   if (out || db.spare == nullptr) return out;
-  return look_at(db.elsewhere(), name);
+  out = look_at(db.elsewhere(), name);
+  if (!out) db.spare->agrees();
+  return out;
 }
 
 std::optional<lock_info> find(const access& db, std::string_view name, const row_reader& amend) {

@@ -43,7 +43,12 @@ struct reconciler_test : testing::Test {
       releases += static_cast<int>(batch.size());
       on_release();
     }
-    return std::vector<driver::row>{};
+    std::vector<driver::row> out;
+    if (what == dialect::verb::inspect)
+      for (const auto& r : batch)
+        out.push_back(
+            {std::string{std::get<std::string_view>(r[0])}, std::int64_t{1}, {}, {}, "another", {}, {}, {}, {}});
+    return out;
   }};
   silent_notices notices;
   engine::maintenance unstarted{5s};

@@ -110,6 +110,7 @@ TEST_F(second_look, that_says_the_same_is_believed) {
   misled = {1, 2, 3, 4, 5, 6};
   expect_lost(store::renew);
   EXPECT_EQ(looks, 4) << "a renewal and a look, twice";
+  EXPECT_EQ(database.ended_sessions(), 0) << "neither was led astray";
   expect_lost(store::renew_shares, 1);
   const auto outcomes = ask([&](const store::access& db) { return store::release(db, both); });
   EXPECT_EQ(outcomes, std::vector(2, store::release_outcome::gone));

@@ -141,6 +141,7 @@ class gateway::spare final : public store::spare_connection {
     loan_.replace(until_);
     return *loan_;
   }
+  void agrees() noexcept override { loan_.keep_replaced(); }
 
  private:
   pool::loan& loan_;
@@ -160,7 +161,13 @@ auto gateway::run_on_any_schema(const driver::limits& until, Use use, purpose wh
       if (e.code() != errc::schema_missing || e.outcome_is_unknown() || db.spare == nullptr) throw;
       forget_schema();
     }
-    return use(db.elsewhere());
+    const auto second = db.elsewhere();
+    try {
+      return use(second);
+    } catch (const error& e) {
+      if (e.code() == errc::schema_missing) other.agrees();
+      throw;
+    }
   } catch (const error& e) {
     if (e.connection_is_unusable()) loan.lose();
     if (e.code() == errc::schema_missing) forget_schema();

@@ -140,6 +140,14 @@ std::unique_ptr<driver::session> pool::take_idle() {
   return session;
 }
 
+void pool::keep(std::unique_ptr<driver::session> spare) noexcept {
+  const auto state = state_.lock();
+  if (!spare || state->is_closed || !may_open(*state)) return;
+  ++state->open;
+  state->idle.push_back(std::move(spare));
+  serve(*state);
+}
+
 void pool::give_back(std::unique_ptr<driver::session> session, purpose what_for, bool was_lost) noexcept {
   const auto state = state_.lock();
   if (was_lost) ++state->lost;

@@ -59,10 +59,15 @@ class pool {
         : from_{from}, session_{std::move(session)}, what_for_{what_for} {}
     loan(const loan&) = delete;
     loan& operator=(const loan&) = delete;
-    ~loan() { from_.give_back(std::move(session_), what_for_, was_lost_); }
+    ~loan() {
+      from_.give_back(std::move(session_), what_for_, was_lost_);
+      if (keeps_replaced_) from_.keep(std::move(replaced_));
+    }
     driver::session& operator*() const noexcept { return *session_; }
     /// Another session in place of this one, which is closed at the end of the loan.
     void replace(const driver::limits& until) { replaced_ = std::exchange(session_, from_.another(until)); }
+    /// It is not closed, if the pool may have one more.
+    void keep_replaced() noexcept { keeps_replaced_ = true; }
     /// It is of no further use.
     void discard() noexcept { session_.reset(); }
     /// The same, and nobody meant to end it.
@@ -77,6 +82,7 @@ class pool {
     std::unique_ptr<driver::session> session_;
     const purpose what_for_;
     bool was_lost_ = false;
+    bool keeps_replaced_ = false;
   };
 
   /// Throws pool_exhausted at the deadline, cancelled on stop, or what opening a session threw.
@@ -125,6 +131,7 @@ class pool {
   std::unique_ptr<driver::session> take(const driver::limits& until, purpose what_for);
   std::unique_ptr<driver::session> another(const driver::limits& until);
   std::unique_ptr<driver::session> take_idle();
+  void keep(std::unique_ptr<driver::session> spare) noexcept;
   std::unique_ptr<driver::session> take_or_reserve(const driver::limits& until, purpose what_for);
   std::unique_ptr<driver::session> open_reserved(const driver::limits& until, purpose what_for);
   bool makes_do(purpose what_for) noexcept;
