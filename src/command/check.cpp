@@ -46,13 +46,20 @@ diagnosis without_database(const error& e) {
 }
 
 // What is told to an observer while it connects, warnings about settings, is among the findings.
-diagnosis diagnose(const options& given) try {
+diagnosis diagnose_database(const options& given) try {
   auto findings = connect(given, [](const event&) {}).diagnose();
   const int status = status_by(findings);
   return {.findings = std::move(findings), .status = status};
 } catch (const error& e) {
   if (status_of(e) == exit_status::usage) throw;
   return without_database(e);
+}
+
+diagnosis diagnose(const options& given) {
+  auto out = diagnose_database(given);
+  if (const auto sentence = advice_about_file(given))
+    out.findings.push_back({"password", condition::advice, *sentence});
+  return out;
 }
 
 json json_of(const std::vector<finding>& findings) {

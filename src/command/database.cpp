@@ -17,6 +17,11 @@
 
 namespace rowlock::command {
 
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  return value != nullptr ? value : "";
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,9 +32,10 @@ std::string& migrate_command() {
   return command;
 }
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
-  return value != nullptr ? value : "";
+bool has_password(const std::string& url) {
+  const auto begin = url.find("://");
+  const auto at = url.find('@');
+  return begin != std::string::npos && at != std::string::npos && url.find(':', begin + 3) < at;
 }
 
 std::string first_line_of(const std::string& path) {
@@ -69,6 +75,16 @@ std::string address(const options& given) {
 }
 
 }  // namespace
+
+std::optional<std::string> advice_about_file(const options& given) {
+  const auto path = variable("ROWLOCK_DATABASE_FILE");
+  if (path.empty() || !given.database.empty() || !variable("ROWLOCK_DATABASE").empty()) return std::nullopt;
+  std::error_code failure;
+  const auto mode = fs::status(path, failure).permissions();
+  if (failure || (mode & fs::perms::others_read) == fs::perms::none || !has_password(first_line_of(path)))
+    return std::nullopt;
+  return "every user of this host may read " + path + ", which has a password; run chmod o-rwx " + path;
+}
 
 void advise_about(const options& given) {
   if (given.table_prefix != client_options{}.table_prefix)

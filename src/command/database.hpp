@@ -4,6 +4,7 @@
 #include <rowlock/events.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "command/options.hpp"
@@ -18,6 +19,12 @@ client connect(const options& given, std::function<void(const event&)> observer)
 
 /// Says warnings, and sweeps that failed, on standard error; nothing of other events.
 void say_warning(const event& e);
+
+/// The variable of the environment; empty where there is none.
+std::string variable(const char* name);
+
+/// What would be better about the file that ROWLOCK_DATABASE_FILE names.
+std::optional<std::string> advice_about_file(const options& given);
 
 /// Advice to migrate will name the tables of these options. Called once, before there is another thread.
 void advise_about(const options& given);

@@ -4,21 +4,40 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 #include "command/database.hpp"
+#include "command/waiting.hpp"
 
 namespace rowlock::command {
 
 namespace {
 
-using namespace std::chrono_literals;
-using std::chrono::steady_clock;
+descriptor open_terminal() { return descriptor{::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)}; }
 
-bool has_terminal() { return static_cast<bool>(descriptor{::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)}); }
+bool is_in_foreground() {
+  const auto terminal = open_terminal();
+  return terminal && ::tcgetpgrp(terminal.number()) == ::getpgrp();
+}
+
+// A shell that was killed leaves it to a group that has ended.
+void take_terminal_back() {
+  const auto terminal = open_terminal();
+  const pid_t group = terminal ? ::tcgetpgrp(terminal.number()) : -1;
+  if (group <= 0 || ::kill(-group, 0) == 0 || errno != ESRCH) return;
+  sigset_t output{};
+  sigset_t before{};
+  sigemptyset(&output);
+  sigaddset(&output, SIGTTOU);
+  ::pthread_sigmask(SIG_BLOCK, &output, &before);
+  ::tcsetpgrp(terminal.number(), ::getpgrp());
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
 // A hangup that a process sends asks daemons to read their configuration again.
 bool tells_to_end(const signals::arrival& arrived) {
@@ -28,61 +47,42 @@ bool tells_to_end(const signals::arrival& arrived) {
 
 }  // namespace
 
-guarded_run::guarded_run(const options& given, const signals& taken, const held_set& held, bool ends_when_told)
+guarded_run::guarded_run(const options& given, const signals& taken, guardian& guard, const held_set& held,
+                         bool ends_when_told)
     : given_{given},
       taken_{taken},
+      guard_{guard},
       held_{held},
       ends_when_told_{ends_when_told},
-      is_on_terminal_{has_terminal()},
-      command_{given.run.command,
-               {{"ROWLOCK_NAME", given.name}, {"ROWLOCK_TOKEN", std::to_string(held.token(given.name).value())}},
-               taken,
-               !is_on_terminal_} {}
+      is_in_foreground_{is_in_foreground()},
+      is_on_terminal_{guard.start(held.token(given.name).value())} {}
 
 int guarded_run::wait() {
   const std::stop_callback on_loss{held_.lost(), [this] { bell_.ring(); }};
-  while (!is_over()) {
+  for (;;) {
     if (held_.lost().stop_requested()) end_the_lost();
-    if (kill_at_ && steady_clock::now() >= *kill_at_) {
-      command_.signal_rest(SIGKILL);
-      was_killed_ = true;
+    if (const auto status = guard_.status()) {
+      if (was_lost_ && is_in_foreground_) take_terminal_back();
+      return *status;
     }
-    if (const auto arrived = taken_.wait(bell_, patience())) take(*arrived);
+    if (const auto arrived = taken_.wait(bell_, std::nullopt, guard_.readable())) take(*arrived);
   }
-  return *command_.status();
 }
-
-// Of a lost lock nothing may go on, so the rest of the group counts too, until all has been done to end it.
-bool guarded_run::is_over() { return was_lost_ && !was_killed_ ? command_.is_gone() : command_.status().has_value(); }
 
 void guarded_run::end_the_lost() {
   if (was_lost_) return;
   was_lost_ = true;
-  say("lost the lock \"" + given_.name + "\" (" + std::string{to_string(held_.why_lost())} + "); ending the command");
-  kill_later();
-  command_.signal_rest(SIGTERM);
-  command_.signal_rest(SIGCONT);
-}
-
-void guarded_run::kill_later() {
-  if (!kill_at_) kill_at_ = steady_clock::now() + std::min<duration>(given_.run.grace, 24h * 365);
-}
-
-// The end of the command's children is not told: they are looked for now and then.
-std::optional<std::chrono::milliseconds> guarded_run::patience() const {
-  if (!kill_at_) return std::nullopt;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*kill_at_ - steady_clock::now());
-  return std::clamp(left, 10ms, 50ms);
+  say("lost the lock \"" + given_.name + "\" (" + loss_in_words(held_, given_) + "); ending the command");
+  guard_.end();
 }
 
 // The terminal has told all of its group already, the command among them.
 void guarded_run::take(const signals::arrival& arrived) {
   if (arrived.number == SIGCHLD) return;
-  if (tells_to_end(arrived)) {
-    was_told_ = true;
-    if (ends_when_told_) kill_later();
-  }
-  if (!is_on_terminal_ || !arrived.is_from_terminal) command_.signal(arrived.number);
+  if (!is_on_terminal_ || !arrived.is_from_terminal) guard_.signal(arrived.number);
+  if (!tells_to_end(arrived)) return;
+  was_told_ = true;
+  if (ends_when_told_) guard_.end_later();
 }
 
 }  // namespace rowlock::command

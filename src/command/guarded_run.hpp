@@ -2,10 +2,7 @@
 
 #include <rowlock/held_set.hpp>
 
-#include <chrono>
-#include <optional>
-
-#include "command/child.hpp"
+#include "command/guardian.hpp"
 #include "command/options.hpp"
 #include "command/signals.hpp"
 
@@ -20,7 +17,7 @@ namespace rowlock::command {
 class guarded_run {
  public:
   /// Starts it. `ends_when_told`: a signal that tells rowlock to end gives the command its grace, and no longer.
-  guarded_run(const options& given, const signals& taken, const held_set& held, bool ends_when_told);
+  guarded_run(const options& given, const signals& taken, guardian& guard, const held_set& held, bool ends_when_told);
 
   /// The command's exit status.
   int wait();
@@ -28,23 +25,19 @@ class guarded_run {
   bool was_told_to_end() const noexcept { return was_told_; }
 
  private:
-  bool is_over();
   void end_the_lost();
-  void kill_later();
-  std::optional<std::chrono::milliseconds> patience() const;
   void take(const signals::arrival& arrived);
 
   const options& given_;
   const signals& taken_;
+  guardian& guard_;
   const held_set& held_;
   const bool ends_when_told_;
   const bell bell_;
-  bool is_on_terminal_;
-  child command_;
-  std::optional<std::chrono::steady_clock::time_point> kill_at_{};
+  const bool is_in_foreground_;
+  const bool is_on_terminal_;
   bool was_lost_ = false;
   bool was_told_ = false;
-  bool was_killed_ = false;
 };
 
 }  // namespace rowlock::command

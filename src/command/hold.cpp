@@ -34,23 +34,28 @@ bool hold_until_the_end(const held_set& held, const signals& taken) {
   const bell lost;
   const std::stop_callback on_loss{held.lost(), [&] { lost.ring(); }};
   while (!held.lost().stop_requested()) {
-    const auto arrived = taken.wait(lost, std::nullopt, STDIN_FILENO);
+    const auto arrived = taken.wait(lost, std::nullopt, {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0});
     if ((arrived && signals::ends_a_wait(arrived->number)) || input_has_ended()) return true;
   }
   return false;
 }
 
-std::optional<int> hold_it(held_set& held, const options& given, const signals& taken) {
+int hold_it(held_set& held, const options& given, const signals& taken) {
   if (!(std::cout << held.token(given.name).value() << std::endl)) return exit_status::done;  // which main() tells
   const bool was_held = hold_until_the_end(held, taken);
   const bool was_let_go = let_go(held);
   if (was_held && was_let_go) return exit_status::done;
-  say("lost the lock \"" + given.name + "\" (" + std::string{to_string(held.why_lost())} + ')');
+  say("lost the lock \"" + given.name + "\" (" + loss_in_words(held, given) + ')');
   return given.run.lost_exit;
 }
 
 }  // namespace
 
-int hold(const options& given) { return with_lock(given, hold_it); }
+// Where no one can read the token any more, no one waits for it.
+int hold(const options& given) {
+  const signals taken;
+  return with_lock(
+      given, taken, [&](held_set& held) { return hold_it(held, given, taken); }, STDOUT_FILENO);
+}
 
 }  // namespace rowlock::command

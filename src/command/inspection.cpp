@@ -21,8 +21,7 @@ int list(const options& given) {
     for (const auto& lock : held) all.push_back(json_of(lock));
     print(all);
   } else if (held.empty()) {
-    say_on_terminal(given.prefix.empty() ? "no lock is held"
-                                         : "no lock is held whose name begins with \"" + given.prefix + '"');
+    say(given.prefix.empty() ? "no lock is held" : "no lock is held whose name begins with \"" + given.prefix + '"');
   } else {
     std::vector<table_line> lines{{"NAME", "TOKEN", "HELD", "EXPIRES", "OWNER", "NOTE"}};
     for (const auto& lock : held) lines.push_back(line_of(lock));

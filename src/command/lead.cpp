@@ -57,10 +57,10 @@ std::optional<int> resign(held_set& held, const options& given, bool is_the_end,
   return is_the_end ? std::optional{given.run.lost_exit} : std::nullopt;
 }
 
-std::optional<int> lead_under(held_set& held, const options& given, const signals& taken) {
+std::optional<int> lead_under(held_set& held, const options& given, const signals& taken, guardian& guard) {
   for (restart_pause pause;;) {
     const auto begin = steady_clock::now();
-    guarded_run command{given, taken, held, true};
+    guarded_run command{given, taken, guard, held, true};
     const int status = command.wait();
     const bool is_the_end = command.was_told_to_end();
     if (is_the_end || !given.run.restarts || held.lost().stop_requested())
@@ -73,7 +73,7 @@ std::optional<int> lead_under(held_set& held, const options& given, const signal
       signals::die_of(*number);
     }
     if (held.lost().stop_requested()) {
-      say("lost the lock \"" + given.name + "\" (" + std::string{to_string(held.why_lost())} + ')');
+      say("lost the lock \"" + given.name + "\" (" + loss_in_words(held, given) + ')');
       let_go(held);
       return std::nullopt;
     }
@@ -82,6 +82,10 @@ std::optional<int> lead_under(held_set& held, const options& given, const signal
 
 }  // namespace
 
-int lead(const options& given) { return with_lock(given, lead_under); }
+int lead(const options& given) {
+  const signals taken;
+  guardian guard{given, taken};
+  return with_lock(given, taken, [&](held_set& held) { return lead_under(held, given, taken, guard); });
+}
 
 }  // namespace rowlock::command

@@ -4,12 +4,12 @@
 #include <iostream>
 
 #include "command/check.hpp"
-#include "command/child.hpp"
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
 #include "command/file.hpp"
 #include "command/hold.hpp"
 #include "command/inspection.hpp"
+#include "command/job.hpp"
 #include "command/lead.hpp"
 #include "command/metrics.hpp"
 #include "command/migrate.hpp"

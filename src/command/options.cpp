@@ -131,7 +131,7 @@ void add_lock(CLI::App& app, options& to) {
   app.add_option("NAME", to.name)->required();
   auto& wait = add(app, "-w,--wait", up_to_ten_years, run.wait,
                    "Wait at most so long for the lock, and for a database that is away; 0 tries once. Default: for "
-                   "ever.");
+                   "ever, but at the start 1m for a database that cannot be reached.");
   app.add_flag_callback(
          "-n,--nonblock", [&run] { run.wait = duration::zero(); }, "Try once: as --wait 0.")
       ->excludes(&wait);

@@ -37,10 +37,10 @@ constexpr page::section whole_behind[] = {
  rowlock migrate
  rowlock check
 
-A line for the crontabs of several hosts: the job runs on one of them, and the others leave it at that. The file has the
-URL in its first line:
+A line for the crontabs of several hosts: the job runs on one of them, and the others skip it, although their clocks differ
+by minutes. The file has the URL in its first line:
  ROWLOCK_DATABASE_FILE=/etc/rowlock/database
- 0 3 * * *  rowlock run -n --quiet -E 0 nightly nightly.sh
+ 0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly nightly.sh
 
 Which locks are held, who has this one, and who waits for it:
  rowlock list
@@ -63,7 +63,10 @@ given up, and --wait 0 fails if anybody waits, even if the lock is free. Give it
 may still overtake. A waiting rowlock that was killed or stopped is passed over within 10s.
 
 If the database cannot be reached, rowlock says so and tries again until --wait is over, so that a job survives a restart
-or a failover of the server. With --wait 0 it fails at once.)"};
+or a failover of the server. With --wait 0 it fails at once. Without --wait it fails after one minute if the database has not
+answered since the start, as with a wrong address.
+
+In a command under the lock NAME, a rowlock that waits for NAME is refused (64): it would wait for itself.)"};
 
 constexpr page::section run_before[] = {
     {"DESCRIPTION",
@@ -72,14 +75,15 @@ of all who ask for NAME has it, on whichever hosts they run.
 
 The lock is a lease in the database, which rowlock renews while COMMAND runs. If rowlock or its host dies, the next one
 gets the lock when the lease ends (but see STRATEGIES). If the lock is lost while COMMAND runs (the database could not be reached in time,
-the machine slept, somebody freed it, --hold-limit is over), COMMAND gets SIGTERM, and SIGKILL after --grace.
+the machine slept, somebody freed it, --hold-limit is over), COMMAND and what it has started get SIGTERM, and SIGKILL after
+--grace. If rowlock itself is killed, even by SIGKILL, a second process of it, rowlock-guard, does the same.
 
 COMMAND keeps standard input, output and error. Where there is a terminal it stays in the foreground, so that it may
-read from the terminal and Ctrl-C and Ctrl-Z work as usual; signals sent to rowlock alone are passed on to it. Without
-a terminal, as in cron, it gets a process group of its own, and signals sent to rowlock reach all of that group. If
-rowlock is killed, COMMAND gets SIGTERM.
+read from the terminal and Ctrl-C and Ctrl-Z work as usual. Without a terminal, as in cron, it gets a process group of
+its own. Signals sent to rowlock alone are passed on to COMMAND and to what it has started in its group.
 
-rowlock waits for COMMAND alone: what COMMAND leaves running in the background runs on without the lock.
+rowlock waits for COMMAND alone: what COMMAND leaves running in the background when it ends runs on without the lock. So
+does a daemon, a process with a session or, without a terminal, a group of its own, also where the lock is lost.
 
 Options of rowlock come before COMMAND; what comes after it is its own. With -- in between, COMMAND may begin with a hyphen.)"}};
 
@@ -112,11 +116,12 @@ open, PostgreSQL cannot clean up behind others. The lock is also lost if rowlock
 In an SQLite file it is no transaction but a file beside the database that the operating system keeps locked.)"},
     waiting,
     environment,
-    {"EXAMPLES", R"(A job that runs on one of several hosts; the others leave it at that:
- 0 3 * * *  rowlock run -n --quiet -E 0 nightly nightly.sh
+    {"EXAMPLES",
+     R"(A job that runs on one of several hosts, whose clocks differ by less than 5 minutes; the others skip it:
+ 0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly nightly.sh
 
-The same for a job of a second, where the clocks of the hosts are up to a minute apart:
- 0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly short.sh
+The same, and each waits for a database that is away: --at-least is the wait and the difference between the clocks:
+ 0 3 * * *  rowlock run -w 10m --quiet -E 0 --at-least 15m --lease 15m nightly nightly.sh
 
 One deployment after the other, for at most ten minutes of waiting:
  rowlock run --wait 10m --note "$USER" deploy ./deploy.sh production)"}};
@@ -130,7 +135,8 @@ command of its own. What is written to its standard input is ignored.
 If the lock is lost meanwhile (the database could not be reached in time, the machine slept, somebody freed it,
 --hold-limit is over), it says so and exits with 70. It stops nothing: the script must look.
 
-When the script that started it ends, in whatever way, its end of the pipe is closed, and the lock is released. Standard
+When the script that started it ends, in whatever way, its end of the pipe is closed, and the lock is released. If standard
+output is a pipe that no process reads any more while rowlock waits for the lock, it gives up, as by SIGPIPE. Standard
 input of a background job of a script is /dev/null, which ends at once: give it a pipe.)"}};
 
 constexpr page::section hold_behind[] = {{"EXIT STATUS", R"( 0    the lock was held, and was released
@@ -143,12 +149,21 @@ constexpr page::section hold_behind[] = {{"EXIT STATUS", R"( 0    the lock was h
  78   rowlock's tables are missing, or of another version: see migrate)"},
                                          waiting,
                                          environment,
-                                         {"EXAMPLES", R"(In bash, a section of a script:
- coproc lock { rowlock hold deploy; }
- read -r token <&"${lock[0]}" || exit
- ... the section ...
- exec {lock[1]}>&-
- wait "$lock_PID")"}};
+                                         {"EXAMPLES", R"(A section of a script, in sh, dash, bash and zsh:
+ folder=$(mktemp -d) || exit
+ mkfifo "$folder/until" "$folder/token" || exit
+ rowlock hold deploy <"$folder/until" >"$folder/token" &
+ holder=$!
+ exec 3>"$folder/until" 4<"$folder/token"
+ rm -r "$folder"
+ read -r token <&4 || { wait "$holder"; exit; }
+ ... the section; before each step: (echo >&3) 2>/dev/null || exit 70
+ exec 3>&- 4<&-
+ wait "$holder"
+
+Where the whole script may have the lock, it can start itself again with rowlock run:
+ [ "${1-}" = locked ] || exec rowlock run deploy sh "$0" locked "$@"
+ shift)"}};
 
 constexpr page::section lead_before[] = {
     {"DESCRIPTION",
@@ -156,8 +171,8 @@ constexpr page::section lead_before[] = {
 without a time limit, and runs COMMAND when it has it, as rowlock run does; the others stand by.
 
 If the lock is lost while COMMAND runs (the database could not be reached in time, the machine slept, somebody freed
-it), COMMAND gets SIGTERM, and SIGKILL after --grace. Then rowlock waits for the lock again. If rowlock or its host dies,
-the next one gets the lock when the lease ends.
+it), COMMAND and what it has started get SIGTERM, and SIGKILL after --grace. Then rowlock waits for the lock again. If
+rowlock is killed, they get the same. If it or its host dies, the next one gets the lock when the lease ends.
 
 When COMMAND ends by itself, rowlock releases the lock and exits with its status; another host that waits runs COMMAND
 then. With --restart, rowlock keeps the lock and starts COMMAND again.
@@ -184,7 +199,7 @@ greater one than all before, and the commands that --restart starts have that of
     {"WAITING",
      R"(Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue,
 unless a newcomer is faster; with --fair this rowlock overtakes nobody. If the database cannot be reached, rowlock says so and
-tries again until it can.)"},
+tries again until it can, but for one minute if it has not answered since the start.)"},
     environment,
     {"EXAMPLES", R"(A queue's worker of which there must be one, on two hosts; the other takes over:
  rowlock lead --restart billing/worker -- /usr/local/bin/worker
@@ -280,7 +295,8 @@ Where standard input or output is no terminal, it prints a table after each look
  arrows, j k   select a lock, as do page up and down, home and end
  f             free the selected lock: shows its holder and asks; what is freed is what was shown
                (see rowlock release)
- space         look now)"}};
+ space         look now
+ ?             show the keys that the last line does not name)"}};
 
 constexpr page::section top_behind[] = {
     common_statuses, environment, {"EXAMPLES", R"(The locks of the orders, those that are waited for most first:

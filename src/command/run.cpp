@@ -2,8 +2,6 @@
 
 #include <rowlock/rowlock.hpp>
 
-#include <optional>
-
 #include "command/database.hpp"
 #include "command/guarded_run.hpp"
 #include "command/waiting.hpp"
@@ -12,8 +10,8 @@ namespace rowlock::command {
 
 namespace {
 
-std::optional<int> run_under(held_set& held, const options& given, const signals& taken) {
-  const int status = guarded_run{given, taken, held, false}.wait();
+int run_under(held_set& held, const options& given, const signals& taken, guardian& guard) {
+  const int status = guarded_run{given, taken, guard, held, false}.wait();
   const bool was_lost = held.lost().stop_requested();
   if (let_go(held)) return status;
   if (!was_lost) say("lost the lock \"" + given.name + "\" while the command ran");
@@ -22,6 +20,10 @@ std::optional<int> run_under(held_set& held, const options& given, const signals
 
 }  // namespace
 
-int run(const options& given) { return with_lock(given, run_under); }
+int run(const options& given) {
+  const signals taken;
+  guardian guard{given, taken};
+  return with_lock(given, taken, [&](held_set& held) { return run_under(held, given, taken, guard); });
+}
 
 }  // namespace rowlock::command

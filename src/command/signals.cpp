@@ -1,6 +1,5 @@
 #include "command/signals.hpp"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -76,10 +75,10 @@ signals::signals(std::initializer_list<int> more)
 }
 
 std::optional<signals::arrival> signals::wait(const bell& other, std::optional<std::chrono::milliseconds> limit,
-                                              int input) const {
+                                              pollfd more) const {
   std::array<pollfd, 3> readable{{{.fd = incoming_.number(), .events = POLLIN, .revents = 0},
                                   {.fd = other.number(), .events = POLLIN, .revents = 0},
-                                  {.fd = input, .events = POLLIN, .revents = 0}}};
+                                  more}};
   const int ready = ::poll(readable.data(), readable.size(), limit ? static_cast<int>(limit->count()) : -1);
   if (ready < 0 && errno != EINTR) checked(ready, "poll");
   other.silence();

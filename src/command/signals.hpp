@@ -1,5 +1,6 @@
 #pragma once
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 
@@ -47,8 +48,10 @@ class signals {
     int number = 0;
     bool is_from_terminal = false;  ///< the kernel sent it, and to all of the terminal's foreground group
   };
-  /// The next one; nullopt where the bell rang, the time was over or `input`, a descriptor, could be read first.
-  std::optional<arrival> wait(const bell& other, std::optional<std::chrono::milliseconds> limit, int input = -1) const;
+  /// The next one; nullopt where the bell rang, the time was over or `more` was ready first.
+  std::optional<arrival> wait(const bell& other, std::optional<std::chrono::milliseconds> limit,
+                              pollfd more = nothing) const;
+  static constexpr pollfd nothing{.fd = -1, .events = 0, .revents = 0};
   /// The next one that has arrived, for who waits for more than a bell: number() becomes readable.
   std::optional<arrival> next() const;
   int number() const noexcept { return incoming_.number(); }

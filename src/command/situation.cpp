@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "command/durations.hpp"
@@ -35,8 +36,12 @@ std::string expiry_of(const lock_info& lock) {
   return lock.held_by_transaction ? "not by the clock: held by a transaction" : "not by the clock";
 }
 
+std::string permits_in_words(std::int64_t permits) {
+  return permits == 1 ? "1 permit" : std::to_string(permits) + " permits";
+}
+
 std::string bond_of(const lock_info& lock) {
-  if (lock.sharers > 0) return "leases, " + std::to_string(lock.sharers) + " permits";
+  if (lock.sharers > 0) return "leases, " + permits_in_words(lock.sharers);
   if (!lock.held_by_transaction) return "a lease";
   return "a transaction" + (is_session(lock.thread) ? " of " + lock.thread : std::string{});
 }
@@ -86,7 +91,7 @@ situation look_at(client& locks, const std::string& name) {
 }
 
 std::string owner_of(const lock_info& lock) {
-  if (lock.sharers > 0) return lock.owner + ", " + std::to_string(lock.sharers) + " permits";
+  if (lock.sharers > 0) return lock.owner + ", " + permits_in_words(lock.sharers);
   if (!lock.held_by_transaction) return lock.owner;
   if (lock.owner.empty()) return bond_of(lock);
   return is_session(lock.thread) ? lock.owner + ", " + bond_of(lock) : lock.owner;

@@ -219,6 +219,11 @@ top_screen::request top_screen::press(key typed) {
   return {};
 }
 
+// Beside those of the last line.
+constexpr auto* other_keys =
+    "arrows, j, k, page up and down, home, end: select; space: look now; a key of sorting again: the other way round; "
+    "rowlock top --help has more";
+
 top_screen::request top_screen::browse(key typed) {
   const auto page = static_cast<std::ptrdiff_t>(page_);
   const auto all = static_cast<std::ptrdiff_t>(rows_.size());
@@ -226,6 +231,7 @@ top_screen::request top_screen::browse(key typed) {
   if (is_character(typed, L'q')) return {.what = request::kind::quit};
   if (is_character(typed, L' ')) return {.what = request::kind::look};
   if (is_character(typed, L'f')) ask();
+  if (is_character(typed, L'?')) show_message(other_keys);
   if (is_character(typed, L'/')) mode_ = mode::filtering;
   for (const auto& each : order_keys)
     if (is_character(typed, each.key)) sort_by(each.by);
@@ -305,7 +311,7 @@ std::vector<screen_line> top_screen::notices(std::size_t columns) const {
 }
 
 screen_line top_screen::key_line(std::size_t columns) const {
-  std::wstring text = L"q quit  / filter  f free  sort:";
+  std::wstring text = L"q quit  ? keys  / filter  f free  sort:";
   for (const auto& each : order_keys) {
     const bool is_it = each.by == how_.by;
     text += std::wstring{L" "} + (is_it ? L"[" : L"") + std::wstring{each.label} + (is_it ? L"]" : L"");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "command/database.hpp"
 #include "command/durations.hpp"
@@ -65,7 +66,12 @@ void wait_report::connected(client& locks) {
 
 void wait_report::database_is_away(const error& why) {
   if (given_.run.is_quiet) return;
+  is_away_ = true;
   tell("away", fmt::format("the database is away, and is tried again: {}", why.what()));
+}
+
+void wait_report::database_is_back() {
+  if (std::exchange(is_away_, false)) tell("back", "the database is there again");
 }
 
 void wait_report::end() {

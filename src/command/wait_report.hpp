@@ -30,6 +30,9 @@ class wait_report {
   void connected(client& locks);
   /// The database cannot be reached; it is tried again.
   void database_is_away(const error& why);
+  bool said_away() const noexcept { return is_away_; }
+  /// It has answered since.
+  void database_is_back();
   /// Takes the line away. Nothing is written after that.
   void end();
   /// The same, and the client is not used any more.
@@ -56,6 +59,7 @@ class wait_report {
   bool has_ended_ = false;
   bool has_line_ = false;
   std::string told_;
+  bool is_away_ = false;  // of the waiting thread alone
   std::jthread watcher_;
 };
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <poll.h>
+#include <signal.h>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,6 +13,8 @@
 #include <future>
 #include <mutex>
 #include <optional>
+#include <set>
+
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -28,10 +32,15 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
+std::string what_is_left(duration left) {
+  if (left <= 0s) return {};
+  return ", and is lost in " + format_duration(left) + " unless a later try succeeds";
+}
+
 void observe(const event& e, bool is_verbose) {
   if (const auto* failed = std::get_if<events::renewal_failed>(&e.what); failed != nullptr && is_verbose)
-    say(fmt::format("the lock \"{}\" was not renewed, and is lost in {} unless a later try succeeds: {}",
-                    failed->name.view(), format_duration(failed->left), failed->cause.what()));
+    say(fmt::format("the lock \"{}\" was not renewed{}: {}", failed->name.view(), what_is_left(failed->left),
+                    failed->cause.what()));
   if (std::holds_alternative<events::reconnected>(e.what) && is_verbose) say("connected to the database again");
   say_warning(e);
 }
@@ -53,6 +62,9 @@ class pauses {
   duration next_ = 100ms;
 };
 
+/// A wrong address must not be asked for ever. --wait, where it is given, counts in place of this.
+constexpr duration connect_limit = 1min;
+
 /// A client and the lock that it got in time. The client is destroyed last.
 struct obtained {
   std::optional<client> locks{};
@@ -65,17 +77,40 @@ std::vector<lock_name> names_of(const options& given) {
   return out;
 }
 
+std::vector<lock_info> holders_of(client& locks, const lock_name& name) {
+  const auto found = locks.find(name);
+  if (!found) return {};
+  return found->sharers > 0 ? locks.sharers(name) : std::vector{*found};
+}
+
+// The rowlock that runs this command waits for it, and holds its locks until then. The token tells it from a stale
+// variable, which a process has that an earlier command left behind. A token in a transaction on a server is not
+// visible.
+void refuse_to_wait_for_itself(client& locks, const std::vector<lock_name>& wanted) {
+  const auto token = variable("ROWLOCK_TOKEN");
+  std::set<std::string> ours;
+  for (const auto& each : holders_of(locks, variable("ROWLOCK_NAME")))
+    if (std::to_string(each.token.value()) == token) ours.insert(each.owner);
+  for (const auto& name : wanted)
+    for (const auto& each : holders_of(locks, name))
+      if (ours.contains(each.owner))
+        throw usage_error{'"' + std::string{name.view()} +
+                          "\" is held by the rowlock that runs this command, so the wait would never end; choose "
+                          "another name, or leave out the inner rowlock"};
+}
+
 class attempt {
  public:
-  attempt(const options& given, wait_report& report, std::stop_token stop)
-      : given_{given}, report_{report}, stop_{std::move(stop)} {}
+  /// `was_reached`: whether the database has answered this process at any time.
+  attempt(const options& given, wait_report& report, bool& was_reached, std::stop_token stop)
+      : given_{given}, report_{report}, was_reached_{was_reached}, stop_{std::move(stop)} {}
 
   void operator()(obtained& out) {
     for (pauses pause;;) {
       try {
         return once(out);
       } catch (const error& e) {
-        if (!e.is_retryable() || left() <= 0s || stop_.stop_requested()) throw;
+        if (!e.is_retryable() || left() <= 0s || stop_.stop_requested() || was_never_reached()) throw;
         report_.database_is_away(e);
         if (!pause.wait(stop_, left())) throw;
       }
@@ -87,33 +122,49 @@ class attempt {
     if (!out.locks) {
       out.locks.emplace(
           connect(given_, [is_verbose = given_.run.is_verbose](const event& e) { observe(e, is_verbose); }));
+      was_reached_ = true;
       report_.connected(*out.locks);
+    }
+    if (report_.said_away()) {
+      out.locks->find(given_.name);
+      report_.database_is_back();
     }
     out.held = take(*out.locks);
   }
 
   std::optional<held_set> take(client& locks) const {
-    if (!given_.run.also.empty()) return locks.try_acquire_all_for(names_of(given_), left(), given_.run.lock, stop_);
+    if (left() > 0s && !variable("ROWLOCK_NAME").empty()) {
+      if (auto held = take_within(locks, 0s)) return held;
+      refuse_to_wait_for_itself(locks, names_of(given_));
+    }
+    return take_within(locks, left());
+  }
+
+  std::optional<held_set> take_within(client& locks, duration time) const {
+    if (!given_.run.also.empty()) return locks.try_acquire_all_for(names_of(given_), time, given_.run.lock, stop_);
     std::vector<held_lock> one;
-    if (auto held = take_one(locks)) one.push_back(std::move(*held));
+    if (auto held = take_one(locks, time)) one.push_back(std::move(*held));
     return one.empty() ? std::nullopt : std::optional{held_set{std::move(one)}};
   }
 
-  std::optional<held_lock> take_one(client& locks) const {
+  std::optional<held_lock> take_one(client& locks, duration time) const {
     const run_options& run = given_.run;
-    if (run.permits > 0) return semaphore{locks, given_.name, run.permits, run.lock}.try_acquire_for(left(), 1, stop_);
-    if (run.is_shared) return locks.try_acquire_shared_for(given_.name, left(), run.lock, stop_);
-    return locks.try_acquire_for(given_.name, left(), run.lock, stop_);
+    if (run.permits > 0) return semaphore{locks, given_.name, run.permits, run.lock}.try_acquire_for(time, 1, stop_);
+    if (run.is_shared) return locks.try_acquire_shared_for(given_.name, time, run.lock, stop_);
+    return locks.try_acquire_for(given_.name, time, run.lock, stop_);
   }
 
+  bool was_never_reached() const { return !was_reached_ && !given_.run.wait && waited() >= connect_limit; }
+
   duration left() const {
-    if (!given_.run.wait) return duration::max();
-    const auto waited = std::chrono::floor<duration>(steady_clock::now() - begin_);
-    return std::max(*given_.run.wait - waited, duration::zero());
+    return given_.run.wait ? std::max(*given_.run.wait - waited(), duration::zero()) : duration::max();
   }
+
+  duration waited() const { return std::chrono::floor<duration>(steady_clock::now() - begin_); }
 
   const options& given_;
   wait_report& report_;
+  bool& was_reached_;
   std::stop_token stop_;
   steady_clock::time_point begin_ = steady_clock::now();
 };
@@ -128,8 +179,10 @@ struct end_of_attempt {
   }
 };
 
+bool has_no_reader(pollfd output) { return ::poll(&output, 1, 0) == 1; }
+
 // On another thread, so that this one answers signals meanwhile.
-obtained obtain(const options& given, const signals& taken) {
+obtained obtain(const options& given, const signals& taken, bool& was_reached, int output) {
   const bell finished;
   std::atomic<bool> is_over{false};
   std::stop_source stop;
@@ -138,12 +191,18 @@ obtained obtain(const options& given, const signals& taken) {
   int died_of = 0;
   auto done = std::async(std::launch::async, [&] {
     const end_of_attempt at_the_end{is_over, finished};
-    attempt{given, report, stop.get_token()}(out);
+    attempt{given, report, was_reached, stop.get_token()}(out);
   });
+  pollfd written{.fd = output, .events = 0, .revents = 0};  // no more than its errors
   while (!is_over) {
-    const auto arrived = taken.wait(finished, std::nullopt);
-    if (!arrived || !signals::ends_a_wait(arrived->number)) continue;
-    died_of = arrived->number;
+    const auto arrived = taken.wait(finished, std::nullopt, written);
+    if (arrived && signals::ends_a_wait(arrived->number))
+      died_of = arrived->number;
+    else if (!arrived && has_no_reader(written))
+      died_of = SIGPIPE;
+    else
+      continue;
+    written = signals::nothing;
     report.end();
     stop.request_stop();
   }
@@ -174,19 +233,27 @@ std::string why_busy(const options& given, client& locks) {
 }
 
 int busy(const options& given, client& locks) {
-  if (!given.run.is_quiet) say(why_busy(given, locks));
+  if (given.run.is_quiet) return given.run.busy_exit;
+  const auto wait = given.run.wait.value_or(0s);
+  say(why_busy(given, locks) + (wait > 0s ? "; gave up after waiting for " + bound_in_words(wait) : ""));
   return given.run.busy_exit;
 }
 
 }  // namespace
 
-int with_lock(const options& given, work_under_lock& work) {
-  const signals taken;
-  for (;;) {
-    auto has = obtain(given, taken);
+int with_lock(const options& given, const signals& taken, const work_under_lock& work, int output) {
+  for (bool was_reached = false;;) {
+    auto has = obtain(given, taken, was_reached, output);
     if (!has.held) return busy(given, *has.locks);
-    if (const auto status = work(*has.held, given, taken)) return *status;
+    if (const auto status = work(*has.held)) return *status;
   }
+}
+
+std::string loss_in_words(const held_set& held, const options& given) {
+  const auto why = held.why_lost();
+  const std::string word{to_string(why)};
+  if (why != loss_reason::hold_limit || !given.run.lock.hold_limit) return word;
+  return word + ": --hold-limit " + bound_in_words(*given.run.lock.hold_limit) + " is over";
 }
 
 bool let_go(held_set& held) {

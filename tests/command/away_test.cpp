@@ -38,6 +38,7 @@ TEST_P(command_away, is_waited_for_before_the_lock_is_asked_for) {
   way_.refuse(false);
   EXPECT_EQ(started.wait(), exited(0)) << started.err();
   EXPECT_EQ(started.out(), "done\n");
+  EXPECT_EQ(occurrences(started.err(), "the database is there again"), 1) << started.err();
 }
 
 TEST_P(command_away, is_waited_for_in_the_queue) {
@@ -71,6 +72,25 @@ TEST_P(command_away, is_waited_for_no_longer_than_wait_says) {
   const auto quiet = command::finish(run({"--wait", "300ms", "--quiet", "echo", "done"}));
   EXPECT_EQ(quiet.end, exited(69)) << quiet;
   EXPECT_EQ(occurrences(quiet.err, "\n"), 1) << "the reason alone";
+}
+
+using command_lost_on_the_way = command;
+
+// It takes the minute.
+TEST_F(command_lost_on_the_way, to_a_wrong_address_gives_up_after_a_minute_where_nothing_else_is_said) {
+  const auto to_nowhere = [](const words& arguments) {
+    const auto url = std::string{server_databases().front().name} + "://me@127.0.0.1:1/none";
+    return launch{.words = words{path(), "--database", url} + arguments};
+  };
+  const stopwatch watch;
+  program run{to_nowhere({"run", "job", "true"})};
+  program lead{to_nowhere({"lead", "job", "true"})};
+  program patient{to_nowhere({"run", "--wait", "1h", "job", "true"})};
+  EXPECT_TRUE(eventually(120s, [&] { return run.has_ended() && lead.has_ended(); }));
+  EXPECT_GE(watch.elapsed(), 60s);
+  EXPECT_EQ(run.wait(), exited(69)) << run.err();
+  EXPECT_EQ(lead.wait(), exited(69)) << lead.err();
+  EXPECT_FALSE(patient.has_ended());
 }
 
 }  // namespace

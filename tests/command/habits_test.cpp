@@ -182,6 +182,22 @@ TEST_F(command_looking, finds_the_home_folder_and_warns_of_relative_paths) {
                                 HasSubstr(home + "/locks.db")));
 }
 
+TEST_F(command_looking, finds_a_password_that_everybody_may_read) {
+  const auto secret = file("url").string();
+  const auto check = [&](const std::string& url, const char* mode) {
+    EXPECT_EQ(finish({.words = {"sh", "-c", "echo \"$1\" >\"$0\"; chmod \"$2\" \"$0\"", secret, url, mode}}).end,
+              exited(0));
+    return finish({.words = {path(), "check"}, .environment = {"ROWLOCK_DATABASE", "ROWLOCK_DATABASE_FILE=" + secret}});
+  };
+  const auto* const with_password = "postgresql://me:secret@127.0.0.1:1/none";
+  const auto result = check(with_password, "0644");
+  EXPECT_THAT(result.out, AllOf(HasSubstr("\npassword      advice   every user of this host may read " + secret),
+                                HasSubstr("; run chmod o-rwx " + secret + '\n'), Not(HasSubstr("secret@"))));
+  EXPECT_EQ(result.end, exited(69));
+  EXPECT_THAT(check(with_password, "0640").out, Not(HasSubstr("chmod")));
+  EXPECT_THAT(check("postgresql://me@127.0.0.1:1/none", "0644").out, Not(HasSubstr("chmod")));
+}
+
 TEST_F(command_looking, speaks_of_what_people_type) {
   database_.drop_tables();
   for (const auto& arguments : std::vector<words>{{"list"}, {"run", "job", "true"}, {"check"}}) {

@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -29,7 +31,7 @@ class command_hold : public command {
                              rowlock(words{"hold"} + options + words{"job"}).words}};
   }
 
-  /// With bash's coprocess, as the manual has it.
+  /// With bash's coprocess.
   launch script(const std::string& end) const {
     return {.words = {"bash", "-c",
                       R"(coproc lock { exec "$0" --database "$1" hold job; }
@@ -57,6 +59,20 @@ TEST_F(command_hold, outlives_no_script_that_was_killed) {
   EXPECT_EQ(token, locks_.find("job").value().token.value());
   started.kill();
   EXPECT_TRUE(eventually([&] { return is_free("job"); }));
+}
+
+TEST_F(command_hold, gives_up_its_wait_when_no_one_can_read_the_token) {
+  const auto held = locks_.acquire("job");
+  const auto out = file("out").string();
+  ASSERT_EQ(::mkfifo(out.c_str(), 0600), 0);
+  const int reader = ::open(out.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  program started{{.words = words{"sh", "-c", R"(exec 3<>"$0"; out=$1; shift; exec "$@" <&3 >"$out")", pipe(), out} +
+                            rowlock({"hold", "job"}).words}};
+  ASSERT_TRUE(eventually([&] { return !locks_.waiters("job").empty(); })) << started.err();
+  EXPECT_FALSE(started.has_ended());
+  ::close(reader);
+  EXPECT_EQ(started.wait(), killed_by(SIGPIPE)) << started.err();
+  EXPECT_THAT(locks_.waiters("job"), IsEmpty());
 }
 
 TEST_F(command_hold, ends_with_its_input_and_releases) {

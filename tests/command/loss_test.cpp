@@ -127,7 +127,7 @@ TEST_F(command_loss, by_the_hold_limit_ends_the_command_and_says_why) {
   EXPECT_GE(watch.elapsed(), 1s);
   EXPECT_THAT(started.out(), HasSubstr("got 15 "));
   EXPECT_TRUE(is_messages(started.err())) << started.err();
-  EXPECT_THAT(started.err(), HasSubstr("hold_limit"));
+  EXPECT_THAT(started.err(), HasSubstr("(hold_limit: --hold-limit 1s is over)"));
 }
 
 TEST_F(command_loss, by_the_hold_limit_does_not_come_before_it) {
@@ -187,6 +187,51 @@ TEST_F(command_killed, takes_its_command_along) {
   started.kill();
   EXPECT_TRUE(started.says("got 15 "));
   EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+}
+
+TEST_F(command_killed, takes_along_what_its_command_has_started) {
+  for (const auto* verb : {"run", "lead"}) {
+    program started{rowlock(
+        words{verb, "--lease", "1s", "--grace", "300ms", "job", "--", "sh", "-c", "(\"$@\" &); exec sleep 1000", "sh"} +
+        watcher())};
+    const auto pid = pid_from(started);
+    started.kill();
+    EXPECT_TRUE(started.says("got 15 ")) << "it is asked first";
+    EXPECT_TRUE(eventually([&] { return !is_alive(pid); })) << verb;
+    EXPECT_TRUE(eventually([&] { return started.err().find("rowlock was killed") != std::string::npos; }));
+  }
+}
+
+TEST_F(command_killed, with_its_whole_group_takes_its_command_along) {
+  auto how = run(words{"--"} + watcher({"15"}));
+  how.before_exec = [] { ::setpgid(0, 0); };
+  program started{how};
+  const auto pid = pid_from(started);
+  ::kill(-started.pid(), SIGKILL);
+  EXPECT_TRUE(started.says("got 15 "));
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+}
+
+// As for the other: one of the two is always there to end the command.
+TEST_F(command_killed, in_its_guard_kills_its_command) {
+  program started{run(words{"--", "sh", "-c", "(\"$@\" &); exec sleep 1000", "sh"} + watcher())};
+  const auto pid = pid_from(started);
+  const auto guard = parent_of(pid);
+  ASSERT_EQ(parent_of(guard), started.pid());
+  ::kill(guard, SIGKILL);
+  EXPECT_EQ(started.wait(), exited(128 + SIGKILL)) << started.err();
+  EXPECT_FALSE(is_alive(pid));
+  EXPECT_THAT(started.err(), HasSubstr("was killed"));
+  EXPECT_TRUE(is_free("job"));
+}
+
+TEST_F(command_killed, while_it_waits_leaves_nothing_running) {
+  const auto held = locks_.acquire("job");
+  program started{run({"--", "true"})};
+  ASSERT_TRUE(eventually([&] { return is_waiting(started.pid()); }));
+  started.kill();
+  static_cast<void>(started.wait());
+  EXPECT_TRUE(started.out().empty());
 }
 
 TEST_F(command_killed, leaves_the_lock_to_the_next_when_the_lease_has_ended) {

@@ -32,7 +32,9 @@ TEST_F(command_sharing, as_many_run_as_there_are_permits) {
   semaphore two{locks_, "job", 2};
   auto one = two.acquire();
   EXPECT_EQ(end_of(try_once({"--permits", "2"})), exited(0));
-  EXPECT_EQ(end_of(try_once({"--permits", "1"})), exited(75));
+  const auto refused_by_one = finish(try_once({"--permits", "1"}));
+  EXPECT_EQ(refused_by_one.end, exited(75));
+  EXPECT_THAT(refused_by_one.err, HasSubstr("\"job\" is held by (shared), 1 permit\n"));
   const auto other = two.acquire();
   const auto refused = finish(try_once({"--permits", "2"}));
   EXPECT_EQ(refused.end, exited(75));

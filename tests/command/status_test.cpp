@@ -85,6 +85,7 @@ TEST_F(command_status, is_75_where_somebody_else_has_the_lock) {
   EXPECT_GE(watch.elapsed(), 300ms);
   EXPECT_TRUE(refused(result, 75));
   EXPECT_THAT(result.err, HasSubstr("job"));
+  EXPECT_THAT(result.err, HasSubstr("; gave up after waiting for 300ms\n"));
   EXPECT_FALSE(fs::exists(file("ran")));
   EXPECT_EQ(database_.row("job").value().acquisition, before);
   EXPECT_FALSE(held.lost().stop_requested());

@@ -95,6 +95,33 @@ TEST_F(command_surroundings, two_lots_of_it_may_be_nested) {
   EXPECT_TRUE(refused(finish(run(words{"--"} + inner + words{"job", "--", "true"})), 75)) << "not reentrant";
 }
 
+TEST_F(command_surroundings, a_nested_one_does_not_wait_for_itself) {
+  for (const auto* wait : {"--wait=1h", "--verbose"}) {
+    const words inner{path(), "--database", database_.url(), "run", wait};
+    const words end{"--", "true"};
+    EXPECT_EQ(finish(run(words{"--"} + inner + words{"job"} + end)).end, exited(64)) << wait;
+    const auto result = finish(run(words{"--also", "more", "--"} + inner + words{"more"} + end));
+    EXPECT_EQ(result.end, exited(64)) << "one of those that are held together: " << result;
+    EXPECT_THAT(result.err, HasSubstr("\"more\" is held by the rowlock that runs this command"));
+    EXPECT_EQ(finish(run(words{"--shared", "--"} + inner + words{"job"} + end)).end, exited(64)) << "shared";
+    EXPECT_EQ(finish(run(words{"--shared", "--"} + inner + words{"--shared", "job"} + end)).end, exited(0)) << wait;
+    EXPECT_EQ(finish(run(words{"--"} + inner + words{"other"} + end)).end, exited(0)) << wait;
+  }
+  const words hold{path(), "--database", database_.url(), "hold", "job"};
+  EXPECT_EQ(finish(run(words{"--"} + hold)).end, exited(64));
+}
+
+TEST_F(command_surroundings, a_name_in_the_environment_that_is_not_held_any_more_keeps_nobody_out) {
+  auto how = run({"--", "true"});
+  how.environment = how.environment + words{"ROWLOCK_NAME=job", "ROWLOCK_TOKEN=1"};
+  EXPECT_EQ(finish(how).end, exited(0));
+  auto held = locks_.acquire("job");
+  program waiting{how};
+  ASSERT_TRUE(eventually([&] { return is_queued(waiting.pid()); })) << waiting.err();
+  held.release();
+  EXPECT_EQ(waiting.wait(), exited(0)) << waiting.err();
+}
+
 TEST_F(command_surroundings, name_and_token_are_in_the_environment) {
   program started{run(words{"--", "sh", "-c", "echo name $ROWLOCK_NAME; echo token $ROWLOCK_TOKEN; exec \"$@\"", "sh"} +
                       watcher({"15"}))};

@@ -40,8 +40,8 @@ TEST_F(command_at_terminal, the_command_is_in_the_foreground_group) {
 // is a shell, so that nobody takes the job for stopped.
 TEST_F(command_at_terminal, ctrl_c_reaches_the_command_once) {
   terminal at{words{"sh", "-c", "trap : INT; \"$@\"; echo status $?", "sh"} + job(words{"--"} + watcher({"15"}))};
-  const auto rowlock = parent_of(pid_from(at));
-  ASSERT_NE(rowlock, at.job());
+  const auto rowlock = parent_of(parent_of(pid_from(at)));  // a guard is in between
+  ASSERT_EQ(parent_of(rowlock), at.job());
   ::kill(rowlock, SIGSTOP);
   ASSERT_TRUE(eventually([&] { return state_of(rowlock) == 'T'; }));
   at.type(keys::ctrl_c);
@@ -155,6 +155,104 @@ TEST_F(command_at_terminal, a_loss_ends_the_command_but_not_its_neighbours) {
   EXPECT_TRUE(at.shows("got 15 "));
   EXPECT_EQ(at.report(), "exited 0");
   EXPECT_THAT(at.screen(), Not(HasSubstr("the neighbour")));
+}
+
+/// A command that starts another one, which is the one to watch, and does `rest` then.
+words around(const words& watched, const std::string& rest = "wait; wait") {
+  return words{"sh", "-c", "\"$@\" & " + rest, "sh"} + watched;
+}
+
+TEST_F(command_at_terminal, a_loss_ends_what_the_command_has_started) {
+  terminal at{job(words{"--hold-limit", "1s", "--"} + around(watcher({"15"})))};
+  const auto pid = pid_from(at);
+  EXPECT_EQ(at.report(), "exited 70");
+  EXPECT_FALSE(is_alive(pid)) << "before the lock is another's";
+  EXPECT_EQ(occurrences(at.screen(), "got 15 "), 1) << at.screen();
+}
+
+TEST_F(command_at_terminal, a_loss_kills_after_the_grace_what_the_command_has_started) {
+  terminal at{job(words{"--hold-limit", "1s", "--grace", "300ms", "--"} + around(watcher(), "exec sleep 1000"))};
+  const auto pid = pid_from(at);
+  EXPECT_EQ(at.report(), "exited 70");
+  EXPECT_FALSE(is_alive(pid));
+  EXPECT_TRUE(at.shows("got 15 "));
+}
+
+TEST_F(command_at_terminal, a_loss_finds_those_whose_parents_have_ended) {
+  terminal at{
+      job(words{"--hold-limit", "1s", "--", "sh", "-c", "(\"$@\" &); exec sleep 1000", "sh"} + watcher({"15"}))};
+  const auto pid = pid_from(at);
+  EXPECT_EQ(at.report(), "exited 70");
+  EXPECT_FALSE(is_alive(pid));
+}
+
+TEST_F(command_at_terminal, a_loss_finds_the_groups_of_a_shell_and_takes_the_terminal_back) {
+  terminal at{words{"sh", "-c", "\"$@\"; echo status $?; read line; echo \"it read $line\"", "sh"} +
+              job(words{"--hold-limit", "1s", "--", "bash", "-mc", "\"$@\"; exit 41", "bash"} + watcher())};
+  // Killed, since it takes no notice.
+  ASSERT_TRUE(at.shows("started"));
+  const auto pid = pid_from(at);
+  EXPECT_NE(::getpgid(pid), at.job());
+  ASSERT_TRUE(at.shows("status 70")) << at.screen();
+  EXPECT_FALSE(is_alive(pid));
+  at.type("a line\n");
+  EXPECT_TRUE(at.shows("it read a line")) << at.screen();
+}
+
+TEST_F(command_at_terminal, a_loss_spares_daemons) {
+  terminal at{job(words{"--hold-limit", "1s", "--", "sh", "-c", "setsid \"$@\" & wait", "sh"} + watcher({"15"}))};
+  const auto pid = pid_from(at);
+  EXPECT_EQ(at.report(), "exited 70");
+  EXPECT_TRUE(is_alive(pid));
+}
+
+TEST_F(command_at_terminal, a_loss_reaches_a_nested_command_once) {
+  const auto inner = rowlock({"run", "inner", "--"}).words + watcher({"15"});
+  terminal at{job(words{"--hold-limit", "2s", "--"} + inner)};
+  const auto pid = pid_from(at);
+  EXPECT_EQ(at.report(), "exited 70");
+  EXPECT_EQ(occurrences(at.screen(), "got 15 "), 1) << at.screen();
+  EXPECT_FALSE(is_alive(pid));
+  EXPECT_TRUE(is_free("inner"));
+}
+
+TEST_F(command_at_terminal, a_signal_from_a_process_reaches_what_the_command_has_started) {
+  terminal at{job(words{"--"} + around(watcher({"15"}), "trap : TERM; wait; wait"))};
+  const auto pid = pid_from(at);
+  ::kill(at.job(), SIGTERM);
+  EXPECT_TRUE(at.shows("got 15 "));
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+  EXPECT_EQ(occurrences(at.screen(), "got 15 "), 1) << at.screen();
+}
+
+TEST_F(command_at_terminal, what_is_left_running_by_a_command_that_ends_goes_on) {
+  terminal at{job(words{"--", "sh", "-c", "nohup \"$@\" >\"$0\" & while ! grep -q started \"$0\"; do sleep 0.01; done",
+                        file("left").string()} +
+                  watcher())};
+  EXPECT_EQ(at.report(), "exited 0");
+  const auto pid = static_cast<pid_t>(number_after(contents_of(file("left")), "started ").value());
+  EXPECT_TRUE(is_alive(pid));
+  EXPECT_EQ(occurrences(contents_of(file("left")), "got 15"), 0);
+  EXPECT_TRUE(is_free("job"));
+}
+
+TEST_F(command_at_terminal, a_kill_of_rowlock_ends_what_the_command_has_started) {
+  terminal at{job(words{"--grace", "300ms", "--", "sh", "-c", "(\"$@\" &); exec sleep 1000", "sh"} + watcher())};
+  const auto pid = pid_from(at);
+  ::kill(at.job(), SIGKILL);
+  EXPECT_EQ(at.report(), "killed 9");
+  EXPECT_TRUE(at.shows("got 15 "));
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
+}
+
+TEST_F(command_at_terminal, a_kill_of_a_stopped_rowlock_ends_the_command_too) {
+  terminal at{job(words{"--"} + around(watcher({"15"})))};
+  const auto pid = pid_from(at);
+  at.type(keys::ctrl_z);
+  ASSERT_EQ(at.report(), "stopped");
+  ::kill(at.job(), SIGKILL);
+  EXPECT_EQ(at.report(), "killed 9");
+  EXPECT_TRUE(eventually([&] { return !is_alive(pid); }));
 }
 
 TEST_F(command_at_terminal, a_terminal_that_goes_away_ends_it) {

@@ -77,6 +77,14 @@ TEST_F(top_on_screen, lines_are_as_long_and_as_many_as_the_screen_has) {
   }
 }
 
+TEST_F(top_on_screen, a_question_mark_shows_the_other_keys) {
+  look({.held = {lock("a")}});
+  type("?");
+  EXPECT_THAT(screen(), AllOf(HasSubstr("arrows"), HasSubstr("look now"), HasSubstr("rowlock top --help")));
+  type("k");
+  EXPECT_THAT(screen(), Not(HasSubstr("arrows")));
+}
+
 TEST_F(top_on_screen, keys_ask_for_what_others_do) {
   look({.held = {lock("a")}});
   EXPECT_EQ(type("q"), kind::quit);

@@ -90,7 +90,8 @@ TEST_P(command_top_of_size, shows_names_holders_leases_and_queues) {
   EXPECT_THAT(now.line_with("job"), ContainsRegex("^job .* (1h00m|59m[0-9]+s) .* 2 .*\u2582.*"));
   EXPECT_THAT(now.line_with("job"), HasSubstr(owner_of("job").substr(0, 12)));
   EXPECT_THAT(now.line_with("orders/42"), ContainsRegex("(10m00s|9m[0-9]+s) .* 0 "));
-  EXPECT_THAT(now.lines().back(), StartsWith("q quit  / filter  f free  sort: [n name] a age l lease w queue r rate"));
+  EXPECT_THAT(now.lines().back(),
+              StartsWith("q quit  ? keys  / filter  f free  sort: [n name] a age l lease w queue r rate"));
   if (GetParam().columns >= 200) {
     EXPECT_THAT(now.lines()[1], AllOf(HasSubstr("TOKEN"), HasSubstr("LONGEST"), HasSubstr("NOTE")));
     EXPECT_THAT(now.line_with("job"), AllOf(HasSubstr(std::to_string(job.token().value())), HasSubstr(owner_of("job")),

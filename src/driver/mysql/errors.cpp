@@ -35,8 +35,10 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
   if (is_one_of(code, lock_wait_timeout, 1317, 1907, 1969, 3024)) return retryable(errc::call_timed_out);
   if (code == 1054) return {.code = errc::schema_older, .advice = "; run client::migrate()"};
   if (is_one_of(code, 1044, 1142, 1143, 1227, 1370, 1410))
-    return denied(doing == migrating_text ? "; migrate as a user who may create tables there"
-                                          : "; grant it to this user (schema/mysql/grants.sql grants what locks need)");
+    return denied(doing == migrating_text
+                      ? "; migrate as a user who may create tables there"
+                      : "; grant it to this user (schema/mysql/grants.sql grants what locks need), or, if a role of "
+                        "this user has it, SET DEFAULT ROLE");
   if (code == 1095)
     return denied(
         "; it takes the user whose session it is, or the privilege CONNECTION ADMIN (on MySQL CONNECTION_ADMIN)");
@@ -60,6 +62,7 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
   if (is_one_of(code, 1041, 1047, 1226)) return elsewhere();
   // Statements that the server has forgotten, or whose tables were changed since: a new session helps.
   if (is_one_of(code, 1243, 1615)) return {.code = errc::database_error, .says = {.connection_unusable = true}};
+  if (is_one_of(code, 1021, 1114)) return {.advice = "; free some space on the disk of the server"};
   if (code == 1665)
     return {.advice = "; rowlock needs READ COMMITTED, and with it this server needs binlog_format ROW or MIXED"};
   return {};

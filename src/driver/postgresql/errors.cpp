@@ -62,6 +62,7 @@ std::string_view advice(std::string_view state, std::string_view doing, bool beh
   if (state == "42501") return "; grant it to this role (schema/postgresql/grants.sql grants what locks need)";
   if (state == "42P01" || state == "3F000") return "; run client::migrate(), or the files in schema/postgresql by hand";
   if (state == "42703") return "; run client::migrate()";
+  if (state == "53100") return "; free some space on the disk of the server";
   if (state == "3D000") return "; create it, or correct its name in the URL";
   if (state == "25006") return "; this server is read-only, as a standby is; connect to the primary";
   if (state == "26000" || state == "42P05") return behind_pooler ? pooler_took_statements : lost_statements;

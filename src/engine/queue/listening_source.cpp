@@ -48,7 +48,11 @@ void listening_source::failed(const std::exception& why) noexcept try {
 void listening_source::report(const std::string& why) {
   if (was_reported_) return;
   was_reported_ = true;
-  warn(complaint_ + why);
+  warn((is_available_
+            ? "the connection that listens for released locks is away, so waiting clients poll the server until "
+              "it is back: "
+            : complaint_) +
+       why);
 }
 
 duration listening_source::recovery(int failures) const noexcept {

@@ -1,0 +1,202 @@
+#include "command/job.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+#include "command/exit_status.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
+
+std::vector<std::string> environment_with(const job::variables& more) {
+  std::vector<std::string> out;
+  const auto is_replaced = [&](std::string_view variable) {
+    return std::any_of(more.begin(), more.end(), [&](const auto& each) {
+      return variable.starts_with(each.first) && variable.substr(each.first.size()).starts_with('=');
+    });
+  };
+  for (char** each = environ; *each != nullptr; ++each)
+    if (!is_replaced(*each)) out.emplace_back(*each);
+  for (const auto& [name, value] : more) out.emplace_back(name).append(1, '=').append(value);
+  return out;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  out.reserve(texts.size() + 1);
+  for (auto& each : texts) out.push_back(each.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+[[noreturn]] void become(char* const* argv, char* const* envp, const signals& taken, pid_t group, pid_t parent,
+                         int told) noexcept {
+  ::setpgid(0, group);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  taken.restore();
+  if (::getppid() != parent) ::raise(SIGTERM);  // it died before it was asked for
+  ::execvpe(argv[0], argv, envp);
+  const int code = errno;
+  [[maybe_unused]] const auto written = ::write(told, &code, sizeof code);
+  ::_exit(exit_status::not_found);
+}
+
+// 0: exec closed the other end.
+int code_from(int told) {
+  int code = 0;
+  ssize_t size = -1;
+  while ((size = ::read(told, &code, sizeof code)) < 0 && errno == EINTR) {
+  }
+  return size == static_cast<ssize_t>(sizeof code) ? code : 0;
+}
+
+std::string why_not_started(const std::string& program, int code) {
+  const auto reason = "cannot run \"" + program + "\": " + std::generic_category().message(code);
+  if (code == ENOENT)
+    return reason + (program.find('/') == std::string::npos ? "; check the name, and PATH" : "; check the path");
+  return code == EACCES ? reason + "; it must be a file, and executable (chmod +x)" : reason;
+}
+
+std::set<pid_t> ids_of(const std::vector<process>& all) {
+  std::set<pid_t> out;
+  for (const auto& each : all) out.insert(each.id);
+  return out;
+}
+
+bool has_children() {
+  siginfo_t ignored{};
+  return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/// What earlier commands have left running.
+std::set<pid_t> earlier_ones() {
+  return has_children() ? ids_of(descendants([](const process&) { return false; })) : std::set<pid_t>{};
+}
+
+bool is_guard(const process& each) { return each.name == guard_name; }
+
+}  // namespace
+
+bool has_terminal() { return static_cast<bool>(descriptor{::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)}); }
+
+not_started::not_started(const std::string& program, int code)
+    : std::runtime_error{why_not_started(program, code)},
+      exit_status_{code == ENOENT ? exit_status::not_found : exit_status::not_executable} {}
+
+job::job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group)
+    : is_on_terminal_{has_terminal()}, earlier_{earlier_ones()} {
+  auto arguments = words;
+  auto environment = environment_with(more);
+  const auto argv = pointers(arguments);
+  const auto envp = pointers(environment);
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
+  const descriptor told{ends[0]};
+  descriptor telling{ends[1]};
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) fail("fork");
+  if (pid_ == 0) become(argv.data(), envp.data(), taken, is_on_terminal_ ? group : 0, parent, telling.number());
+  telling = descriptor{};
+  if (const int code = code_from(told.number()); code != 0) {
+    ::waitpid(pid_, nullptr, 0);
+    throw exec_failed{code};
+  }
+}
+
+void job::signal(int number) const {
+  if (status_) return;
+  if (!is_on_terminal_) return signal_all(number);
+  const pid_t group = ::getpgid(pid_);
+  for (const auto& each : descendants([&](const process& p) { return !is_ours(p) || is_guard(p); }))
+    if (each.group == group) ::kill(each.id, number);
+}
+
+// What is below another guard gets the signal from there.
+void job::signal_all(int number) const {
+  if (!is_on_terminal_) {
+    ::kill(-pid_, number);
+    return;
+  }
+  for (const auto& each : descendants([&](const process& p) { return !is_ours(p) || is_guard(p); }))
+    ::kill(each.id, number);
+}
+
+// A daemon begins a session of its own. The command itself may have.
+bool job::is_ours(const process& each) const {
+  return !earlier_.contains(each.id) &&
+         (each.id == pid_ || each.session == ::getsid(0) || (!status_ && each.session == ::getsid(pid_)));
+}
+
+void job::end(clock::duration grace) {
+  end_later(grace);
+  is_ending_ = true;
+  signal_all(SIGTERM);
+  signal_all(SIGCONT);
+}
+
+void job::end_later(clock::duration grace) {
+  if (!kill_at_) kill_at_ = clock::now() + std::min<clock::duration>(grace, std::chrono::hours{24 * 365});
+}
+
+std::optional<int> job::status() {
+  reap();
+  if (kill_at_ && clock::now() >= *kill_at_) kill_what_is_left();
+  if (!status_ || (is_ending_ && is_anything_left())) return std::nullopt;
+  reap();  // so that none of it keeps the number of its group
+  return status_;
+}
+
+void job::reap() {
+  int raw = 0;
+  for (pid_t ended = 0; (ended = ::waitpid(-1, &raw, WNOHANG)) > 0; earlier_.erase(ended))
+    if (ended == pid_) status_ = WIFEXITED(raw) ? WEXITSTATUS(raw) : exit_status::killed_by + WTERMSIG(raw);
+}
+
+// Again and again: on a terminal, one that was just forked may have been missed.
+void job::kill_what_is_left() {
+  was_killed_ = true;
+  if (!is_on_terminal_) return signal_all(SIGKILL);
+  for (const auto& each : descendants([&](const process& p) { return !is_ours(p); })) ::kill(each.id, SIGKILL);
+}
+
+// While a group has members its number is given to no other. What was killed and does not end is in the kernel's hands.
+bool job::is_anything_left() const {
+  if (was_killed_ && clock::now() >= *kill_at_ + std::chrono::seconds{1}) return false;
+  if (!is_on_terminal_) return ::kill(-pid_, 0) == 0;
+  return !descendants([&](const process& p) { return !is_ours(p); }).empty();
+}
+
+// The end of the command's children is not told to us: they are looked for now and then.
+std::optional<std::chrono::milliseconds> job::patience() const {
+  using namespace std::chrono_literals;
+  if (!kill_at_) return std::nullopt;
+  return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*kill_at_ - clock::now()), 10ms, 50ms);
+}
+
+// Until there are none but those that are in the kernel's hands, or another user's.
+void kill_all_descendants() {
+  const auto is_elsewhere = [](const process& each) { return each.session != ::getsid(0); };
+  std::set<pid_t> killed;
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (const auto& each : descendants(is_elsewhere))
+      if (killed.insert(each.id).second) {
+        ::kill(each.id, SIGKILL);
+        is_done = false;
+      }
+  }
+}
+
+}  // namespace rowlock::command
