@@ -45,6 +45,10 @@ inline bool is_over_connection_limit(const error& e) noexcept {
 inline constexpr std::string_view connecting_text = "connecting";
 inline constexpr std::string_view migrating_text = "migrating";
 
+/// Advice to who wants to change a table.
+inline constexpr const char* tables_are_in_use =
+    "; a transaction uses rowlock's tables: end it, or migrate when it has ended";
+
 /// What failed and where, before the words that say why: "acquiring failed on PostgreSQL (db:5432/shop): ".
 inline std::string failure_of(std::string_view doing, std::string_view server) {
   std::string out{doing};

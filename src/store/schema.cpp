@@ -94,17 +94,23 @@ std::vector<dialect::migration> in_state(migration_state state, const schema_sta
   return out;
 }
 
-void note_checksum(const access& db, const dialect::migration& file) {
-  db.run(dialect::verb::applying, {{field::version, std::int64_t{file.version}}, {field::checksum, file.sha256}});
+schema_status what_may_be_migrated(const access& db, const schema_files& ours) {
+  auto [found, refusal] = compare(db, ours);
+  if (refusal) throw error{*refusal};
+  return found;
+}
+
+void note_checksums(const access& db, std::span<const dialect::migration> files) {
+  std::vector<arguments> batch;
+  batch.reserve(files.size());
+  for (const auto& file : files)
+    batch.push_back({{field::version, std::int64_t{file.version}}, {field::checksum, file.sha256}});
+  db.run_batch(dialect::verb::applying, batch);
 }
 
 // Locks are as good without a checksum: a role that may only read what is recorded leaves that to another.
 void adopt(const access& db, std::span<const dialect::migration> by_hand) try {
-  if (by_hand.empty()) return;
-  const auto body = [&] {
-    for (const auto& file : by_hand) note_checksum(db, file);
-  };
-  db.session.exclusively(body, db.until);
+  note_checksums(db, by_hand);
 } catch (const error& e) {
   if (e.code() != errc::permission_denied) throw;
 }
@@ -144,19 +150,17 @@ schema_status read_status(const access& db, const schema_files& ours) {
   return out;
 }
 
+// Where nothing is missing, nothing is waited for, and no lock is needed that the server may refuse.
 void migrate(const access& db, const schema_files& ours) {
-  std::vector<dialect::migration> by_hand;
+  const auto pending = [&] { return in_state(migration_state::pending, what_may_be_migrated(db, ours), ours.files); };
   const auto body = [&] {
-    const auto [found, refusal] = compare(db, ours);
-    if (refusal) throw error{*refusal};
-    for (const auto& file : in_state(migration_state::pending, found, ours.files)) {
+    for (const auto& file : pending()) {
       db.session.script(dialect::with_prefix(file.text, ours.prefix));
-      note_checksum(db, file);
+      note_checksums(db, {&file, 1});
     }
-    by_hand = in_state(migration_state::by_hand, found, ours.files);
   };
-  db.session.exclusively(body, db.until);
-  adopt(db, by_hand);
+  if (!pending().empty()) db.session.exclusively(body, db.until);
+  adopt(db, in_state(migration_state::by_hand, what_may_be_migrated(db, ours), ours.files));
   require_fit_schema(db, ours.prefix);
 }
 

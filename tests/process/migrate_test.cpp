@@ -1,18 +1,22 @@
 #include <gtest/gtest.h>
 #include <rowlock/rowlock.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "dialect/migration.hpp"
 #include "process/roles.hpp"
+#include "server/steps.hpp"
 #include "support/databases.hpp"
 #include "support/recorder.hpp"
 #include "testkit/child_process.hpp"
 
 namespace rowlock::test {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// migrator URL NAME: makes the tables, and uses them.
 int migrate(const std::vector<std::string>& arguments) {
@@ -41,6 +45,17 @@ TEST_P(migrating, a_fresh_database_from_twenty_processes_at_once) {
   EXPECT_TRUE(db().has_table("rowlock_waiter"));
   EXPECT_EQ(db().newest_migration(), dialect::expected_schema);
   EXPECT_EQ(db().missing_checksums(), 0);
+}
+
+// A cluster may refuse the lock, and another client's migration may take long.
+TEST_P(migrating, waits_for_nobody_where_nothing_is_missing) {
+  const auto connect = [&] { return client::connect(db().url(), {.call_timeout = 1s, .observer = silent()}); };
+  connect().migrate();
+  db().forget_checksums();
+  connect().migrate();
+  EXPECT_EQ(db().missing_checksums(), 0);
+  steps another{db().url()};
+  another.session().exclusively([&] { EXPECT_NO_THROW(connect().migrate()); }, steps::limits());
 }
 
 }  // namespace

@@ -1,7 +1,13 @@
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "dialect/migration.hpp"
 #include "server/server_test.hpp"
+#include "support/slowness.hpp"
 
 // The third and the fourth file of the schema change tables that are in use.
 
@@ -71,6 +77,46 @@ TEST_P(upgrade_beside_a_reader, waits_for_a_lock_that_a_transaction_holds) {
   migrate_in_time();
   EXPECT_EQ(db().newest_migration(), dialect::expected_schema);
   EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
+}
+
+histogram renewals_of(const client& locks) {
+  const auto all = locks.stats().statements;
+  return std::ranges::find(all, "renewing", &statement_statistics::operation)->took;
+}
+
+std::uint64_t longer_than(duration d, const histogram& of) {
+  const auto next = std::ranges::find(histogram::bounds, d) - histogram::bounds.begin() + 1;
+  return std::accumulate(of.counts.begin() + next, of.counts.end(), std::uint64_t{0});
+}
+
+// A request to change a table is first among those who wait for it, and all others wait behind it.
+TEST_P(upgrade_beside_a_reader, costs_no_short_lease) {
+  constexpr auto call_timeout = 3 * brisk_lease;
+  auto locks = connect();
+  std::vector<held_lock> held;
+  for (int i = 0; i < 10; ++i) held.push_back(locks.acquire("orders/" + std::to_string(i), {.lease = brisk_lease}));
+  db().return_to_third_schema();
+  const auto is_lost = [](const held_lock& one) { return one.lost().stop_requested(); };
+
+  auto reader = db().reader();
+  const auto e = error_of([&] { return connect_to(db().url(), {.call_timeout = call_timeout}).migrate(), true; });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
+  EXPECT_TRUE(e->is_retryable()) << e->what();
+  EXPECT_TRUE(mentions(e, "a transaction uses rowlock's tables")) << e->what();
+  EXPECT_FALSE(e->connection_is_unusable()) << "it gave up by itself";
+  EXPECT_EQ(db().newest_migration(), 3);
+  EXPECT_EQ(std::ranges::count_if(held, is_lost), 0);
+  const auto took = renewals_of(locks);
+  EXPECT_LT(longer_than(500ms, took), std::accumulate(took.counts.begin(), took.counts.end(), 0U) / 4);
+
+  background migrator{
+      [&](const std::stop_token& /*stop*/) { return connect_to(db().url(), {.call_timeout = soon}).migrate(), true; }};
+  EXPECT_FALSE(migrator.is_done_within(brisk_lease));
+  reader.reset();
+  EXPECT_TRUE(migrator.get());
+  EXPECT_EQ(db().newest_migration(), dialect::expected_schema);
+  EXPECT_EQ(std::ranges::count_if(held, is_lost), 0);
 }
 
 class upgrade_on_mysql : public on_each_server {};

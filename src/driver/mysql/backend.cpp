@@ -63,7 +63,8 @@ class mysql_database final : public database {
                                            mysql_options{.call_timeout = longest_call,
                                                          .transaction_limit = transaction_limit,
                                                          .warning = [this](const std::string& s) { warning_(s); },
-                                                         .lost = [this](const std::string& mark) { lost_.add(mark); }},
+                                                         .lost = [this](const std::string& mark) { lost_.add(mark); },
+                                                         .another = [this](const limits& u) { return connect(u); }},
                                            watchdog_, until);
   }
 

@@ -11,7 +11,7 @@ namespace rowlock::inline v1::driver {
 
 namespace {
 
-using mysql_code::deadlock, mysql_code::lock_wait_timeout, mysql_code::overtaken;
+using mysql_code::deadlock, mysql_code::interrupted, mysql_code::lock_wait_timeout, mysql_code::overtaken;
 
 template <class... Codes>
 bool is_one_of(int code, Codes... codes) {
@@ -32,7 +32,11 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
   if (code == deadlock) return retryable(errc::deadlock);
   if (code == overtaken) return retryable(errc::serialization_failure);
   // Lock waits that took too long, statements that took too long or that were stopped.
-  if (is_one_of(code, lock_wait_timeout, 1317, 1907, 1969, 3024)) return retryable(errc::call_timed_out);
+  if (is_one_of(code, lock_wait_timeout, interrupted, 1907, 1969, 3024)) {
+    auto late = retryable(errc::call_timed_out);
+    if (doing == migrating_text) late.advice = tables_are_in_use;
+    return late;
+  }
   if (code == 1054) return {.code = errc::schema_older, .advice = "; run client::migrate()"};
   if (is_one_of(code, 1044, 1142, 1143, 1227, 1370, 1410))
     return denied(doing == migrating_text
@@ -71,6 +75,9 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
 }  // namespace
 
 bool was_in_conflict(int code) { return is_one_of(code, lock_wait_timeout, deadlock, overtaken); }
+
+// The table, the column, the key.
+bool was_made_meanwhile(int code) { return is_one_of(code, 1050, 1060, 1061); }
 
 bool is_about_mysql_connection(int code) {
   // The connector's own codes (all are about the connection, or make it unusable), and the server's codes for networks,

@@ -30,6 +30,9 @@ struct mysql_failure {
 /// tried again: the wait for a lock took too long, a deadlock, a conflict between nodes of a cluster.
 bool was_in_conflict(int code);
 
+/// Whether a change of a table failed because another client has made it since the table was looked at.
+bool was_made_meanwhile(int code);
+
 /// The error that the failure means; `server` and `doing` begin its sentence, see failure_of.
 error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing);
 

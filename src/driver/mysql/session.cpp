@@ -15,6 +15,7 @@
 #include "driver/failure_meaning.hpp"
 #include "driver/mysql/connect.hpp"
 #include "driver/mysql/errors.hpp"
+#include "driver/mysql/short_table_waits.hpp"
 #include "driver/scoped_value.hpp"
 #include "driver/server_session.hpp"
 
@@ -78,6 +79,11 @@ server_version read_version(std::string_view text) {
   return out;
 }
 
+std::string whole_seconds(duration d) { return std::to_string(std::chrono::ceil<std::chrono::seconds>(d).count()); }
+
+// For lock_wait_timeout: later than the client's limit.
+std::string table_lock_wait(const mysql_options& options) { return whole_seconds(options.call_timeout + 1s); }
+
 // For innodb_lock_wait_timeout.
 std::string row_lock_wait(mysql_kind kind) { return kind == mysql_kind::mariadb ? "0" : "1"; }
 
@@ -85,15 +91,14 @@ std::string row_lock_wait(mysql_kind kind) { return kind == mysql_kind::mariadb 
 // so its statements lock no row that is not free. The client ends waits for a table that another session changes or has
 // locked.
 std::string settings(mysql_kind kind, const mysql_options& options) {
-  const auto seconds = [](duration d) { return std::to_string(std::chrono::ceil<std::chrono::seconds>(d).count()); };
   std::string out =
       "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION time_zone = "
       "'+00:00', SESSION autocommit = 1, SESSION sql_safe_updates = 0, SESSION sql_big_selects = 1, "
       "SESSION lock_wait_timeout = " +
-      seconds(options.call_timeout + 1s) + ", SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind);
+      table_lock_wait(options) + ", SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind);
   if (!options.transaction_limit) return out;
   // MariaDB tells a session that is idle in a transaction from one that is idle.
-  const auto limit = seconds(*options.transaction_limit);
+  const auto limit = whole_seconds(*options.transaction_limit);
   if (kind == mysql_kind::mysql) return out.append(", SESSION wait_timeout = ").append(limit);
   out.append(", SESSION idle_transaction_timeout = ").append(limit);
   out.append(", SESSION idle_readonly_transaction_timeout = ").append(limit);
@@ -257,17 +262,24 @@ void mysql_session::lock_migrations(const limits& until) {
         {.retryable = true});
 }
 
-// To change a table, MariaDB locks rows of its own tables, which others lock for a moment when they change theirs.
-void mysql_session::wait_for_row_locks(const limits& until) {
-  const auto left = std::chrono::floor<std::chrono::seconds>(time_left(until).value_or(longest_lock_wait));
-  simple("SET SESSION innodb_lock_wait_timeout = " + std::to_string(std::max(left, 1s).count()), {migrating}, until);
+// By the server's own limits a wait for a table lasts a second at least. To change one, MariaDB also locks rows of its
+// own tables, which others lock for a moment when they change theirs.
+std::unique_ptr<short_table_waits> mysql_session::wait_for_tables_shortly(const limits& until) try {
+  simple("SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1", {migrating}, until);
+  if (!is_marked_ || !options_.another) return nullptr;
+  return std::make_unique<short_table_waits>(options_.another(until), mark_, until);
+} catch (const error&) {
+  if (guarded_.is_dead()) throw;
+  return nullptr;  // the server has no room for another session
 }
 
 void mysql_session::unlock_migrations(const limits& until) {
   if (guarded_.is_dead()) return;
   try {
-    simple("SET SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind_), {migrating}, until);
-    simple(std::string{"DO RELEASE_LOCK("} + migration_lock + ")", {migrating}, until);
+    simple("SET SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind_) +
+               ", SESSION lock_wait_timeout = " + table_lock_wait(options_),
+           {migrating}, until);
+    if (is_marked_) simple(std::string{"DO RELEASE_LOCK("} + migration_lock + ")", {migrating}, until);
   } catch (const error&) {
     guarded_.close_later();  // which also releases the lock
   }
@@ -276,13 +288,18 @@ void mysql_session::unlock_migrations(const limits& until) {
 // --- the session -----------------------------------------------------------------------------------------------------
 
 // Statements that change tables commit by themselves, so this is not all or nothing: a file of the schema can be run
-// again, and marks itself as applied at its end.
+// again, and marks itself as applied at its end. Where there are no user-level locks, as on Percona XtraDB Cluster, or
+// on two nodes of one cluster, two clients may run one file at the same time: one of them finds a part of it done, and
+// begins anew with what is missing then.
 void mysql_session::exclusively(const std::function<void()>& body, const limits& until) {
-  lock_migrations(until);
+  if (is_marked_) lock_migrations(until);
   try {
     const scoped_value around{around_, std::optional{until}};
-    wait_for_row_locks(until);
-    body();
+    const auto short_waits = wait_for_tables_shortly(until);
+    insist_on_change(until, body, [](const error& e) {
+      return e.code() == errc::call_timed_out || was_in_conflict(e.native_code()) ||
+             was_made_meanwhile(e.native_code());
+    });
   } catch (...) {
     unlock_migrations(until);
     throw;

@@ -18,6 +18,8 @@
 
 namespace rowlock::inline v1::driver {
 
+class short_table_waits;
+
 struct mysql_options {
   duration call_timeout = std::chrono::seconds{5};  // the server's own limits are a little longer
   /// For transactions that are kept open: how long the session may be idle in one.
@@ -26,6 +28,8 @@ struct mysql_options {
   /// Called with the mark of a session whose call was cut or whose reply was lost: the server may still be executing
   /// it.
   std::function<void(const std::string& mark)> lost{};
+  /// Makes a session like this one, beside it. Without it, waits for tables are a second long when migrating.
+  std::function<std::unique_ptr<session>(const limits& until)> another{};
 };
 
 /// A connection to a MySQL or MariaDB server. Every statement is a transaction of its own, except between begin() and
@@ -98,7 +102,7 @@ class mysql_session final : public session {
   [[noreturn]] void fail(const std::exception& e, const purpose& why);
 
   void lock_migrations(const limits& until);
-  void wait_for_row_locks(const limits& until);
+  std::unique_ptr<short_table_waits> wait_for_tables_shortly(const limits& until);
   void unlock_migrations(const limits& until);
 
   void carry_out(const dialect::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);

@@ -58,6 +58,7 @@ std::string_view advice(std::string_view state, std::string_view doing, bool beh
   if (state == "53300") return "; raise max_connections of the server, or lower client_options::connections";
   if (state == "42501" && doing == dialect::doing(dialect::verb::end_session))
     return "; it takes a member of the session's role, or of pg_signal_backend";
+  if (state == "55P03" && doing == migrating_text) return tables_are_in_use;
   if (state == "42501" && doing == migrating_text) return "; migrate as a role that may create tables there";
   if (state == "42501") return "; grant it to this role (schema/postgresql/grants.sql grants what locks need)";
   if (state == "42P01" || state == "3F000") return "; run client::migrate(), or the files in schema/postgresql by hand";

@@ -310,17 +310,20 @@ std::string postgresql_session::making_tables() const {
   return to_make_tables + ("SET LOCAL search_path = " + place_) + ", pg_temp; ";
 }
 
-// Waits for another client's migration as long as there is time, and gives up by itself before it is cut.
+// Waits for another client's migration as long as there is time, and gives up by itself before it is cut. For the
+// tables it waits a moment at a time: what it has locked until then is unlocked with the savepoint.
 void postgresql_session::exclusively(const std::function<void()>& body, const limits& until) {
   in_transaction(until, [&] {
     look_for_tables(until);
     const auto left = time_left(until);
     simple(making_tables() + "SET LOCAL lock_timeout = " + milliseconds(servers_wait(left.value_or(duration{0}))) +
                "; SET LOCAL statement_timeout = " + milliseconds(left ? servers_limit(*left) : duration{0}) +
-               "; SELECT pg_advisory_xact_lock(" + migration_lock + ")",
+               "; SELECT pg_advisory_xact_lock(" + migration_lock +
+               "); SET LOCAL lock_timeout = " + milliseconds(change_wait),
            {waiting_to_migrate}, until);
     const scoped_value around{around_, std::optional{until}};
-    body();
+    insist_on_change(
+        until, [&] { in_savepoint(until, body); }, [](const error& e) { return e.code() == errc::call_timed_out; });
   });
 }
 

@@ -1,0 +1,69 @@
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dialect/migration.hpp"
+#include "server/server_test.hpp"
+#include "support/mysql_database.hpp"
+
+// Some clusters refuse user-level locks: Percona XtraDB Cluster does by default.
+
+namespace rowlock::test {
+namespace {
+
+class without_user_locks : public proxy_test {
+ protected:
+  without_user_locks() : proxy_test{std::make_unique<mysql_database>()} {
+    db().execute(
+        "CREATE FUNCTION NO_LOCK_ (name TEXT, seconds DOUBLE) RETURNS INT NO SQL BEGIN SIGNAL SQLSTATE 'HY000' SET "
+        "MYSQL_ERRNO = 1105, MESSAGE_TEXT = 'Percona-XtraDB-Cluster prohibits use of GET_LOCK/RELEASE_LOCK with "
+        "pxc_strict_mode = ENFORCING'; RETURN 0; END");
+    proxy().replace("GET_LOCK", "NO_LOCK_");
+  }
+
+  client by_proxy() const { return connect_to(url_, {}); }
+
+  /// Several at once, none of which keeps the others out.
+  void migrate_by_many() {
+    std::vector<std::unique_ptr<background<bool>>> all;
+    for (int i = 0; i < 8; ++i)
+      all.push_back(std::make_unique<background<bool>>(
+          [this](const std::stop_token& /*stop*/) { return by_proxy().migrate(), true; }));
+    for (auto& each : all) EXPECT_NO_THROW(each->get());
+    EXPECT_EQ(db().newest_migration(), dialect::expected_schema);
+    EXPECT_EQ(db().missing_checksums(), 0);
+  }
+
+ private:
+  const std::string url_ = db().url_through(proxy().port());
+};
+
+TEST_F(without_user_locks, migrates_by_many_clients_at_once) {
+  migrate_by_many();
+  by_proxy().check();
+}
+
+TEST_F(without_user_locks, brings_older_tables_up_to_date_by_many_clients_at_once) {
+  by_proxy().migrate();
+  for (int i = 0; i < 3; ++i) {
+    db().return_to_second_schema();
+    migrate_by_many();
+  }
+}
+
+TEST_F(without_user_locks, has_locks_and_waiters) {
+  auto first = by_proxy();
+  auto second = by_proxy();
+  first.migrate();
+  auto held = first.acquire("orders/42");
+  background waiter{[&](std::stop_token stop) { return second.acquire("orders/42", {}, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  const auto token = held.token();
+  held.release();
+  EXPECT_GT(waiter.get().token(), token);
+}
+
+}  // namespace
+}  // namespace rowlock::test
