@@ -20,6 +20,7 @@
 #include <rowlock/held_set.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/lock_name.hpp>
+#include <rowlock/lock_names.hpp>
 #include <rowlock/options.hpp>
 #include <rowlock/schema_status.hpp>
 #include <rowlock/statistics.hpp>
@@ -129,18 +130,17 @@ class ROWLOCK_EXPORT client {
   /// a statement of its own, as by the other strategies. Waits end as those of acquire() do.
   ///
   /// Throws errc::invalid_option if there is no name.
-  [[nodiscard]] held_lock acquire_any(std::span<const lock_name> names, const lock_options& options = {},
+  [[nodiscard]] held_lock acquire_any(const lock_names& names, const lock_options& options = {},
                                       std::stop_token stop = {});
   /// Tries once to have one of these names; nullopt: all are taken.
-  [[nodiscard]] std::optional<held_lock> try_acquire_any(std::span<const lock_name> names,
-                                                         const lock_options& options = {});
+  [[nodiscard]] std::optional<held_lock> try_acquire_any(const lock_names& names, const lock_options& options = {});
   /// Waits for at most `wait` for one of these names; otherwise as try_acquire_for().
   template <class Rep, class Period>
-  [[nodiscard]] std::optional<held_lock> try_acquire_any_for(std::span<const lock_name> names,
+  [[nodiscard]] std::optional<held_lock> try_acquire_any_for(const lock_names& names,
                                                              const std::chrono::duration<Rep, Period>& wait,
                                                              const lock_options& options = {},
                                                              std::stop_token stop = {}) {
-    return try_acquire_any_for_(names, detail::saturate(wait), options, std::move(stop));
+    return try_acquire_any_for_(names.all(), detail::saturate(wait), options, std::move(stop));
   }
 
   /// Waits without a time limit for all of these names, and returns one handle over them.
@@ -157,18 +157,17 @@ class ROWLOCK_EXPORT client {
   /// Waits end as those of acquire() do. (Redisson: RedissonMultiLock; the standard's scoped_lock.)
   ///
   /// Throws errc::invalid_option if there is no name, and errc::unsupported for the strategy for_update.
-  [[nodiscard]] held_set acquire_all(std::span<const lock_name> names, const lock_options& options = {},
+  [[nodiscard]] held_set acquire_all(const lock_names& names, const lock_options& options = {},
                                      std::stop_token stop = {});
   /// Tries once to have all of these names; nullopt: one of them is taken, and it has none.
-  [[nodiscard]] std::optional<held_set> try_acquire_all(std::span<const lock_name> names,
-                                                        const lock_options& options = {});
+  [[nodiscard]] std::optional<held_set> try_acquire_all(const lock_names& names, const lock_options& options = {});
   /// Waits for at most `wait` for all of these names; otherwise as try_acquire_for().
   template <class Rep, class Period>
-  [[nodiscard]] std::optional<held_set> try_acquire_all_for(std::span<const lock_name> names,
+  [[nodiscard]] std::optional<held_set> try_acquire_all_for(const lock_names& names,
                                                             const std::chrono::duration<Rep, Period>& wait,
                                                             const lock_options& options = {},
                                                             std::stop_token stop = {}) {
-    return try_acquire_all_for_(names, detail::saturate(wait), options, std::move(stop));
+    return try_acquire_all_for_(names.all(), detail::saturate(wait), options, std::move(stop));
   }
 
   /// Waits without a time limit until it can share the name, and returns the owning handle.

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <rowlock/detail/named_enum.hpp>
 #include <rowlock/export.hpp>
 
 namespace rowlock::inline v1 {

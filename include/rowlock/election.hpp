@@ -163,7 +163,7 @@ class ROWLOCK_EXPORT election {
   /// `changed` is called on a thread that belongs to the observation, one call at a time. It may block, and may use
   /// rowlock. Its exceptions are swallowed.
   ///
-  /// Throws errc::client_closed, errc::used_after_fork.
+  /// Throws errc::client_closed, errc::used_after_fork, and errc::connection_failed if no thread can be started.
   observation observe(observer changed);
 
   /// Returns the name that the election was made with.

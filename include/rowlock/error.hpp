@@ -9,6 +9,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include <rowlock/detail/named_enum.hpp>
 #include <rowlock/export.hpp>
 
 namespace rowlock::inline v1 {
@@ -48,6 +49,9 @@ enum class errc {
   wrong_transaction_state,  ///< The caller's transaction cannot be used: none, another database's, read-only or failed.
   database_error            ///< Any other error of the database.
 };
+
+/// Returns the name of the enumerator, for logs and metrics; error_category().message() has the words.
+ROWLOCK_EXPORT std::string_view to_string(errc code) noexcept;
 
 /// Returns the category of `errc`, whose name is "rowlock".
 ROWLOCK_EXPORT const std::error_category& error_category() noexcept;

@@ -9,7 +9,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include <rowlock/detail/named_enum.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/events.hpp>
 #include <rowlock/export.hpp>
@@ -32,6 +34,9 @@ enum class fairness : std::uint8_t {
   /// \warning Binds only calls that ask for it. Use it in all programs that take the name.
   fifo
 };
+
+/// Returns the name of the enumerator.
+ROWLOCK_EXPORT std::string_view to_string(fairness f) noexcept;
 
 /// How one lock is taken and kept.
 ///

@@ -128,6 +128,7 @@ class ROWLOCK_EXPORT quorum_lock {
   ///   has leases of its own
   /// - errc::unsupported: for_update, which has no lease; at_least, with which a minority that it lets go of would stay
   ///   taken; fairness::fifo, because there is no queue
+  /// - errc::connection_failed: a thread cannot be started
   quorum_lock(std::vector<std::reference_wrapper<client>> clients, lock_name name, lock_options options = {});
   quorum_lock(const quorum_lock&) = delete;
   quorum_lock& operator=(const quorum_lock&) = delete;

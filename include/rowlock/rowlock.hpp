@@ -21,6 +21,7 @@ namespace rowlock {}
 #include <rowlock/holder.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/lock_name.hpp>
+#include <rowlock/lock_names.hpp>
 #include <rowlock/loss_reason.hpp>
 #include <rowlock/multi_lock.hpp>
 #include <rowlock/mutex.hpp>

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <rowlock/detail/named_enum.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/export.hpp>
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <rowlock/detail/named_enum.hpp>
 #include <rowlock/export.hpp>
 
 namespace rowlock::inline v1 {

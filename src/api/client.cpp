@@ -45,14 +45,14 @@ std::optional<held_lock> client::try_acquire_for_(const lock_name& name, duratio
   return inside::held(core, core->acquiring.acquire(name, options, options.as, wait, stop));
 }
 
-held_lock client::acquire_any(std::span<const lock_name> names, const lock_options& options, std::stop_token stop) {
-  auto held = try_acquire_any_for_(names, duration::max(), options, std::move(stop));
+held_lock client::acquire_any(const lock_names& names, const lock_options& options, std::stop_token stop) {
+  auto held = try_acquire_any_for_(names.all(), duration::max(), options, std::move(stop));
   if (!held) throw error{errc::cancelled, "stopped while waiting for one of several names"};
   return std::move(*held);
 }
 
-std::optional<held_lock> client::try_acquire_any(std::span<const lock_name> names, const lock_options& options) {
-  return try_acquire_any_for_(names, duration::zero(), options, {});
+std::optional<held_lock> client::try_acquire_any(const lock_names& names, const lock_options& options) {
+  return try_acquire_any_for_(names.all(), duration::zero(), options, {});
 }
 
 std::optional<held_lock> client::try_acquire_any_for_(std::span<const lock_name> names, duration wait,
@@ -61,14 +61,14 @@ std::optional<held_lock> client::try_acquire_any_for_(std::span<const lock_name>
   return inside::held(core, core->acquiring.acquire_any(names, options, options.as, wait, stop));
 }
 
-held_set client::acquire_all(std::span<const lock_name> names, const lock_options& options, std::stop_token stop) {
-  auto held = try_acquire_all_for_(names, duration::max(), options, std::move(stop));
+held_set client::acquire_all(const lock_names& names, const lock_options& options, std::stop_token stop) {
+  auto held = try_acquire_all_for_(names.all(), duration::max(), options, std::move(stop));
   if (!held) throw error{errc::cancelled, "stopped while waiting for several names"};
   return std::move(*held);
 }
 
-std::optional<held_set> client::try_acquire_all(std::span<const lock_name> names, const lock_options& options) {
-  return try_acquire_all_for_(names, duration::zero(), options, {});
+std::optional<held_set> client::try_acquire_all(const lock_names& names, const lock_options& options) {
+  return try_acquire_all_for_(names.all(), duration::zero(), options, {});
 }
 
 std::optional<held_set> client::try_acquire_all_for_(std::span<const lock_name> names, duration wait,

@@ -14,4 +14,14 @@ std::string_view to_string(strategy s) noexcept {
   return "unknown";
 }
 
+std::string_view to_string(fairness f) noexcept {
+  switch (f) {
+    case fairness::unfair:
+      return "unfair";
+    case fairness::fifo:
+      return "fifo";
+  }
+  return "unknown";
+}
+
 }  // namespace rowlock::inline v1

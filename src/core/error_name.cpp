@@ -1,8 +1,8 @@
-#include "core/error_name.hpp"
+#include <rowlock/error.hpp>
 
-namespace rowlock::inline v1::core {
+namespace rowlock::inline v1 {
 
-std::string_view name_of(errc code) noexcept {
+std::string_view to_string(errc code) noexcept {
   switch (code) {
     case errc::invalid_name:
       return "invalid_name";
@@ -58,4 +58,4 @@ std::string_view name_of(errc code) noexcept {
   return "unknown";
 }
 
-}  // namespace rowlock::inline v1::core
+}  // namespace rowlock::inline v1

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <memory>
 #include <random>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -58,6 +60,23 @@ TEST_P(all_of_several, are_had_together) {
   }
   EXPECT_EQ(acquired, 6U);
   EXPECT_EQ(released, 6U);
+}
+
+TEST_P(all_of_several, are_named_in_any_form) {
+  auto locks = connect();
+  const std::vector<std::string> texts{"stock/1", "stock/2"};
+  constexpr std::array views{std::string_view{"stock/1"}, std::string_view{"stock/2"}};
+  EXPECT_EQ(locks.acquire_all({"stock/1", "stock/2"}, with()).size(), 2U);
+  EXPECT_EQ(locks.acquire_all({texts[0], "stock/2"}, with()).size(), 2U);
+  EXPECT_EQ(locks.acquire_all(texts, with()).size(), 2U);
+  EXPECT_EQ(locks.acquire_all(std::span{names_}, with()).size(), 3U);
+  EXPECT_EQ(locks.try_acquire_all(views, with()).value().size(), 2U);
+  EXPECT_EQ(locks.try_acquire_all_for({"stock/1", "stock/2"}, 10ms, with()).value().size(), 2U);
+  EXPECT_EQ(locks.acquire_any({"stock/1"}, with()).name(), "stock/1");
+  EXPECT_TRUE(locks.try_acquire_any(texts, with()));
+  EXPECT_TRUE(locks.try_acquire_any_for({"stock/1", "stock/2"}, 10ms, with()));
+  EXPECT_TRUE(throws(errc::invalid_name, [&] { locks.acquire_all({"stock/1", ""}, with()).release(); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { locks.acquire_all({}, with()).release(); }));
 }
 
 TEST_P(all_of_several, or_none) {

@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/error_name.hpp"
 #include "support/openmetrics.hpp"
 
 namespace rowlock {
@@ -155,7 +154,7 @@ TEST(openmetrics_text, has_the_names_and_types_that_are_documented) {
 TEST(openmetrics_text, names_every_code_differently) {
   std::set<std::string_view> names;
   for (auto code = static_cast<int>(errc::invalid_name); code <= static_cast<int>(errc::database_error); ++code)
-    EXPECT_TRUE(names.insert(core::name_of(static_cast<errc>(code))).second) << code;
+    EXPECT_TRUE(names.insert(to_string(static_cast<errc>(code))).second) << code;
   EXPECT_FALSE(names.contains("unknown"));
 }
 

@@ -1,6 +1,12 @@
 // Before any header of streams: what is declared must be enough.
+#include <rowlock/diagnosis.hpp>
+#include <rowlock/error.hpp>
 #include <rowlock/fencing_token.hpp>
 #include <rowlock/lock_name.hpp>
+#include <rowlock/loss_reason.hpp>
+#include <rowlock/options.hpp>
+#include <rowlock/schema_status.hpp>
+#include <rowlock/strategy.hpp>
 
 #include <concepts>
 #include <type_traits>
@@ -86,6 +92,18 @@ TEST(streaming_test, heeds_flags_and_locale_with_a_token) {
 
 TEST(streaming_test, can_be_chained) {
   EXPECT_EQ((std::ostringstream{} << lock_name{"job"} << ' ' << fencing_token{7} << '!').str(), "job 7!");
+}
+
+TEST(streaming_test, writes_each_enumerator_by_its_name) {
+  EXPECT_EQ(written(strategy::for_update), "for_update");
+  EXPECT_EQ(written(fairness::fifo), "fifo");
+  EXPECT_EQ(written(loss_reason::taken_over), "taken_over");
+  EXPECT_EQ(written(condition::advice), "advice");
+  EXPECT_EQ(written(migration_state::by_hand), "by_hand");
+  EXPECT_EQ(written(errc::lock_lost), "lock_lost");
+  std::ostringstream padded;
+  padded << std::setw(6) << fairness::fifo << '|';
+  EXPECT_EQ(padded.str(), "  fifo|");
 }
 
 }  // namespace

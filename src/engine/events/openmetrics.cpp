@@ -8,8 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error_name.hpp"
-
 namespace rowlock::inline v1 {
 
 namespace {
@@ -121,7 +119,7 @@ void write_failures(page& to, const client_statistics& of) {
   to.counter("rowlock_losses", "Locks that were lost while they were held, by reason.");
   for (const auto& each : of.losses) to.total(each.lost, {{"reason", to_string(each.reason)}});
   to.counter("rowlock_errors", "Calls to the database that failed, by the code of the error.");
-  for (const auto& each : of.errors) to.total(each.failures, {{"code", core::name_of(each.code)}});
+  for (const auto& each : of.errors) to.total(each.failures, {{"code", to_string(each.code)}});
   to.histogram_in_seconds("rowlock_statement_seconds", "How long calls to the database took, failed ones included.");
   for (const auto& each : of.statements) to.value(each.took, {"operation", each.operation});
 }

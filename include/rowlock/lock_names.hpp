@@ -1,0 +1,46 @@
+#pragma once
+
+#include <rowlock/detail/cxx20.hpp>
+#ifndef ROWLOCK_BEFORE_CXX20
+
+#include <concepts>
+#include <initializer_list>
+#include <ranges>
+#include <span>
+#include <vector>
+
+#include <rowlock/lock_name.hpp>
+
+namespace rowlock::inline v1 {
+
+/// Several names, as an argument of a call: `{"a", "b"}`, or any range of lock_name or of text.
+///
+/// Lifetime: made for the call alone, as it refers to the names that it was given.
+///
+/// Throws errc::invalid_name if a text is no name.
+class lock_names {
+ public:
+  lock_names(std::initializer_list<lock_name> names) noexcept : all_{names.begin(), names.size()} {}
+  template <class Names>
+  requires std::convertible_to<const Names&, std::span<const lock_name>> lock_names(const Names& names)
+  noexcept : all_{std::span<const lock_name>{names}} {}  // NOLINT(google-explicit-constructor)
+  template <std::ranges::input_range Names>
+  requires(!std::convertible_to<const Names&, std::span<const lock_name>> &&
+           std::convertible_to<std::ranges::range_reference_t<const Names>, lock_name>)
+      lock_names(const Names& names)  // NOLINT(google-explicit-constructor)
+      : own_{std::ranges::begin(names), std::ranges::end(names)}, all_{own_} {}
+  lock_names(const lock_names&) = delete;
+  lock_names& operator=(const lock_names&) = delete;
+  ~lock_names() = default;
+
+  /// Returns the names, valid as long as this object and what it was made of.
+  std::span<const lock_name> all() const noexcept { return all_; }
+
+ private:
+  std::vector<lock_name> own_{};
+  std::span<const lock_name> all_;
+};
+
+}  // namespace rowlock::inline v1
+
+#endif  // ROWLOCK_BEFORE_CXX20
