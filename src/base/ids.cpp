@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <random>
 
+#include "base/text.hpp"
+
 namespace rowlock::inline v1::base {
 
 namespace {
@@ -17,13 +19,23 @@ void write_hex(char* to, std::uint64_t value) noexcept {
   for (int shift = 60; shift >= 0; shift -= 4) *to++ = digits[(value >> static_cast<unsigned>(shift)) & 0xFU];
 }
 
+std::string in_utf8(std::string_view bytes) {
+  std::string out;
+  while (!bytes.empty()) {
+    const auto size = first_of(bytes).size;
+    out.append(size == 0 ? "?" : bytes.substr(0, size));
+    bytes.remove_prefix(size == 0 ? 1 : size);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string host_name() {
   std::array<char, 256> buffer{};
   if (gethostname(buffer.data(), buffer.size() - 1) != 0) return "unknown";
   return buffer.data();
 }
-
-}  // namespace
 
 std::string random_id() {
   std::random_device device;
@@ -32,9 +44,10 @@ std::string random_id() {
   return out;
 }
 
-std::string owner_id(std::string_view application, std::string_view id) {
+// Databases refuse text that is not UTF-8.
+std::string owner_id(std::string_view application, std::string_view host, std::string_view id) {
   std::string out{application};
-  return out.append(":").append(host_name()).append(":").append(std::to_string(getpid())).append(":").append(id);
+  return out.append(":").append(in_utf8(host)).append(":").append(std::to_string(getpid())).append(":").append(id);
 }
 
 attempt_ids::digits attempt_ids::next() noexcept {

@@ -12,8 +12,11 @@ namespace rowlock::inline v1::base {
 /// 16 hexadecimal digits from the operating system's randomness, so that parent and child of a fork differ.
 std::string random_id();
 
-/// application:host:pid:id, at most 255 bytes.
-std::string owner_id(std::string_view application, std::string_view id);
+/// Of this host, as the operating system has it: bytes of any kind.
+std::string host_name();
+
+/// application:host:pid:id, at most 255 bytes. What is not UTF-8 in `host` becomes "?".
+std::string owner_id(std::string_view application, std::string_view host, std::string_view id);
 
 /// Ids of attempts: 32 hexadecimal digits, the client's random id and a count. Unique, and cheap enough to make one for
 /// every attempt.

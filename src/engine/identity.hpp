@@ -13,7 +13,7 @@ namespace rowlock::inline v1::engine {
 class identity {
  public:
   explicit identity(std::string_view application)
-      : id_{base::random_id()}, owner_{base::owner_id(application, id_)}, ids_{id_} {}
+      : id_{base::random_id()}, owner_{base::owner_id(application, base::host_name(), id_)}, ids_{id_} {}
 
   /// application:host:pid:id
   const std::string& owner() const noexcept { return owner_; }

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/start_thread.hpp"
+
 namespace rowlock::inline v1::recipes {
 
 namespace {
@@ -39,7 +41,7 @@ std::optional<error> failure_of_release(held_lock& lock) noexcept try {
 }  // namespace
 
 database_threads::database_threads(std::size_t number) : all_(number) {
-  for (auto& each : all_) each.thread = std::jthread{[&each](const std::stop_token& stop) { each.run(stop); }};
+  for (auto& each : all_) each.thread = base::start_thread([&each](const std::stop_token& stop) { each.run(stop); });
 }
 
 void database_threads::tell(std::size_t database, errand what) {

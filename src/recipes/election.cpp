@@ -13,6 +13,7 @@
 #include "api/inside.hpp"
 #include "base/boot_clock.hpp"
 #include "base/guarded.hpp"
+#include "base/start_thread.hpp"
 #include "base/waits.hpp"
 #include "core/checks.hpp"
 
@@ -218,7 +219,7 @@ election::observation election::observe(observer changed) {
       new observation::state{s.client, s.name, s.options.look_every, std::move(changed)}}};
   auto& started = *out.state_;
   const auto thread = started.thread.lock();  // before its first callback may stop it
-  *thread = std::jthread{[&started](const std::stop_token& stop) { started.run(stop); }};
+  *thread = base::start_thread([&started](const std::stop_token& stop) { started.run(stop); });
   return out;
 }
 

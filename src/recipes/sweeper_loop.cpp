@@ -10,6 +10,7 @@
 
 #include "base/boot_clock.hpp"
 #include "base/jitter.hpp"
+#include "base/start_thread.hpp"
 #include "base/text.hpp"
 #include "base/waits.hpp"
 #include "core/checks.hpp"
@@ -39,7 +40,7 @@ sweeper_loop::sweeper_loop(std::shared_ptr<engine::client_core> of, const sweepe
 }
 
 void sweeper_loop::start() {
-  *thread_.lock() = std::jthread{[this] { run(); }};
+  *thread_.lock() = base::start_thread([this] { run(); });
 }
 
 // Nobody waits for the database: if the lock is not released, its lease ends.

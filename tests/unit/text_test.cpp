@@ -5,8 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/ids.hpp"
+
 namespace {
 
+namespace base = rowlock::base;
 using namespace std::string_view_literals;
 using rowlock::base::is_plain_text;
 using rowlock::base::is_utf8;
@@ -73,6 +76,14 @@ TEST(percent_decoded, replaces_escapes) {
 
 TEST(percent_decoded, refuses_broken_ones) {
   for (const auto text : {"%", "a%2", "%zz", "%2g"}) EXPECT_EQ(percent_decoded(text), std::nullopt) << text;
+}
+
+TEST(owner_test, is_text_whatever_the_host_is_called) {
+  EXPECT_TRUE(base::owner_id("app", "db1.example", "0123").starts_with("app:db1.example:"));
+  EXPECT_TRUE(base::owner_id("app", "caf\xc3\xa9", "0123").starts_with("app:caf\xc3\xa9:"));
+  const auto odd = base::owner_id("app", "caf\xe9\xff.1", "0123");
+  EXPECT_TRUE(odd.starts_with("app:caf??.1:")) << odd;
+  EXPECT_TRUE(base::is_plain_text(odd));
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 #include <mutex>
 #include <new>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/start_thread.hpp"
 #include "base/waits.hpp"
 #include "driver/failure_meaning.hpp"
 
@@ -78,7 +78,7 @@ void leave_behind(straggler one) {
 }
 
 std::jthread start(const std::shared_ptr<attempt>& one, std::function<void(const std::stop_token&)> what) try {
-  return std::jthread{[one, what = std::move(what)](const std::stop_token& given_up) mutable {
+  return base::start_thread([one, what = std::move(what)](const std::stop_token& given_up) mutable {
     std::exception_ptr failure;
     try {
       what(given_up);
@@ -87,9 +87,9 @@ std::jthread start(const std::shared_ptr<attempt>& one, std::function<void(const
     }
     what = nullptr;  // an object that was made too late is destroyed before the end is told
     one->end(std::move(failure));
-  }};
-} catch (const std::system_error& e) {
-  throw not_connected(errc::connection_failed, std::string{"the thread that connects cannot be started: "} + e.what());
+  });
+} catch (const error& e) {
+  throw not_connected(errc::connection_failed, e.what());
 }
 
 }  // namespace

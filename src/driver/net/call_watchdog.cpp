@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/boot_clock.hpp"
+#include "base/start_thread.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -32,7 +33,7 @@ call_watchdog::reason call_watchdog::call::end() noexcept {
 
 void call_watchdog::add(call& c) {
   const std::lock_guard lock{mutex_};
-  if (!thread_.joinable()) thread_ = std::jthread{[this](const std::stop_token& stop) { watch(stop); }};
+  if (!thread_.joinable()) thread_ = base::start_thread([this](const std::stop_token& stop) { watch(stop); });
   c.is_listed_ = true;
   c.after_ = first_;
   if (first_ != nullptr) first_->before_ = &c;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
+#include "base/start_thread.hpp"
 #include "core/lease.hpp"
 #include "strategy/for_update.hpp"
 
@@ -25,7 +26,7 @@ constexpr duration first_look = 50ms;
 void transaction_heartbeat::start() {
   const auto state = state_.lock();
   if (state->is_stopped || state->thread.joinable()) return;
-  state->thread = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+  state->thread = base::start_thread([this](const std::stop_token& stop) { run(stop); });
 }
 
 void transaction_heartbeat::attend(const lease_ptr& a) {
