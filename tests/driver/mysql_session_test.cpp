@@ -126,7 +126,9 @@ TEST(mysql_errors, say_what_now) {
         expected{1054, errc::schema_older, false, false}, expected{1142, errc::permission_denied, false, false},
         expected{1045, errc::permission_denied, false, true}, expected{1049, errc::schema_missing, false, false},
         expected{1290, errc::connection_failed, true, true}, expected{1040, errc::connection_failed, true, true},
-        expected{1047, errc::connection_failed, true, true}, expected{1180, errc::connection_failed, true, true},
+        expected{1047, errc::connection_failed, true, true}, expected{1461, errc::connection_failed, true, false},
+        expected{1037, errc::connection_failed, true, true}, expected{1038, errc::connection_failed, true, true},
+        expected{1135, errc::connection_failed, true, true}, expected{1180, errc::connection_failed, true, true},
         expected{2013, errc::connection_failed, true, true}, expected{1927, errc::connection_failed, true, true},
         expected{1064, errc::database_error, false, false}}) {
     const auto found =

@@ -737,6 +737,8 @@ INSTANTIATE_TEST_SUITE_P(
                     expected_error{"", "55P03", errc::call_timed_out, true, false},
                     expected_error{"", "57014", errc::call_timed_out, true, false},
                     expected_error{"", "53100", errc::connection_failed, true, false},
+                    expected_error{"", "53200", errc::connection_failed, true, true},
+                    expected_error{"", "54000", errc::connection_failed, true, false},
                     expected_error{"", "0A000", errc::database_error, false, true},
                     expected_error{"", "25006", errc::connection_failed, true, true},
                     expected_error{"SELECT 1 / 0", "22012", errc::database_error, false, false},

@@ -1,7 +1,9 @@
 #include <optional>
 #include <stop_token>
+#include <utility>
 
 #include "server/server_test.hpp"
+#include "support/slowness.hpp"
 
 // What an administrator of MySQL or MariaDB has set for everybody.
 
@@ -47,6 +49,30 @@ TEST_F(global_option, of_a_log_that_is_not_synced_is_warned_of) {
   const auto log = db().set_default("innodb_flush_log_at_trx_commit", "2");
   connect_to(db().url(), {.observer = told.observer()}).close();
   EXPECT_TRUE(told.warned("innodb_flush_log_at_trx_commit"));
+}
+
+TEST_F(global_option, of_no_more_prepared_statements_costs_no_lock) {
+  connect().close();
+  const auto none = db().set_default("max_prepared_stmt_count", "0");
+  auto locks = connect_to(db().url());
+  auto other = connect_to(db().url());
+  auto held = locks.acquire("orders/42", {.lease = brisk_lease});
+  EXPECT_TRUE(is_held_by("orders/42", held));
+  EXPECT_TRUE(is_renewed("orders/42"));
+  EXPECT_FALSE(other.try_acquire("orders/42"));
+  background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", {}, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  EXPECT_FALSE(held.lost().stop_requested());
+  const auto token = held.token();
+  held.release();
+  EXPECT_GT(waiter.get().token(), token);
+  EXPECT_EQ(locks.acquire_all({"a", "b", "c"}).size(), 3U);
+  const auto reader = locks.acquire_shared("shelf");
+  EXPECT_TRUE(other.try_acquire_shared("shelf"));
+  EXPECT_EQ(other.list("shelf").size(), 1U);
+  EXPECT_TRUE(locks.try_acquire("row", {.strategy = strategy::for_update}));
+  EXPECT_TRUE(locks.try_acquire("version", {.strategy = strategy::version_cas}));
+  EXPECT_TRUE(locks.stats().errors.empty());
 }
 
 }  // namespace

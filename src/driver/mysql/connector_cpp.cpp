@@ -28,9 +28,19 @@ namespace rowlock::inline v1::driver {
 
 namespace {
 
+/// The driver, made without a change of what the program does with SIGPIPE, which the client library ignores from then
+/// on.
+sql::Driver& make_driver() {
+  struct sigaction before {};
+  ::sigaction(SIGPIPE, nullptr, &before);
+  auto* const made = sql::mysql::get_driver_instance();
+  ::sigaction(SIGPIPE, &before, nullptr);
+  return *made;
+}
+
 /// Announces each thread to the connector the first time, and its end.
 sql::Driver& driver_in_this_thread() {
-  static sql::Driver& the = *sql::mysql::get_driver_instance();
+  static sql::Driver& the = make_driver();
   // Without a destructor, so that even later calls, when the program ends, can read it.
   static thread_local bool is_announced = false;
   struct farewell {
@@ -49,20 +59,23 @@ sql::Driver& driver_in_this_thread() {
   return the;
 }
 
-/// OpenSSL may write to a socket that was shut down, which raises SIGPIPE, and the signal would end the program.
-class without_sigpipe {
+/// Keeps signals from this thread, but those that it causes by a fault. A handler would interrupt a read, which ends a
+/// call over TLS as if its time were over. OpenSSL may write to a socket that was shut down, which raises SIGPIPE, and
+/// would end the program.
+class without_signals {
  public:
-  without_sigpipe() noexcept {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
+  without_signals() noexcept {
     was_pending_ = is_pending();
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    pthread_sigmask(SIG_BLOCK, &those_of_others(), &before_);
   }
-  without_sigpipe(const without_sigpipe&) = delete;
-  without_sigpipe& operator=(const without_sigpipe&) = delete;
-  ~without_sigpipe() {
+  without_signals(const without_signals&) = delete;
+  without_signals& operator=(const without_signals&) = delete;
+  ~without_signals() {
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
     const timespec at_once{};
-    if (!was_pending_ && is_pending()) sigtimedwait(&pipe_, nullptr, &at_once);
+    if (!was_pending_ && is_pending()) sigtimedwait(&pipe, nullptr, &at_once);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
@@ -72,8 +85,16 @@ class without_sigpipe {
     sigpending(&pending);
     return sigismember(&pending, SIGPIPE) == 1;
   }
+  static const sigset_t& those_of_others() noexcept {
+    static const sigset_t all = [] {
+      sigset_t out;
+      sigfillset(&out);
+      for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&out, fault);
+      return out;
+    }();
+    return all;
+  }
 
-  sigset_t pipe_{};
   sigset_t before_{};
   bool was_pending_ = false;
 };
@@ -81,7 +102,7 @@ class without_sigpipe {
 /// An object of this is in every function that calls the connector.
 struct calling {
   calling() { driver_in_this_thread(); }
-  const without_sigpipe guard{};
+  const without_signals guard{};
 };
 
 bool is_about_integer(int type) {
@@ -269,6 +290,16 @@ connector_connection::~connector_connection() {
 }
 
 void connector_connection::execute(const std::string& sql, std::vector<row>& to) { implementation_->execute(sql, to); }
+
+std::uint64_t connector_connection::execute_with_types(const std::string& sql, std::vector<row>& to) {
+  const calling about_to;
+  const std::unique_ptr<sql::Statement> sent{implementation_->get().createStatement()};
+  if (!sent->execute(sql)) return sent->getUpdateCount();
+  const std::unique_ptr<sql::ResultSet> found{sent->getResultSet()};
+  const auto is_integer = integers_of(*found);
+  while (found->next()) read_row(*found, is_integer, to.emplace_back());
+  return 0;
+}
 
 // By their number: to the connector, a statement without rows looks like the end.
 void connector_connection::execute_together(const std::string& all, std::vector<row>& to, std::size_t& carried_out) {

@@ -44,6 +44,8 @@ class connector_connection {
 
   /// Rows are text, or NULL.
   void execute(const std::string& sql, std::vector<row>& to);
+  /// Rows are as those of a prepared statement. Answers how many rows were changed if the statement gives no rows.
+  std::uint64_t execute_with_types(const std::string& sql, std::vector<row>& to);
   /// Sends statements together, with ";\n" between them: the server carries out one after the other, up to the first
   /// that fails. How many rows one has changed is not told.
   void execute_together(const std::string& all, std::vector<row>& to, std::size_t& carried_out);

@@ -221,9 +221,19 @@ std::uint64_t mysql_session::execute(const std::string& text, const request& val
   in_order.reserve(s.of.arguments.size());
   for (const std::size_t place : s.of.arguments) in_order.push_back(&values.at(place));
   return call(why, until, [&] {
-    if (!s.prepared) s.prepared = connection_->prepare(s.of.sql);
+    if (!s.prepared) s.prepared = prepare_if_there_is_room(s.of.sql);
+    if (!s.prepared) return connection_->execute_with_types(with_literals(s.of.numbered, values), to);
     return s.prepared->execute(in_order, to);
   });
+}
+
+// nullptr: the server has as many prepared statements as it may have, of all its clients.
+std::unique_ptr<connector_connection::statement> mysql_session::prepare_if_there_is_room(const std::string& sql) try {
+  return connection_->prepare(sql);
+} catch (const std::exception& e) {
+  const auto what = sql_failure_of(e);
+  if (!what || what->code != mysql_code::too_many_statements) throw;
+  return nullptr;
 }
 
 // nullopt: the server has undone it because of a conflict.

@@ -88,6 +88,7 @@ class mysql_session final : public session {
   std::vector<row> simple(const std::string& sql, const purpose& why, const limits& until);
   std::uint64_t execute(const std::string& text, const request& values, const purpose& why, const limits& until,
                         std::vector<row>& to);
+  std::unique_ptr<connector_connection::statement> prepare_if_there_is_room(const std::string& sql);
   std::optional<std::uint64_t> execute_unless_in_conflict(const std::string& text, const request& values,
                                                           const purpose& why, const limits& until,
                                                           std::vector<row>& to);

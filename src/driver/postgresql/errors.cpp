@@ -23,7 +23,10 @@ meaning meaning_of_class(std::string_view state, bool writing) {
   const auto kind = state.substr(0, 2);
   if (kind == "08") return lost(writing);
   if (kind == "28") return unusable(errc::permission_denied);
-  if (kind == "53") return retryable(errc::connection_failed);
+  // Limits that pass: another session may be within them.
+  if (state == "53200")
+    return {.code = errc::connection_failed, .says = {.retryable = true, .connection_unusable = true}};
+  if (kind == "53" || state == "54000") return retryable(errc::connection_failed);
   return {};
 }
 
