@@ -20,12 +20,12 @@ namespace rowlock::command {
 namespace {
 
 struct order {
-  enum class kind : std::uint8_t { start, signal, end, end_later } what{};
-  std::int64_t number = 0;  // the token, or the signal
+  enum class kind : std::int64_t { start, signal, end, end_later } what{};  // no padding: it is sent as it is
+  std::int64_t number = 0;                                                  // the token, or the signal
 };
 
 struct report {
-  enum class kind : std::uint8_t { started, not_started, over } what{};
+  enum class kind : int { started, not_started, over } what{};
   int number = 0;  // the command's process id, negative on a terminal; why exec failed; or the exit status
 };
 
