@@ -1,5 +1,6 @@
 #include <rowlock/transaction.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -32,7 +33,19 @@ struct optimism::state {
   int tries = 1;
   attempt run{};
   std::optional<std::int64_t> version{};  // that was seen in this try
+  engine::lease_ptr kept{};               // under which this try cannot be disturbed
+
+  void give_back() noexcept {
+    if (kept) client->transactions.give_back(std::exchange(kept, nullptr));
+  }
 };
+
+namespace {
+
+// After so many tries that others have disturbed, the next has the name to itself.
+constexpr int patient_tries = 3;
+
+}  // namespace
 
 optimism::optimism(client& locks, const lock_name& name, const retry_options& options) {
   core::check(options);
@@ -43,21 +56,30 @@ optimism::optimism(client& locks, const lock_name& name, const retry_options& op
       state{.client = std::move(client), .name = name, .options = options, .deadline = deadline});
 }
 
-optimism::~optimism() = default;
+optimism::~optimism() {
+  if (state_) state_->give_back();
+}
 
 attempt optimism::current() const noexcept { return state_->run; }
 
 bool optimism::see(caller_transaction& tx) {
+  if (state_->kept) {
+    state_->client->transactions.see_kept(tx);
+    state_->version = 0;
+    return true;
+  }
   state_->version = state_->client->transactions.see(tx, state_->name);
   return state_->version.has_value();
 }
 
 bool optimism::set(caller_transaction& tx) {
+  if (state_->kept) return state_->client->transactions.set_kept(tx, state_->kept);
   return state_->client->transactions.set(tx, state_->name, state_->version.value_or(0));
 }
 
 void optimism::again() {
   auto& s = *state_;
+  s.give_back();
   if (s.version.has_value()) ++s.run.number;
   const auto give_up = [&](const std::string& why) {
     throw error{errc::contention,
@@ -67,7 +89,12 @@ void optimism::again() {
   const auto next = base::later(base::now(), core::conflict_pause(s.tries++, base::jitter()));
   if (next >= s.deadline) give_up("when the time limit had passed");
   s.version.reset();
-  s.client->transactions.pause_until(next);
+  if (s.tries > patient_tries) {
+    const auto longest = base::later(base::now(), s.client->options().call_timeout);
+    s.kept = s.client->transactions.keep(s.name, std::min(s.deadline, longest));
+  } else {
+    s.client->transactions.pause_until(next);
+  }
 }
 
 bool optimism::is_conflict(const std::exception& e) noexcept {

@@ -59,8 +59,12 @@ class acquire_machine {
 
   void was_refused(const retry_backoff::refusal& why, base::instant now, double jitter) {
     is_told_ = false;
+    unleased_ = why.left || why.is_free ? 0 : unleased_ + 1;
     backoff_.was_refused(why, now, jitter);
   }
+  /// Whether the name is held without a lease, as by a transaction: a refusal alone may be about a row that somebody
+  /// changes just then.
+  bool is_behind_transaction() const noexcept { return unleased_ >= 3; }
   /// Rethrows what waiting does not mend.
   void failed(const error& e, bool is_stopped, bool holds_by_transaction, base::instant now, double jitter);
 
@@ -75,6 +79,7 @@ class acquire_machine {
 
   retry_backoff backoff_;
   const base::instant patient_until_;
+  int unleased_ = 0;  // refusals, the last ones
   bool is_first_ = false;
   bool is_told_ = false;  // that it may be worth while, and has not tried since
 };

@@ -83,6 +83,8 @@ class ROWLOCK_EXPORT enlisted_transaction {
   virtual std::optional<lock_view> see(const enlisted_target& /*at*/) { return std::nullopt; }
   /// Begins the compare-and-set, where see() does not. false: it is not in the client's installation.
   virtual bool begin_optimistically(std::string_view /*installation*/) { return true; }
+  /// Ends it without set(): after this nothing of it is left. Throws if it is not the same transaction any more.
+  virtual void end_optimistically() {}
   /// Changes the version if the row is vacant and still has this one.
   virtual enlisted_result set(const enlisted_target& at, std::int64_t version) = 0;
 };

@@ -88,7 +88,7 @@ class ROWLOCK_EXPORT mysql_attempt {
 /// - errc::deadlock: each of two transactions waits for what the other has locked
 /// - errc::connection_failed
 ///
-/// Threads: the caller's, as for any use of the connection. While a lease has the name, the call polls. While a
+/// Threads: the caller's, as for any use of the connection. While a lease has the name, the call queues. While a
 /// transaction has it and a second or more is left, the call waits in the database, unless `stop` can be requested:
 /// then it polls.
 inline transaction_lock lock_in(sql::Connection& tx, client& locks, const lock_name& name,

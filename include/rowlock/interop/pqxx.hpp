@@ -152,8 +152,8 @@ inline bool is_libpqxx_conflict(const std::exception& e) {
 /// - errc::deadlock: each of two transactions waits for what the other has locked
 /// - errc::connection_failed
 ///
-/// Threads: the caller's, as for any use of the transaction. While a lease has the name, the call polls; while a
-/// transaction has it, the call waits in the database.
+/// Threads: the caller's, as for any use of the transaction. While a lease has the name, the call waits in
+/// the queue (above READ COMMITTED it polls); while a transaction has it, the call waits in the database.
 ///
 /// A pqxx::nontransaction does not compile: it would release the lock at once.
 inline transaction_lock lock_in(pqxx::dbtransaction& tx, client& locks, const lock_name& name,

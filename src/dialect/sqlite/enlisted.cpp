@@ -12,11 +12,11 @@ namespace {
 constexpr std::string_view await_here = "UPDATE rowlock_lock SET version = version WHERE 0";
 
 constexpr std::string_view see_here =
-    "SELECT version, owner IS NULL, expires_at, liveness FROM rowlock_lock WHERE name = ?1";
+    "SELECT version, owner IS NULL, expires_at, liveness, acquisition FROM rowlock_lock WHERE name = ?1";
 
 constexpr std::string_view take_here =
     "INSERT INTO rowlock_lock (name, version, expires_at) VALUES (?1, 0, 0) "
-    "RETURNING version, owner IS NULL, expires_at, liveness";
+    "RETURNING version, owner IS NULL, expires_at, liveness, acquisition";
 
 // RETURNING would cost more than the rest.
 constexpr std::string_view take_vacant_here =

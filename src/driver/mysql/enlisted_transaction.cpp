@@ -179,15 +179,15 @@ bool mysql_enlisted::begin_optimistically(std::string_view installation) {
   return !found.empty() && text(found[0].at(0)) == installation;
 }
 
+void mysql_enlisted::end_optimistically() try { tx_.execute(optimism_end, {}); } catch (const error& e) {
+  if (e.native_code() != no_such_savepoint) throw;
+  throw error{errc::wrong_transaction_state,
+              "the transaction was ended while the body ran: by the body, or by the server after a deadlock whose "
+              "error the body caught; let such errors leave the body"};
+}
+
 enlisted_result mysql_enlisted::set(const enlisted_target& at, std::int64_t version) {
-  try {
-    tx_.execute(optimism_end, {});
-  } catch (const error& e) {
-    if (e.native_code() != no_such_savepoint) throw;
-    throw error{errc::wrong_transaction_state,
-                "the transaction was ended while the body ran: by the body, or by the server after a deadlock whose "
-                "error the body caught; let such errors leave the body"};
-  }
+  end_optimistically();
   const std::array<argument, 2> asked{at.name, version};
   const auto found = tx_.execute(texts_.set, asked);
   if (found.empty()) return enlisted_result::busy;

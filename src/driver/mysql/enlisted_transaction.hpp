@@ -21,6 +21,7 @@ class mysql_enlisted final : public enlisted_transaction {
   lock_view take(const enlisted_target& at, const take_options& how) override;
   enlisted_result pin(const enlisted_target& at, std::string_view acquisition, duration lease) override;
   bool begin_optimistically(std::string_view installation) override;
+  void end_optimistically() override;
   enlisted_result set(const enlisted_target& at, std::int64_t version) override;
 
  private:

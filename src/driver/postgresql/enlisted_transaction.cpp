@@ -314,6 +314,8 @@ bool postgresql_enlisted::begin_optimistically(std::string_view installation) {
   return number(tx_.execute(optimism_begin + with_literals(texts_->installation, asked), {}).at(0).at(0)) == 1;
 }
 
+void postgresql_enlisted::end_optimistically() { tx_.execute(optimism_end, {}); }
+
 enlisted_result postgresql_enlisted::set(const enlisted_target& at, std::int64_t version) {
   const std::array<argument, 3> asked{at.name, at.installation, version};
   const auto found = tx_.execute(optimism_end + with_literals(texts_->set, asked), {}).at(0);

@@ -106,7 +106,7 @@ row sqlite_enlisted::find(const enlisted_target& at) {
   return std::move(found.at(0));
 }
 
-// version, vacant, expires_at, liveness
+// version, vacant, expires_at, liveness, acquisition
 bool sqlite_enlisted::is_free(const row& found, std::int64_t clock) const {
   if (number(found.at(1)) == 1) return true;
   if (const auto expires_at = number(found.at(2))) return *expires_at <= clock;
@@ -122,7 +122,8 @@ lock_view sqlite_enlisted::take(const enlisted_target& at, const take_options& h
   const auto clock = clock_now();
   if (change_vacant(at, clock, how.note, clock, clock)) return {.what = enlisted_result::locked, .version = clock};
   const auto found = find(at);
-  if (!is_free(found, clock)) return {};
+  const bool is_released = !how.released.empty() && text(found.at(4)) == how.released;
+  if (!is_released && !is_free(found, clock)) return {};
   const auto version = std::max(number(found.at(0)).value_or(0) + 1, clock);
   change(at, version, how.note, clock);
   return {.what = enlisted_result::locked, .version = version};

@@ -35,6 +35,7 @@ struct acquire_request {
   local_wait_queue::waiter* waiter = nullptr;  ///< once it waits
   bool gives_way = false;                      ///< to other clients that have waited longer, this time
   wanted_set* set = nullptr;                   ///< of which it is the name to wait for
+  bool is_for_transaction = false;             ///< of the caller's, which itself waits for another transaction
 
   /// The same of another name, by itself.
   acquire_request of(const lock_name& other) const {

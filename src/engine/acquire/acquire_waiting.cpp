@@ -127,6 +127,10 @@ lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& m
           return lease;
         }
         if (what.has_moved()) return nullptr;
+        if (what.is_for_transaction && machine.is_behind_transaction()) {
+          queued.leave();
+          return nullptr;
+        }
         wakeups_.look_sooner();
         step = machine.in_queue(base::now(), position_of(what, offer));
         break;

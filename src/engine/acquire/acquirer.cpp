@@ -46,6 +46,12 @@ lease_ptr acquirer::try_for_client(const lock_name& name, const lock_options& op
                  stop);
 }
 
+lease_ptr acquirer::keep_for_transaction(const lock_name& name, const lock_options& options, const holder& by,
+                                         duration wait, const std::stop_token& stop) {
+  return acquire({.name = name, .options = options, .by = by, .is_reentrant = false, .is_for_transaction = true}, wait,
+                 stop);
+}
+
 lease_ptr acquirer::acquire(const acquire_request& what, duration wait, const std::stop_token& stop) {
   core::check(what.options);
   core::check(what.share, what.options);
@@ -90,6 +96,7 @@ acquirer::attempt_result acquirer::try_once(const acquire_request& what, const d
         if (result.answer.is_shared && what.waiter != nullptr)
           result.answer.left = locks_.left_of_shares(what.name, result.answer.left, until);
         if (!is_marked(what, result.answer, until)) return false;
+        if (what.is_for_transaction && locks_.was_given_up(result.answer.holding)) return true;
         out.why = {.left = result.answer.left,
                    .is_free = result.answer.what == strategies::verdict::behind,
                    .is_behind = result.answer.is_behind,

@@ -55,6 +55,10 @@ class acquirer {
                                      const std::optional<holder>& by, duration wait, const std::stop_token& stop);
   /// The same, once, for the client itself: it is not reported and not counted.
   lease_ptr try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop);
+  /// A lease of the client itself, by which it keeps the name for a transaction of the caller's. It is waited for in
+  /// turn. nullptr: busy until then, stopped, or a transaction has the name.
+  lease_ptr keep_for_transaction(const lock_name& name, const lock_options& options, const holder& by, duration wait,
+                                 const std::stop_token& stop);
 
  private:
   using combined_try = combined_verb<strategies::acquire_args, strategies::answer>;

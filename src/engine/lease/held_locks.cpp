@@ -32,8 +32,10 @@ duration left_of(const lease_state& a) noexcept { return std::max(a.deadline() -
 
 }  // namespace
 
-held_locks::held_locks(gateway& db, local_wait_queue& queue, release_notices& notices, maintenance& on)
+held_locks::held_locks(gateway& db, const identity& who, local_wait_queue& queue, release_notices& notices,
+                       maintenance& on)
     : db_{db},
+      who_{who},
       notices_{notices},
       maintenance_{on},
       handover_{db, queue, registry_},
@@ -90,6 +92,17 @@ void held_locks::release_soon(const lease_ptr& a) noexcept {
   if (db_.is_foreign() || !registry_.drop(*a)) return;
   if (a->release(base::now())) return release_later(*a);
   if (a->take_unfired()) watchdog_.fire({a});
+}
+
+void held_locks::leave_to_transaction(const lease_ptr& a, duration after) noexcept try {
+  if (!registry_.drop(*a)) return;
+  a->release(base::now());
+  auto e = reconciler_.entry_for(*a);
+  e.next = base::later(e.next, after);
+  e.tells_if_gone = true;
+  reconciler_.add(std::move(e));
+  handover_.not_here(a->name);
+} catch (const std::exception&) {  // out of memory: its lease ends
 }
 
 void held_locks::release_later(const lease_state& a) {

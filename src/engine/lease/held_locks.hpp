@@ -27,12 +27,14 @@ namespace rowlock::inline v1::engine {
 /// The locks of a client, from their grant until they are released or lost.
 class held_locks final : private lease_listener, private watchdog::listener, private store::release_observer {
  public:
-  held_locks(gateway& db, local_wait_queue& queue, release_notices& notices, maintenance& on);
+  held_locks(gateway& db, const identity& who, local_wait_queue& queue, release_notices& notices, maintenance& on);
 
   /// Before the maintenance thread starts.
   void start();
   lock_registry& registry() noexcept { return registry_; }
   reconciler& unresolved_ones() noexcept { return reconciler_; }
+  /// Whether this client has released it, or never relied on it; it is in the row because a transaction pins it.
+  bool was_given_up(std::string_view acquisition) { return who_.made(acquisition) && !registry_.find(acquisition); }
   handover& handing_over() noexcept { return handover_; }
   /// Before a lock is asked for that is held by a transaction. Throws if there is no thread to be had.
   void prepare_transactions() { heartbeat_.start(); }
@@ -49,6 +51,9 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   void release(const lease_ptr& a);
   /// Without waiting for the database.
   void release_soon(const lease_ptr& a) noexcept;
+  /// One that the client has kept for a transaction of the caller's, which has its row locked now or does not need it.
+  /// It is released after that time. How the transaction ends is looked for, so that waiters are told.
+  void leave_to_transaction(const lease_ptr& a, duration after) noexcept;
   void extend(const lease_ptr& a, duration ttl);
   /// Takes off what dead sharers of the name have left. true: there is room. If that fails, the name is as taken as it
   /// was.
@@ -103,6 +108,7 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   std::vector<unresolved> give_up(const std::vector<lease_ptr>& all, loss_reason why, const driver::limits& until);
 
   gateway& db_;
+  const identity& who_;
   combined_verb<store::lease_ref, store::release_outcome> release_{
       purpose::releasing,
       [this](const store::access& db, std::span<const store::lease_ref> batch) {

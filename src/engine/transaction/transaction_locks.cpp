@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -25,6 +26,16 @@ using store::field;
 constexpr duration longest_wait_outside = 2s;
 // Other programs that make a row commit at once.
 constexpr duration longest_wait_for_making = 1s;
+// Of the client itself, until the transaction has the row locked. Others see it for so long after that, and then what
+// they see of every transaction.
+constexpr duration length_of_kept_lease = 1s;
+// For so long it is left alone if the transaction fails: the next attempt, at once, takes the row from it, and does not
+// find that it has changed since what it has read first.
+constexpr duration time_to_begin_again = 250ms;
+// The same for optimistically(). In a file it cannot be renewed while the body runs.
+constexpr duration length_of_optimists_lease = 5s;
+// A name that was released so lately is likely to be taken before a transaction has the file's write lock.
+constexpr duration lately = 100ms;
 // How long a statement may wait in the database if the caller may stop it.
 constexpr duration longest_deaf_wait = 200ms;
 
@@ -66,8 +77,10 @@ auto in_transaction(Use use) try {
 struct transaction_locks::cleared {
   bool is_free = false;
   bool is_shared = false;
+  bool is_given_up = false;        ///< it is this client's, which does not rely on it
   bool is_locked = false;          ///< by a transaction
   bool is_missing = false;         ///< and could not be made just now
+  bool is_kept = false;            ///< by a lease of this client that was for a transaction: nobody works under it
   std::optional<duration> left{};  ///< of the holder's lease
   std::int64_t version = 0;        ///< of a vacant row
   std::string released{};          ///< an acquisition that this client has released and somebody's transaction pins
@@ -80,6 +93,7 @@ struct transaction_locks::progress {
   core::retry_backoff backoff;
   std::stop_token stop;
   bool has_asked = false;  ///< in the transaction
+  bool is_leased = false;  ///< by another, when it was seen last
   duration in_database{};  ///< about how long it may wait there
   /// Since when it waits for a transaction that pins what this client has released.
   std::optional<base::instant> pinned_since{};
@@ -127,11 +141,88 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
       if (is_last || wait) return std::nullopt;
       throw cannot_be_released(name);
     }
-    db_.pause_until(so_far.backoff.next_try(), stop);
+    // What waits in a queue changes the row, if not its holder: PostgreSQL does not let a snapshot pass that.
+    if (so_far.is_leased && !in->takes_snapshot()) {
+      if (auto locked = take_in_turn(*in, name, options, so_far)) return locked;
+    } else {
+      db_.pause_until(so_far.backoff.next_try(), stop);
+    }
     db_.check_usable();
     so_far.in_database = deadline - base::now();
     if (stop.stop_possible()) so_far.in_database = std::min(so_far.in_database, longest_deaf_wait);
   }
+}
+
+/// The lease of the client itself by which it keeps a name for a transaction.
+class transaction_locks::kept_name {
+ public:
+  kept_name(held_locks& in, lease_ptr lease) : in_{in}, lease_{std::move(lease)} {}
+  kept_name(const kept_name&) = delete;
+  kept_name& operator=(const kept_name&) = delete;
+  ~kept_name() {
+    if (!lease_) return;
+    const bool begins_again = std::uncaught_exceptions() > exceptions_;
+    in_.leave_to_transaction(lease_, begins_again ? time_to_begin_again : duration::zero());
+  }
+  const lease_ptr& operator*() const noexcept { return lease_; }
+
+ private:
+  held_locks& in_;
+  const lease_ptr lease_;
+  const int exceptions_ = std::uncaught_exceptions();
+};
+
+// Granted by a release wherever a waiter is told of that, or waits in turn.
+lease_ptr transaction_locks::keep(const lock_name& name, lock_options how, const holder& by, base::instant until,
+                                  const std::stop_token& stop) {
+  if (!driver::reaches_waiters(db_.database().news())) how.fairness = fairness::fifo;
+  return acquirer_.keep_for_transaction(name, how, by, until - base::now(), stop);
+}
+
+// Where leases are granted and released, a name is vacant for moments only. So the client waits in turn for a lease of
+// its own, as any waiter, and the transaction takes the row from that: nobody else can have it in between. Nobody works
+// under that lease, so there is nothing that a snapshot could miss but what was done before its grant.
+std::optional<transaction_lock> transaction_locks::take_in_turn(driver::enlisted_transaction& in, const lock_name& name,
+                                                                const lock_in_options& options, progress& so_far) {
+  const kept_name kept{locks_,
+                       keep(name, {.lease = length_of_kept_lease, .note = options.note},
+                            options.as ? *options.as : holder::this_thread(), so_far.backoff.deadline(), so_far.stop)};
+  if (!*kept) return std::nullopt;
+  note_kept(**kept);
+  return take_kept(in, **kept, options, so_far);
+}
+
+void transaction_locks::note_kept(const lease_state& kept) {
+  constexpr std::size_t most = 1000;
+  const auto all = kept_.lock();
+  if (all->size() == most) all->clear();  // then a name that a savepoint gave back is busy for the rest of that lease
+  all->insert_or_assign(std::string{kept.name.view()}, kept.id);
+}
+
+// What a transaction took from the client's own lease, and gave back by rolling back to a savepoint, is that lease's
+// again: nobody relies on it.
+std::string transaction_locks::left_to_transactions(const lock_name& name) {
+  const auto all = kept_.lock();
+  const auto found = all->find(std::string{name.view()});
+  return found == all->end() ? std::string{} : std::string{found->second.text()};
+}
+
+// Somebody may have the row locked just then, or the file.
+std::optional<transaction_lock> transaction_locks::take_kept(driver::enlisted_transaction& in, const lease_state& kept,
+                                                             const lock_in_options& options, progress& so_far) {
+  const auto installation = this->installation();
+  const driver::take_options how{.note = options.note, .released = kept.id.text()};
+  for (int tries = 1; kept.is_held() && !so_far.stop.stop_requested(); ++tries) {
+    so_far.has_asked = true;
+    const auto found =
+        in_transaction([&] { return in.take({.name = kept.name.view(), .installation = installation}, how); });
+    if (found.what == driver::enlisted_result::locked) return transaction_lock{kept.name, fencing_token{found.version}};
+    if (found.what == driver::enlisted_result::elsewhere) settle_installation(installation);
+    if (so_far.is_over()) break;
+    db_.pause_until(base::later(base::now(), core::inconclusive_pause(tries)), so_far.stop);
+    db_.check_usable();
+  }
+  return std::nullopt;
 }
 
 // Of a name that was vacant when it was seen last, the pool would only say that it still is.
@@ -153,14 +244,25 @@ std::optional<transaction_lock> transaction_locks::try_lock_in(driver::enlisted_
   cleared way{.is_free = true};
   const auto look = [&] {
     installation = this->installation();
-    if (in.lets_others_go_on()) way = make_way(name);
+    if (in.lets_others_go_on()) {
+      way = make_way(name);
+    } else {
+      way.released = left_to_transactions(name);
+    }
   };
   if (!so_far.ridden_out(look)) return std::nullopt;
   const auto waited = so_far.backoff.waited(base::now());
+  const bool is_others = !way.is_free && way.released.empty() && !way.is_given_up;
+  const bool is_over = is_others && way.left && *way.left <= duration::zero();
+  so_far.is_leased = (is_others && !is_over) || may_be_taken_first(name, way, so_far);
+  if (so_far.is_leased) contended_.add(name.view());
   if (way.is_missing && (so_far.has_asked || waited > longest_wait_for_making)) throw own_gap(name);
   // A snapshot that is taken now would be older than what the transaction that has the row locked may commit.
   if (way.is_locked && !db_.options().transaction_pooling && waited < longest_wait_outside && in.takes_snapshot())
     if (!so_far.ridden_out([&] { way.is_free = is_locked_by(name, in.session()); })) return std::nullopt;
+  if (so_far.is_leased && way.is_free) return std::nullopt;
+  // It has ended, and cannot be vacated: a transaction has it locked, which may wait for this one.
+  if (is_over && (waited >= longest_wait_outside || !in.keeps_snapshot())) way.is_free = true;
   driver::take_options how{.note = options.note, .released = way.released, .wait = so_far.in_database};
   if (!way.is_free && (way.released.empty() || !may_ask_for_released(in, name, way, how, so_far))) {
     so_far.refused({.left = way.left});
@@ -169,12 +271,22 @@ std::optional<transaction_lock> transaction_locks::try_lock_in(driver::enlisted_
   so_far.has_asked = true;
   const auto found = in_transaction([&] { return in.take({.name = name.view(), .installation = installation}, how); });
   if (found.what == driver::enlisted_result::locked) {
-    vacant_.remember(name);
+    vacant_.remember(name, db_.database().has_row_locks() ? 0 : found.version);
     return transaction_lock{name, fencing_token{found.version}};
   }
   if (found.what == driver::enlisted_result::elsewhere) settle_installation(installation);
+  contended_.add(name.view());
   so_far.refused();
   return std::nullopt;
+}
+
+// In a file the transaction cannot give back the write lock. Where it finds the name taken, its holder can release
+// nothing any more: so a name that others have used just now is kept for it first.
+bool transaction_locks::may_be_taken_first(const lock_name& name, const cleared& way, const progress& so_far) {
+  if (db_.database().has_row_locks() || way.version == 0 || so_far.is_over() || !contended_.may_contain(name.view()))
+    return false;
+  const auto since = std::chrono::system_clock::now().time_since_epoch() - duration{way.version};
+  return since < lately && !vacant_.may_have(name, way.version);
 }
 
 // A transaction pins what this client has released: it has confirmed it before. If that is this transaction, it goes on
@@ -202,7 +314,7 @@ bool transaction_locks::may_ask_for_released(driver::enlisted_transaction& in, c
 bool transaction_locks::is_locked_by(const lock_name& name, std::int64_t session) {
   return db_.run(db_.call_limits(), [&](const store::access& db) {
     const auto row = store::look_at(db, name.view());
-    if (!row || !row->is_free()) return false;
+    if (!row || !(row->is_free() || row->acquisition == left_to_transactions(name))) return false;
     const auto by = store::find_blocker(db, name.view(), false);
     return by && by->session == core::session_number{session};
   });
@@ -222,7 +334,7 @@ transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
     auto found = look_for_way(name, db);
     const bool is_over = found && found->left && *found->left <= duration::zero();
     if (!db_.database().has_row_locks()) return !found || is_over ? cleared{.is_free = true} : *found;
-    if (found && !is_over && found->released.empty()) return *found;
+    if (found && (found->is_kept || (!is_over && found->released.empty()))) return *found;
     const store::arguments asked{{field::name, name.view()},
                                  {field::acquisition, found ? std::string_view{found->released} : std::string_view{}}};
     const auto how = !found ? dialect::verb::make : is_over ? dialect::verb::vacate_expired : dialect::verb::release;
@@ -244,14 +356,15 @@ std::optional<transaction_locks::cleared> transaction_locks::look_for_way(const 
       db.run(tells_of_locks ? dialect::verb::touch : dialect::verb::inspect, {{field::name, name.view()}});
   if (rows.empty()) return std::nullopt;
   const auto row = store::row_state_of(rows[0]);
-  if (row.is_vacant)
-    return cleared{.is_free = true,
-                   .is_locked = tells_of_locks && !rows[0].is_true(field::is_unlocked),
-                   .version = row.token.value()};
+  const bool is_locked = tells_of_locks && !rows[0].is_true(field::is_unlocked);
+  if (row.is_vacant) return cleared{.is_free = true, .is_locked = is_locked, .version = row.token.value()};
+  if (row.acquisition == left_to_transactions(name))
+    return cleared{.is_free = true, .is_locked = is_locked, .is_kept = true, .released = row.acquisition};
   const bool is_over = row.left && *row.left <= duration::zero();
   const auto confirmed_by = locks_.unresolved_ones().permits(row.acquisition, base::now());
   const bool is_released = confirmed_by || (is_over && who_.made(row.acquisition));
   return cleared{.is_shared = row.is_shared(),
+                 .is_given_up = locks_.was_given_up(row.acquisition),
                  .left = row.left,
                  .released = is_released ? row.acquisition : std::string{},
                  .confirmed_by = confirmed_by.value_or(core::session_number::unknown)};
@@ -352,7 +465,7 @@ std::optional<std::int64_t> transaction_locks::see(driver::caller_transaction& t
   if (found) return found->what == driver::enlisted_result::locked ? std::optional{found->version} : std::nullopt;
   const auto way = make_way(name);
   if (!in_transaction([&] { return in->begin_optimistically(installation); })) settle_installation(installation);
-  return way.is_free && !way.is_locked ? std::optional{way.version} : std::nullopt;
+  return way.is_free && !way.is_locked && !way.is_kept ? std::optional{way.version} : std::nullopt;
 }
 
 bool transaction_locks::set(driver::caller_transaction& tx, const lock_name& name, std::int64_t version) {
@@ -362,6 +475,36 @@ bool transaction_locks::set(driver::caller_transaction& tx, const lock_name& nam
       [&] { return db_.database().join(tx)->set({.name = name.view(), .installation = installation}, version); });
   if (found == driver::enlisted_result::elsewhere) settle_installation(installation);
   return found == driver::enlisted_result::locked;
+}
+
+lease_ptr transaction_locks::keep(const lock_name& name, base::instant until) {
+  return keep(name, {.lease = length_of_optimists_lease}, holder::this_thread(), until, {});
+}
+
+void transaction_locks::give_back(const lease_ptr& kept) noexcept try {
+  locks_.release(kept);
+} catch (const std::exception&) {  // it was lost, or is released later
+}
+
+void transaction_locks::see_kept(driver::caller_transaction& tx) {
+  const gateway::call under_way{db_};
+  const auto installation = this->installation();
+  const auto in = db_.database().join(tx);
+  if (!in_transaction([&] { return in->begin_optimistically(installation); })) settle_installation(installation);
+}
+
+// Nobody has had the name since before the transaction began, and the pin keeps it to its end. The version grows when
+// the lease is released.
+bool transaction_locks::set_kept(driver::caller_transaction& tx, const lease_ptr& kept) {
+  const gateway::call under_way{db_};
+  const auto installation = this->installation();
+  const auto in = db_.database().join(tx);
+  const auto found = in_transaction([&] {
+    in->end_optimistically();
+    return in->pin({.name = kept->name.view(), .installation = installation}, kept->id.text(), kept->time_to_live());
+  });
+  if (found == driver::enlisted_result::elsewhere) settle_installation(installation);
+  return found == driver::enlisted_result::locked && kept->is_held_at(base::now());
 }
 
 }  // namespace rowlock::inline v1::engine

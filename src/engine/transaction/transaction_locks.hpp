@@ -7,9 +7,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <unordered_map>
 
 #include "base/guarded.hpp"
+#include "base/recent_names.hpp"
 #include "core/retry_backoff.hpp"
+#include "engine/acquire/acquirer.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/identity.hpp"
 #include "engine/lease/held_locks.hpp"
@@ -22,8 +25,8 @@ namespace rowlock::inline v1::engine {
 /// vacates the row, so that the caller's transaction need only lock a vacant row.
 class transaction_locks {
  public:
-  transaction_locks(gateway& db, identity& who, held_locks& locks, release_notices& notices)
-      : db_{db}, who_{who}, locks_{locks}, notices_{notices} {}
+  transaction_locks(gateway& db, identity& who, held_locks& locks, acquirer& acquiring, release_notices& notices)
+      : db_{db}, who_{who}, locks_{locks}, acquirer_{acquiring}, notices_{notices} {}
 
   /// Without `wait`: as long as it takes; throws cancelled on `stop`. nullopt: busy, or stopped.
   std::optional<transaction_lock> lock_in(driver::caller_transaction& tx, const lock_name& name,
@@ -34,6 +37,13 @@ class transaction_locks {
   std::optional<std::int64_t> see(driver::caller_transaction& tx, const lock_name& name);
   /// false: somebody has had the name since it was seen with that version.
   bool set(driver::caller_transaction& tx, const lock_name& name, std::int64_t version);
+  /// For optimistically(), where others were faster again and again: a lease of the client itself, waited for in turn,
+  /// under which the next attempt cannot be disturbed. nullptr: not until then.
+  lease_ptr keep(const lock_name& name, base::instant until);
+  void give_back(const lease_ptr& kept) noexcept;
+  /// In place of see() and set(), under such a lease. set() pins it to the end of the transaction. false: it was lost.
+  void see_kept(driver::caller_transaction& tx);
+  bool set_kept(driver::caller_transaction& tx, const lease_ptr& kept);
   /// Throws would_deadlock if this holder has the name.
   void refuse_own(const lock_name& name, const holder& by);
   /// Between two attempts of optimistically(): returns early if the client closes.
@@ -42,16 +52,26 @@ class transaction_locks {
  private:
   struct cleared;
   struct progress;
+  class kept_name;
   cleared make_way(const lock_name& name);
   std::optional<cleared> look_for_way(const lock_name& name, const store::access& db);
   bool is_locked_by(const lock_name& name, std::int64_t session);
   bool is_pinned_by(const lock_name& name, std::int64_t sign);
+  void note_kept(const lease_state& kept);
+  std::string left_to_transactions(const lock_name& name);
+  bool may_be_taken_first(const lock_name& name, const cleared& way, const progress& so_far);
   bool may_ask_for_released(driver::enlisted_transaction& in, const lock_name& name, const cleared& way,
                             driver::take_options& how, progress& so_far);
   std::optional<transaction_lock> take_vacant(driver::enlisted_transaction& in, const lock_name& name,
                                               const lock_in_options& options);
   std::optional<transaction_lock> try_lock_in(driver::enlisted_transaction& in, const lock_name& name,
                                               const lock_in_options& options, progress& so_far);
+  lease_ptr keep(const lock_name& name, lock_options how, const holder& by, base::instant until,
+                 const std::stop_token& stop);
+  std::optional<transaction_lock> take_in_turn(driver::enlisted_transaction& in, const lock_name& name,
+                                               const lock_in_options& options, progress& so_far);
+  std::optional<transaction_lock> take_kept(driver::enlisted_transaction& in, const lease_state& kept,
+                                            const lock_in_options& options, progress& so_far);
   bool try_confirm(driver::enlisted_transaction& in, const lease_ptr& a);
   std::string installation();
   void settle_installation(const std::string& supposed);
@@ -61,9 +81,12 @@ class transaction_locks {
   gateway& db_;
   identity& who_;
   held_locks& locks_;
+  acquirer& acquirer_;
   release_notices& notices_;
   base::guarded<std::string> installation_;  // empty: not asked for yet
   vacant_names vacant_;
+  base::recent_names contended_;                                               // in files
+  base::guarded<std::unordered_map<std::string, core::acquisition_id>> kept_;  // for transactions, the last of a name
 };
 
 }  // namespace rowlock::inline v1::engine

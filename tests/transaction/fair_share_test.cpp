@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "support/slowness.hpp"
+#include "transaction/transaction_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// Threads that acquire and release one name again and again, as leases.
+class busy_threads {
+ public:
+  busy_threads(client& locks, int number) {
+    for (int i = 0; i < number; ++i)
+      all_.emplace_back([&locks, this](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          locks.acquire("orders/42").release();
+          ++cycles_;
+        }
+      });
+  }
+  bool are_busy() const { return cycles_ > 20; }
+
+ private:
+  std::atomic<int> cycles_{0};
+  std::vector<std::jthread> all_;
+};
+
+/// Beside leases that come and go without a pause.
+class transaction_beside_leases : public transaction_test {
+ protected:
+  // A tenure of another client, and what a busy machine adds.
+  const duration soon = client_options{}.handover_limit + slack;
+
+  // A transaction that cannot give back what it has locked may find the name taken just then, and has to begin again:
+  // in a file, and on MySQL above READ COMMITTED.
+  bool locks_at_last() {
+    return eventually([&] {
+      tx().begin();
+      bool is_locked = false;
+      const auto why = error_of([&] {
+        is_locked = tx().try_lock_in_for(locks(), "orders/42", patience).has_value();
+        return true;
+      });
+      is_locked ? tx().commit() : tx().rollback();
+      EXPECT_TRUE(!why || why->is_retryable()) << why->what();
+      return is_locked;
+    });
+  }
+  void expect_turns(client& of, int number) {
+    busy_threads busy{of, number};
+    ASSERT_TRUE(eventually([&] { return busy.are_busy(); }));
+    for (int i = 0; i < 10; ++i) {
+      const stopwatch watch;
+      EXPECT_TRUE(locks_at_last());
+      EXPECT_LT(watch.elapsed(), soon);
+    }
+  }
+};
+ROWLOCK_SUITE_IN(transaction_beside_leases, beside_others(usual_places()));
+
+TEST_P(transaction_beside_leases, has_its_turn_with_lock_in) { expect_turns(others(), 2); }
+
+TEST_P(transaction_beside_leases, has_its_turn_among_many) { expect_turns(others(), 8); }
+
+TEST_P(transaction_beside_leases, has_its_turn_optimistically) {
+  busy_threads busy{others(), 2};
+  ASSERT_TRUE(eventually([&] { return busy.are_busy(); }));
+  for (int i = 0; i < 5; ++i) {
+    const stopwatch watch;
+    tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
+    EXPECT_LT(watch.elapsed(), soon);
+  }
+  EXPECT_EQ(value(), 5);
+}
+
+TEST_P(transaction_beside_leases, has_its_turn_beside_its_own_client) {
+  expect_turns(locks(), 2);
+  expect_turns(locks(), 8);
+}
+
+}  // namespace
+}  // namespace rowlock::test
