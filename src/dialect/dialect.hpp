@@ -78,7 +78,8 @@ enum class verb : std::uint8_t {
   enqueue,         // name, owner, thread, attempt, life, note, the lease that a release may grant it (NULL: none), room
                    // -> attempt, ticket
   refresh_ticket,  // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
-                   // not asked); nothing if the ticket is gone
+                   // not asked), whether the row says that somebody waits (where that is asked, too); nothing if the
+                   // ticket is gone
   leave,           // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
                    // client, where the database can and the name looks free
   withdraw,        // name, attempt -> anything; as leave, if the ticket's number is not known
@@ -89,7 +90,8 @@ enum class verb : std::uint8_t {
                    // attempt begins with the own client's id; also notifies the owner, where the database can, or
                    // else answers whether tickets of the own client come before
   turn,            // name, turn, room, patience -> name, comes after others that have waited for so long, has its
-                   // ticket, looks free or has room, left, version, who holds it
+                   // ticket, looks free or has room, left, version, who holds it, whether the row says that somebody
+                   // waits (where it can)
   waiters,         // name -> name, ticket, owner, thread, age, note
   list_waiters,    // prefix, end of prefix -> as waiters
   declare_held,    // ticket, name, acquisition (empty: a transaction's) -> anything; the waiter with that ticket has
@@ -98,8 +100,8 @@ enum class verb : std::uint8_t {
   waiting_holders,  // -> name, ticket, owner, thread of each live waiter that has declared a name, and which; a name
                     // for each row, and only those that it has yet, as far as the tables tell
   purge_held,       // -> anything; what was declared for tickets that are gone
-  tell_next,        // name, attempt -> anything; in a transaction that is about to release. Where the database can
-                    // notify waiters, as are the next two:
+  tell_next,        // name, attempt -> anything; after a transaction that has released. Where the database can notify
+                    // waiters, as are the next two:
   ring,             // owner -> anything; an empty notification to the owner's client, which shows that it arrives
   notify_waiters,   // name, number -> name, something if it looks free and the first in its queue was notified; of
                     // that number of tickets, the next ones in the order of names
@@ -219,6 +221,9 @@ struct choices {
   bool durable_release = false;      ///< a release waits until it is on disk
 };
 table postgresql(std::string_view prefix, const choices& with);
+/// The same without what it notifies besides its work, and without a grant that its waiter would not hear of; nullopt:
+/// it notifies nobody, or does nothing else.
+std::optional<step> postgresql_without_notices(const step& of);
 table mysql(std::string_view prefix);
 
 /// What is sent inside the caller's transaction, on a connection that the caller has set up: nothing in it depends on

@@ -76,7 +76,7 @@ signature of_tickets(verb v) noexcept {
     case verb::enqueue:
       return {{name, owner, thread, attempt, life, note, lease, room}, {attempt, ticket}};
     case verb::refresh_ticket:
-      return {{name, attempt, ticket, life}, {attempt, may_go}};
+      return {{name, attempt, ticket, life}, {attempt, may_go, waiting}};
     case verb::leave:
       return {{name, attempt, ticket}, {attempt, told}};
     case verb::mark_waiting:
@@ -85,7 +85,7 @@ signature of_tickets(verb v) noexcept {
     case verb::first_waiter:
       return {{name, attempt}, {owner, told, is_behind}};
     case verb::turn:
-      return {{name, turn, room, patience}, {name, is_behind, has_ticket, looks_free, left, version, holding}};
+      return {{name, turn, room, patience}, {name, is_behind, has_ticket, looks_free, left, version, holding, waiting}};
     case verb::waiters:
       return {{name}, {name, ticket, owner, thread, age, note}};
     case verb::list_waiters:

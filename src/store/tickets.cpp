@@ -44,7 +44,11 @@ core::ticket_number enqueue(const access& db, const newcomer& who) {
 std::vector<refreshed> refresh_tickets(const access& db, std::span<const ticket_ref> some) {
   std::vector<refreshed> out(some.size());
   correlate(some, &ticket_ref::attempt, run(dialect::verb::refresh_ticket, db, some),
-            [&](std::size_t i, const record& r) { out[i] = {.has_ticket = true, .may_go = r.is_true(field::may_go)}; });
+            [&](std::size_t i, const record& r) {
+              out[i] = {.has_ticket = true,
+                        .may_go = r.is_true(field::may_go),
+                        .is_marked = !r.has(field::waiting) || r.is_true(field::waiting)};
+            });
   return out;
 }
 
@@ -106,6 +110,7 @@ std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> s
               .looks_free = r.is_true(field::looks_free),
               .left = r.maybe_duration(field::left),
               .has_row = !r.is_null(field::version),
+              .is_marked = r.is_true(field::waiting),
               .version = fencing_token{r.maybe_integer(field::version).value_or(0)},
               .holding = r.text(field::holding)};
   });

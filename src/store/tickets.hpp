@@ -44,13 +44,15 @@ struct turn {
   bool looks_free = false;         ///< no lease runs, or there is room; a transaction may have it all the same
   std::optional<duration> left{};  ///< of the holder's lease
   bool has_row = false;
+  bool is_marked = false;   ///< the row says that somebody waits, where it can
   fencing_token version{};  ///< a different one: the name has changed hands
   std::string holding{};    ///< the acquisition of the holder; empty: there is none
 };
 
 struct refreshed {
   bool has_ticket = false;
-  bool may_go = false;  ///< it is first and the name looks free: told by databases that can tell it with a write
+  bool may_go = false;    ///< it is first and the name looks free: told by databases that can tell it with a write
+  bool is_marked = true;  ///< the row says that somebody waits: told, too, by these databases
 };
 
 core::ticket_number enqueue(const access& db, const newcomer& who);

@@ -45,10 +45,10 @@ answer answer_of(const store::record& r) {
   out.has_ticket = r.is_true(field::has_ticket);
   out.has_left = r.is_true(field::has_left);
   if (!version && r.is_true(field::looks_free)) out.what = verdict::behind;
+  if (!version) out.is_marked = r.is_true(field::waiting);
   if (!r.has(field::held_as) || r.is_null(field::held_as)) return out;
   out.holding = r.text(field::holding);
   out.is_shared = core::is_shared(out.holding);
-  out.is_marked = r.is_true(field::waiting);
   out.held_as = fencing_token{r.integer(field::held_as)};
   return out;
 }

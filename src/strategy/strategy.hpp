@@ -56,8 +56,8 @@ struct answer {
   bool has_left = false;   ///< granted, and the own ticket is deleted already
   // Of who has it, where the statement tells:
   bool is_shared = false;
-  bool is_marked = false;  ///< the row says that somebody waits
-  std::string holding{};   ///< the acquisition
+  std::optional<bool> is_marked{};  ///< the row says that somebody waits
+  std::string holding{};            ///< the acquisition
   fencing_token held_as{};
 };
 

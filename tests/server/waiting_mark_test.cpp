@@ -12,6 +12,9 @@
 namespace rowlock::test {
 namespace {
 
+/// A look at each ticket, which also finds a mark missing.
+constexpr auto ticket_refresh = 2s;
+
 class waiting_mark : public on_each_server {
  protected:
   bool is_marked() {
@@ -72,6 +75,76 @@ TEST_P(waiting_mark, is_made_with_the_row_where_there_is_none) {
   EXPECT_TRUE(eventually([&] { return is_marked(); }));
   db().erase_ticket(ticket);
   EXPECT_TRUE(is_held_by("orders/42", one.get()));
+}
+
+// By an operator, or by a client that has not seen the ticket.
+TEST_P(waiting_mark, that_was_taken_off_while_somebody_waits_comes_back) {
+  auto first = connect();
+  auto second = connect();
+  auto held = first.acquire("orders/42", {.lease = long_lease});
+  background one{[&](std::stop_token stop) { return second.acquire("orders/42", {}, std::move(stop)); }};
+  ASSERT_TRUE(eventually([&] { return is_marked(); }));
+  db().execute("UPDATE rowlock_lock SET waiting = false");
+  EXPECT_TRUE(eventually(ticket_refresh + slack, [&] { return is_marked(); }));
+  held.release();
+  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+}
+
+TEST_P(waiting_mark, comes_back_with_a_row_that_was_deleted_and_made_anew) {
+  auto first = connect();
+  auto second = connect();
+  const auto lost = first.acquire("orders/42", {.lease = long_lease});
+  background one{[&](std::stop_token stop) { return second.acquire("orders/42", {}, std::move(stop)); }};
+  ASSERT_TRUE(eventually([&] { return is_marked(); }));
+  const std::string columns = "(name, version, owner, thread, acquisition, acquired_at, expires_at) ";
+  const std::string theirs =
+      "SELECT name, version + 1, 'thief:elsewhere:1:1', thread, 'theirs', acquired_at, expires_at ";
+  if (is_on("mysql")) {
+    db().execute("REPLACE INTO rowlock_lock " + columns + theirs + "FROM rowlock_lock");
+  } else {
+    db().execute("WITH gone AS (DELETE FROM rowlock_lock RETURNING *) INSERT INTO rowlock_lock " + columns + theirs +
+                 "FROM gone");
+  }
+  EXPECT_TRUE(eventually(ticket_refresh + slack, [&] { return is_marked(); }));
+  db().vacate("orders/42");
+  EXPECT_EQ(one.get().name().view(), "orders/42");
+}
+
+// The waiter has read that the row was marked, and somebody else has the name by now.
+TEST_P(waiting_mark, is_set_again_for_a_ticket_that_came_while_it_was_taken_off) {
+  auto locks = connect();
+  locks.acquire("orders/42").release();
+  for (const bool is_own : {false, true}) {
+    auto held = locks.acquire("orders/42");
+    db().execute("UPDATE rowlock_lock SET waiting = true");
+    const auto owner = db().row("orders/42").value().owner.value();
+    auto gate = db().gate_before_unmarking();
+    held.release();
+    ASSERT_TRUE(eventually([&] { return db().at_gate() == 1; }));
+    const auto ticket = db().enqueue("orders/42");
+    if (is_own) db().execute("UPDATE rowlock_waiter SET owner = " + db().quoted(owner));
+    gate.reset();
+    EXPECT_TRUE(eventually([&] { return db().row("orders/42").value().acquisition == "theirs" && is_marked(); }));
+    db().erase_ticket(ticket);
+    db().vacate("orders/42");
+  }
+}
+
+// A client takes the name again at once whenever it has released it; another gives up short waits, and then waits.
+TEST_P(waiting_mark, is_never_forgotten_beside_a_client_that_only_tries) {
+  constexpr int waits = 150;
+  auto busy = connect();
+  auto other = connect();
+  std::jthread trying{[&](const std::stop_token& enough) {
+    while (!enough.stop_requested())
+      if (auto held = busy.try_acquire("orders/42")) static_cast<void>(error_of([&] { return held->release(), true; }));
+  }};
+  for (int i = 0; i < waits; ++i) {
+    static_cast<void>(other.try_acquire_for("orders/42", std::chrono::microseconds{100 + i % 20 * 100}));
+    const stopwatch watch;
+    ASSERT_TRUE(other.try_acquire_for("orders/42", soon).has_value()) << "it waited for " << soon.count() << " us";
+    EXPECT_LT(watch.elapsed(), 2 * ticket_refresh + slack);
+  }
 }
 
 // A lost one costs a waiter a second: clients that take turns would show it.

@@ -169,16 +169,19 @@ std::unique_ptr<obstacle> mysql_database::sealed() {
 }
 
 // The triggers stay, and let everybody pass when the obstacle has gone.
-std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table) {
+std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table, const update& only) {
   const auto word = "'gate " + name() + "'";
+  const bool is_any = only.condition.empty();
   for (const std::string verb : {"INSERT", "UPDATE", "DELETE"}) {
+    if (!is_any && verb != "UPDATE") continue;
     auto trigger = "gate_" + table;
     trigger.append("_").append(verb);
     execute("DROP TRIGGER IF EXISTS " + trigger);
     std::string sql = "CREATE TRIGGER " + trigger;
     sql.append(" BEFORE ").append(verb).append(" ON ").append(table);
-    sql.append(" FOR EACH ROW BEGIN DO GET_LOCK(").append(word);
-    execute(sql.append(", 60); DO RELEASE_LOCK(").append(word).append("); END"));
+    sql.append(" FOR EACH ROW ").append(is_any ? "BEGIN " : "IF " + only.condition + " THEN ").append(only.and_does);
+    sql.append("DO GET_LOCK(").append(word).append(", 60); DO RELEASE_LOCK(").append(word);
+    execute(sql.append(is_any ? "); END" : "); END IF"));
   }
   return std::make_unique<open_work>(connect(), "SELECT GET_LOCK(" + word + ", 60)",
                                      "SELECT RELEASE_LOCK(" + word + ")");

@@ -51,7 +51,7 @@ class mysql_database : public server_database {
   bool is_complete(std::string_view answer) const override;
 
  private:
-  [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table) override;
+  [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table, const update& only) override;
   std::string process_list() const;
   std::string right_to_see_locks(const std::string& role) const;
   /// Which rows of it.

@@ -166,14 +166,16 @@ std::unique_ptr<obstacle> postgresql_database::sealed() {
 }
 
 // The trigger stays, and lets everybody pass when the obstacle has gone.
-std::unique_ptr<obstacle> postgresql_database::gate_before(const std::string& table) {
+std::unique_ptr<obstacle> postgresql_database::gate_before(const std::string& table, const update& only) {
   const auto key = "hashtext('" + name() + "')";
-  execute(
-      "CREATE OR REPLACE FUNCTION pass_gate() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN "
-      "PERFORM pg_advisory_xact_lock_shared(" +
-      key + "); RETURN COALESCE(NEW, OLD); END $$; DROP TRIGGER IF EXISTS gate ON " + table +
-      "; CREATE TRIGGER gate BEFORE INSERT OR UPDATE OR DELETE ON " + table +
-      " FOR EACH ROW EXECUTE FUNCTION pass_gate()");
+  std::string and_does = only.and_does;
+  for (auto at = and_does.find("SET "); at != std::string::npos; at = and_does.find("SET ")) and_does.erase(at, 4);
+  const bool is_any = only.condition.empty();
+  execute("CREATE OR REPLACE FUNCTION pass_gate() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN " +
+          and_does + "PERFORM pg_advisory_xact_lock_shared(" + key +
+          "); RETURN COALESCE(NEW, OLD); END $$; DROP TRIGGER IF EXISTS gate ON " + table +
+          "; CREATE TRIGGER gate BEFORE " + (is_any ? "INSERT OR UPDATE OR DELETE" : "UPDATE") + " ON " + table +
+          " FOR EACH ROW " + (is_any ? "" : "WHEN (" + only.condition + ") ") + "EXECUTE FUNCTION pass_gate()");
   return transaction("SELECT pg_advisory_xact_lock(" + key + ")");
 }
 

@@ -52,7 +52,7 @@ class postgresql_database : public server_database {
   bool has_process(std::int64_t session) const override;
 
  private:
-  [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table) override;
+  [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table, const update& only) override;
   void make_guest();
   std::string clock() const override;
   std::string clock_and_an_hour() const override;

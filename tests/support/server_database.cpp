@@ -52,6 +52,14 @@ void server_database::steal(std::string_view name) {
                    ", acquired_at = " + clock() + ", expires_at = " + clock_and_an_hour());
 }
 
+std::unique_ptr<obstacle> server_database::gate_before_unmarking() {
+  return gate_before("rowlock_lock",
+                     {.condition = "OLD.waiting AND NOT NEW.waiting",
+                      .and_does = "SET NEW.owner = 'thief:elsewhere:1:1'; SET NEW.acquisition = 'theirs'; "
+                                  "SET NEW.expires_at = " +
+                                  clock_and_an_hour() + "; "});
+}
+
 void server_database::erase(std::string_view name) { execute("DELETE FROM rowlock_lock WHERE name = " + quoted(name)); }
 
 void server_database::expire(std::string_view name) { change(name, "expires_at = " + clock()); }

@@ -70,7 +70,7 @@ class server_database : public database {
   void forget_checksums() override;
   void edit_migration(int version) override;
   int missing_checksums() override;
-  [[nodiscard]] std::unique_ptr<obstacle> migration_gate() override { return gate_before("rowlock_migration"); }
+  [[nodiscard]] std::unique_ptr<obstacle> migration_gate() override { return gate_before("rowlock_migration", {}); }
   bool is_at_migration_gate() override { return at_gate() > 0; }
   void end_sessions() override { terminate_sessions(); }
   [[nodiscard]] std::unique_ptr<obstacle> reader() override;
@@ -94,7 +94,9 @@ class server_database : public database {
   [[nodiscard]] virtual std::unique_ptr<obstacle> sealed() = 0;
   /// While it is there, whoever makes, changes or deletes a row of the lock table stops in the middle of the statement:
   /// what it has seen it has seen, and the row is locked. There may be one at a time.
-  [[nodiscard]] std::unique_ptr<obstacle> gate() { return gate_before("rowlock_lock"); }
+  [[nodiscard]] std::unique_ptr<obstacle> gate() { return gate_before("rowlock_lock", {}); }
+  /// The same for whoever takes the mark off a row. From then on another client holds the name, for an hour.
+  [[nodiscard]] std::unique_ptr<obstacle> gate_before_unmarking();
   /// How many of the role's sessions have stopped there.
   virtual std::int64_t at_gate() = 0;
 
@@ -123,8 +125,13 @@ class server_database : public database {
   virtual bool has_process(std::int64_t /*session*/) const { return false; }
 
  protected:
-  /// gate() of any table.
-  [[nodiscard]] virtual std::unique_ptr<obstacle> gate_before(const std::string& table) = 0;
+  /// An update that is stopped, and what it does to the row besides: assignments to NEW, each with its semicolon.
+  struct update {
+    std::string condition{};
+    std::string and_does{};
+  };
+  /// gate() of any table; nothing but such updates are stopped, if that is said.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> gate_before(const std::string& table, const update& only) = 0;
   server_database(server_address server, std::uint16_t usual_port);
 
   server_address address_as(const std::string& role) const;

@@ -271,6 +271,25 @@ TEST(local_wait_queue, whose_ticket_is_gone_wakes_at_any_place) {
   EXPECT_EQ(numbers_of(line.tickets()), std::vector<std::int64_t>{4});
 }
 
+TEST(local_wait_queue, the_first_is_woken_once_when_the_mark_is_gone_that_a_waiter_relies_on) {
+  engine::local_wait_queue line;
+  waiter first{line, "a"};
+  waiter second{line, "a"};
+  first.take(id("1"), ticket(4));
+  second.take(id("2"), ticket(5));
+  second.mark(true);
+  first.listen();
+  line.lost_mark(first.ticket());
+  EXPECT_FALSE(is_hinted(first)) << "it tries by itself, as long as its row is not marked";
+  line.lost_mark(second.ticket());
+  EXPECT_FALSE(second.is_marked());
+  EXPECT_TRUE(is_hinted(first));
+  first.listen();
+  line.lost_mark(second.ticket());
+  line.lost_mark({.name = "b", .attempt = id("2"), .number = ticket(5)});
+  EXPECT_FALSE(is_hinted(first));
+}
+
 TEST(local_wait_queue, what_was_displaced_and_replaced_meanwhile_stays) {
   engine::local_wait_queue line;
   waiter one{line, "a"};

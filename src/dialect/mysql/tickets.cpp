@@ -52,7 +52,7 @@ SELECT {name}, EXISTS (SELECT 1 FROM rowlock_waiter b
     WHERE o.ticket = {turn} AND (COALESCE(o.lease, 1) <> 0 OR o.attempt = l.acquisition)),
   l.owner IS NULL OR COALESCE(l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= {room}), FALSE),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at),
-  l.version, IF(l.owner IS NULL, NULL, l.acquisition)
+  l.version, IF(l.owner IS NULL, NULL, l.acquisition), l.waiting
 FROM {wanted} LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = {binary})";
 
 // Nothing is written, and no row is locked, where the row says so already. The ticket was committed before: whoever

@@ -130,7 +130,7 @@ passed AS (
     WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
       AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
 SELECT $4::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behind, has_place, false,
-  seen.owner IS NULL, seen.acquisition, seen.version, seen.waiting
+  seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
 UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text, NULL::bigint, NULL::boolean

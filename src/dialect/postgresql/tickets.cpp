@@ -27,7 +27,8 @@ SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)
       AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)) AND ({free}
-    OR EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room))
+    OR EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room)),
+  EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.waiting)
 FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.attempt)";
 
 // The next waiter is looked for only where the name looks free: the database then reads no more of a long queue.
@@ -81,7 +82,7 @@ SELECT {name}, EXISTS (SELECT FROM rowlock_waiter b
   EXISTS (SELECT FROM rowlock_waiter o WHERE o.ticket = {turn}),
   l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= {room}), false),
   us(l.expires_at - clock_timestamp()), l.version,
-  CASE WHEN l.owner IS NOT NULL THEN l.acquisition END
+  CASE WHEN l.owner IS NOT NULL THEN l.acquisition END, l.waiting
 FROM {wanted} LEFT JOIN rowlock_lock l ON l.name = {name})";
 
 constexpr std::string_view waiters_of_one =
@@ -188,7 +189,8 @@ std::array<step, 17> tickets() {
       {.verb = verb::waiters, .look = std::string{waiters_of_one}},
       {.verb = verb::list_waiters, .look = std::string{waiters_of_prefix}},
       {.verb = verb::tell_next,
-       .look = "SELECT " + tell_first("$1::text", "$2::text", " AND right(q.owner, 16) <> left($2::text, 16)")},
+       .look = "SELECT " + tell_first("$1::text", "$2::text", " AND right(q.owner, 16) <> left($2::text, 16)") +
+               " WHERE true{relaxed}{briefly}"},
       {.verb = verb::ring, .look = std::string{ring_one}},
       {.verb = verb::notify_waiters,
        .look = replaced(replaced(notify_page, "{free}", looks_open), "{telling}", tell_first("w.name", "''"))},

@@ -119,17 +119,18 @@ strategies::acquire_args acquirer::args_of(const acquire_request& what, const co
           .share = what.share};
 }
 
-// In the statement of the attempt. A refusal then says if the row is marked: that need not be asked for before.
+// In the statement of the attempt, so that the row need not be marked before.
 bool acquirer::asks_the_queue_too(const acquire_request& what) const noexcept {
   return what.options.strategy != strategy::for_update && what.share.is_exclusive() && what.set == nullptr &&
          db_.can().acquires_in_turn;
 }
 
-// false: it was not, and is now. What was released meanwhile has told nobody, so the attempt is repeated.
+// What a refusal says of that is believed: whoever saw no ticket may have taken off a mark that was read before. false:
+// it was not, and is now. What was released meanwhile has told nobody, so the attempt is repeated.
 bool acquirer::is_marked(const acquire_request& what, const strategies::answer& refused, const driver::limits& until) {
-  if (what.waiter == nullptr || !asks_the_queue_too(what) || what.waiter->is_marked()) return true;
-  if (refused.is_marked && what.ticket() != core::ticket_number::none) what.waiter->mark();
-  if (what.waiter->is_marked()) return true;
+  if (!refused.is_marked || what.ticket() == core::ticket_number::none) return true;
+  what.waiter->mark(*refused.is_marked);
+  if (*refused.is_marked) return true;
   tickets_.mark(*what.waiter, what.name, until);
   return !what.waiter->is_marked();
 }
@@ -229,6 +230,7 @@ acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisiti
       one.seen = seen.version;
       auto asked = by.ask(db, one);
       sent = asked.sent;
+      if (!asked.what.is_marked) asked.what.is_marked = seen.is_marked;
       seen.refused = std::move(asked.what);
     }
     const auto& answer = *seen.refused;
@@ -310,7 +312,7 @@ acquirer::queue_look acquirer::look(const acquire_request& what, const store::ti
   const bool has_ticket = what.ticket() == core::ticket_number::none || turn.has_ticket;
   const bool is_behind = (what.asks_in_turn() || !what.share.is_exclusive()) && turn.is_behind;
   if (turn.looks_free && !is_behind && has_ticket)
-    return {.version = turn.version, .has_no_row = what.asks_in_turn() && !turn.has_row};
+    return {.version = turn.version, .is_marked = turn.is_marked, .has_no_row = what.asks_in_turn() && !turn.has_row};
   return {.refused =
               strategies::answer{.what = turn.looks_free ? strategies::verdict::behind : strategies::verdict::busy,
                                  .token = {},
@@ -318,6 +320,7 @@ acquirer::queue_look acquirer::look(const acquire_request& what, const store::ti
                                  .is_behind = turn.is_behind,
                                  .has_ticket = has_ticket,
                                  .is_shared = core::is_shared(turn.holding),
+                                 .is_marked = turn.is_marked,
                                  .holding = turn.looks_free ? std::string{} : std::move(turn.holding),
                                  .held_as = turn.version}};
 }

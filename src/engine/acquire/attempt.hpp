@@ -26,6 +26,7 @@ struct acquirer::reply {
 struct acquirer::queue_look {
   std::optional<strategies::answer> refused{};
   fencing_token version{};  // of a row that looks free
+  std::optional<bool> is_marked{};
   bool has_no_row = false;  // and so no version to go by, where that matters
 };
 

@@ -115,9 +115,9 @@ void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::t
   if (state->refresh_due == base::instant::max()) state->refresh_due = base::later(base::now(), core::ticket_refresh);
 }
 
-void local_wait_queue::waiter::mark() {
+void local_wait_queue::waiter::mark(bool says_that_somebody_waits) {
   const auto state = in_.state_.lock();
-  slot_.is_marked = true;
+  slot_.is_marked = says_that_somebody_waits;
 }
 
 bool local_wait_queue::waiter::is_marked() const {
@@ -279,6 +279,13 @@ local_wait_queue::slot* local_wait_queue::find(contents& in, const queue_ticket&
     return s->ticket.number == t.number && s->ticket.attempt == t.attempt;
   });
   return at == found->second.end() ? nullptr : *at;
+}
+
+void local_wait_queue::lost_mark(const queue_ticket& whose) {
+  const auto state = state_.lock();
+  slot* const s = find(*state, whose);
+  if (s == nullptr || !std::exchange(s->is_marked, false)) return;
+  wake(*state->queues.at(whose.name).front());
 }
 
 void local_wait_queue::displace(const queue_ticket& gone) {

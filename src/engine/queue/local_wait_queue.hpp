@@ -58,7 +58,7 @@ class local_wait_queue {
     const base::instant since = base::now();
     std::unique_ptr<const std::string> deadlock;  // who it would wait for for ever: its wait ends
     queue_ticket ticket{};
-    bool is_marked = false;  // the row says that somebody waits, since this ticket was committed
+    bool is_marked = false;  // the row says that somebody waits, or did when that was last heard of
     // For the first, if the database has to be asked and does not notify:
     base::instant quiet_since{};
     base::instant next_look{};
@@ -103,8 +103,9 @@ class local_wait_queue {
     /// The ticket is committed: from now on its number decides the order.
     void take(const core::acquisition_id& attempt, core::ticket_number number,
               std::int64_t room = core::sharing{}.room);
-    void mark();
-    /// Whether releases look for the ticket.
+    /// What the row of the name says.
+    void mark(bool says_that_somebody_waits);
+    /// Whether releases look for the ticket, as far as it is known.
     bool is_marked() const;
     /// Somebody else deletes the ticket.
     void give_up_ticket();
@@ -149,6 +150,9 @@ class local_wait_queue {
   void hint_late(const queue_ticket& whose, std::optional<duration> lease_left);
   /// Wakes the first waiter of each name.
   void hint_all();
+  /// The row does not say that somebody waits: if the waiter with this ticket relies on that, the first of its name
+  /// wakes, and sees to it.
+  void lost_mark(const queue_ticket& whose);
   /// Wakes all waiters of this name.
   void hint_everybody(const lock_name& name);
   /// Ends all waits, for good.

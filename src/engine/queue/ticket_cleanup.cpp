@@ -199,20 +199,31 @@ bool ticket_cleanup::tells(const lock_name& name, whom which, const store::acces
   return true;
 }
 
-void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& until) try {
-  for (; !names.empty(); names.pop_back())
-    db_.run(
-        until, [&](const store::access& db) { tell_or_clear(names.back().name, db); }, purpose::releasing);
-} catch (const error&) {
+void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& until) {
+  std::erase_if(names, [&](const departing& each) {
+    try {
+      return db_.run(
+          until, [&](const store::access& db) { return tell_or_clear(each.name, db); }, purpose::releasing);
+    } catch (const error&) {
+      return false;
+    }
+  });
   leaving_.put_back(std::move(names), base::now());
 }
 
-// A ticket may be committed, and its waiter read that its name is marked, before it is not marked any more: who clears
-// the mark looks once more when that is committed.
-void ticket_cleanup::tell_or_clear(const lock_name& name, const store::access& db) {
+// A ticket may be committed, and its waiter read that its name is marked, before it is not marked any more. So whoever
+// may have cleared the mark looks once more when that is committed, and sets it again for any live ticket, whoever has
+// the name by then. A release in between has told nobody. false: the row could not be marked.
+bool ticket_cleanup::tell_or_clear(const lock_name& name, const store::access& db) {
   release_grants(name, db);
-  if (queue_.hint(name.view()) || tells(name, whom::any, db)) return;
-  if (store::clear_waiting(db, name.view()) && tells(name, whom::any, db)) store::mark_waiting(db, name.view());
+  if (queue_.hint(name.view()) || tells(name, whom::any, db)) return true;
+  store::clear_waiting(db, name.view());
+  const store::ticket_ref all{.name = name.view(), .attempt = {}};
+  const auto seen = store::look_at_queues(db, {&all, 1}).at(0);
+  if (!seen.is_behind || !seen.has_row || seen.is_marked) return true;
+  if (!store::mark_waiting(db, name.view())) return false;
+  if (!queue_.hint(name.view())) tells(name, whom::any, db);
+  return true;
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -79,7 +79,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   void tell(std::vector<departing> names, const driver::limits& until);
   driver::limits soon() const;
   bool tells(const lock_name& name, whom which, const store::access& db);
-  void tell_or_clear(const lock_name& name, const store::access& db);
+  bool tell_or_clear(const lock_name& name, const store::access& db);
   void release_grants(const std::vector<departing>& left, const driver::limits& until) noexcept;
   void release_grants(const lock_name& name, const store::access& db);
   void withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept;

@@ -74,7 +74,7 @@ void ticket_upkeep::mark(local_wait_queue::waiter& w, const lock_name& name, con
   const auto news = db_.database().news();
   if (!driver::reaches_waiters(news)) return;
   if (w.ticket_number() == core::ticket_number::none || w.is_marked()) return;
-  if (db_.run(until, [&](const store::access& db) { return store::mark_waiting(db, name.view()); })) w.mark();
+  if (db_.run(until, [&](const store::access& db) { return store::mark_waiting(db, name.view()); })) w.mark(true);
 } catch (const std::exception&) {  // somebody keeps the row locked: the waiter asks again by itself
 }
 
@@ -121,6 +121,7 @@ void ticket_upkeep::run(const driver::limits& until) noexcept try {
       for (std::size_t i = 0; i < some.size(); ++i) {
         if (!refreshed[i].has_ticket) queue_.displace(some[i]);
         if (refreshed[i].may_go) queue_.hint(some[i].name);
+        if (!refreshed[i].is_marked) queue_.lost_mark(some[i]);
       }
     });
   } catch (const std::exception&) {
@@ -140,6 +141,7 @@ local_wait_queue::change ticket_upkeep::hint_those_who_may_go(const store::acces
       most = std::max(most, queue_.was_looked_at(part[i], turns[i].is_behind || is_granted, turns[i].version));
       if (is_granted || (turns[i].looks_free && !turns[i].is_behind)) queue_.hint(part[i].name);
       if (!turns[i].looks_free) queue_.hint_late(part[i], turns[i].left);
+      if (!turns[i].is_marked) queue_.lost_mark(part[i]);
     }
   });
   return most;
