@@ -68,9 +68,9 @@ void session::commit(const limits& until) {
   do_commit(until);
 }
 
-void session::commit_behind(const dialect::step& last, const request& of, const limits& until) {
+void session::commit_and_tell(const dialect::step& next, const request& of, const limits& until) {
   const timed scope{times_, chore::committing};
-  do_commit_behind(last, of, until);
+  do_commit_and_tell(next, of, until);
 }
 
 void session::rollback(const limits& until) {
@@ -94,7 +94,7 @@ std::vector<row> session::do_run_dirty(const dialect::step& /*what*/, const requ
 
 void session::do_begin(const limits& /*until*/) { refuse_transactions(); }
 void session::do_commit(const limits& /*until*/) { refuse_transactions(); }
-void session::do_commit_behind(const dialect::step& /*last*/, const request& /*of*/, const limits& until) {
+void session::do_commit_and_tell(const dialect::step& /*next*/, const request& /*of*/, const limits& until) {
   do_commit(until);
 }
 void session::do_rollback(const limits& /*until*/) { refuse_transactions(); }

@@ -68,8 +68,8 @@ class ROWLOCK_EXPORT session {
   /// before it ends is a part of it. After any failure in it the session cannot be used any more.
   void begin(const limits& until);
   void commit(const limits& until);
-  /// Runs the step first, which only reads, if that costs no round trip of its own.
-  void commit_behind(const dialect::step& last, const request& of, const limits& until);
+  /// Then tells others of it by that step, if that costs no round trip of its own. The commit does not depend on it.
+  void commit_and_tell(const dialect::step& next, const request& of, const limits& until);
   void rollback(const limits& until);
 
   /// Runs statements that answer nothing.
@@ -92,7 +92,7 @@ class ROWLOCK_EXPORT session {
   virtual std::vector<row> do_run_dirty(const dialect::step& what, const request& one, const limits& until);
   virtual void do_begin(const limits& until);
   virtual void do_commit(const limits& until);
-  virtual void do_commit_behind(const dialect::step& last, const request& of, const limits& until);
+  virtual void do_commit_and_tell(const dialect::step& next, const request& of, const limits& until);
   virtual void do_rollback(const limits& until);
   virtual void do_script(const std::string& sql) = 0;
   virtual std::int64_t do_change_count(const limits& until) = 0;

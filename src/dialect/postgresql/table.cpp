@@ -61,4 +61,16 @@ table postgresql(std::string_view prefix, const choices& with) {
   return {steps, {.prefix = prefix}};
 }
 
+std::optional<step> postgresql_without_notices(const step& of) {
+  if (of.verb == verb::ring || of.verb == verb::first_waiter || of.verb == verb::tell_next) return std::nullopt;
+  step out = of;
+  bool notifies = false;
+  change_texts(out, [&](std::string& text) {
+    auto silent = replaced(text, "pg_notify(", "nullif('', '') || concat(");  // NULL: nobody was told
+    notifies = notifies || silent != text;
+    text = replaced(silent, " AS granted", " AND false AS granted");
+  });
+  return notifies ? std::optional{std::move(out)} : std::nullopt;
+}
+
 }  // namespace rowlock::inline v1::dialect

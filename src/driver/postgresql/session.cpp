@@ -327,8 +327,35 @@ void postgresql_session::exclusively(const std::function<void()>& body, const li
   });
 }
 
+// A notification is sent by the commit of its statement, which is undone if the server does not take it. Then the work
+// is done without.
 std::vector<row> postgresql_session::do_run(const dialect::step& what, std::span<const request> batch,
                                             const limits& until) {
+  std::optional<dialect::step> silent;
+  try {
+    return run_once(what, batch, until);
+  } catch (const error& e) {
+    if (is_about_notices(e)) silent = dialect::postgresql_without_notices(what);
+    if (!silent) throw;
+  }
+  return run_once(*silent, batch, until);
+}
+
+// Its queue is full, or cannot be written; or a transaction that has notified others has its lock, and waits for a
+// standby. A row lock that was waited for in vain reads like the last one: then the second try tells.
+bool postgresql_session::is_about_notices(const error& e) const {
+  const auto state = e.sqlstate();
+  const bool out = (state == "54000" || state == "55P03" || state == "53100" || state == "58030") &&
+                   !e.connection_is_unusable() && !is_in_transaction_;
+  if (out && state == "54000" && options_.warning)
+    options_.warning(guarded_.server() +
+                     " takes no more notifications, so waiters hear of releases late; end the session that listens and "
+                     "stays in a transaction (the server's log names it)");
+  return out;
+}
+
+std::vector<row> postgresql_session::run_once(const dialect::step& what, std::span<const request> batch,
+                                              const limits& until) {
   std::vector<row> rows;
   if (batch.empty()) return rows;
   const auto all = [&] { carry_out(what, batch, until, rows); };
@@ -373,15 +400,17 @@ void postgresql_session::do_begin(const limits& until) {
 
 void postgresql_session::do_commit(const limits& until) { commit_with("", until); }
 
-// In one round trip. If the step fails, the server runs nothing after it, and the transaction is as good as rolled
-// back.
-void postgresql_session::do_commit_behind(const dialect::step& last, const request& of, const limits& until) {
-  commit_with(last.look ? with_literals(known(*last.look).sql, of) + "; " : std::string{}, until);
+// In one round trip, and in a transaction of its own after the commit, which has notified nobody: so what is about
+// notices did not come from it.
+void postgresql_session::do_commit_and_tell(const dialect::step& next, const request& of, const limits& until) try {
+  commit_with(next.look ? "; " + with_literals(known(*next.look).sql, of) : std::string{}, until);
+} catch (const error& e) {
+  if (!is_about_notices(e)) throw;
 }
 
-void postgresql_session::commit_with(const std::string& before, const limits& until) {
+void postgresql_session::commit_with(const std::string& after, const limits& until) {
   is_in_transaction_ = is_kept_open_ = false;
-  simple(before + "COMMIT", {.doing = committing, .writing = true}, until);
+  simple("COMMIT" + after, {.doing = committing, .writing = true}, until);
 }
 
 // For the simple protocol, which has no parameters.

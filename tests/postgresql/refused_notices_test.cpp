@@ -1,0 +1,164 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "dialect/dialect.hpp"
+#include "postgresql/postgresql_server.hpp"
+#include "server/server_test.hpp"
+#include "support/postgresql_database.hpp"
+#include "support/slowness.hpp"
+
+// The server does not take a notification. It undoes the whole transaction then.
+
+namespace rowlock::test {
+namespace {
+
+/// Waiters look whether their turn has come.
+constexpr auto between_looks = 2s;
+
+/// As where a session listens and never reads, until the queue is full. That takes gigabytes, so statements which would
+/// notify somebody are refused as the server would.
+class refused_notices : public only_on<postgresql_database> {
+ protected:
+  refused_notices() { connect().close(); }
+
+  void refuse() {
+    db().execute(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF current_query() LIKE '%pg_notify%' "
+        "THEN RAISE EXCEPTION 'too many notifications in the NOTIFY queue' USING ERRCODE = '54000'; END IF; "
+        "RETURN NULL; END $$");
+    for (const std::string table : {"rowlock_lock", "rowlock_waiter", "rowlock_share"})
+      db().execute("CREATE TRIGGER refuse AFTER UPDATE OR DELETE ON " + table +
+                   " FOR EACH ROW EXECUTE FUNCTION refuse()");
+  }
+  static auto waiting(client& locks, const lock_options& options = {}) {
+    return [&locks, options](std::stop_token stop) { return locks.acquire("orders/42", options, std::move(stop)); };
+  }
+  bool is_marked() { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }
+};
+
+TEST_F(refused_notices, do_not_undo_a_release) {
+  for (const auto order : {fairness::unfair, fairness::fifo}) {
+    const recorder told;
+    auto locks = connect({.observer = told.observer()});
+    auto other = connect();
+    auto held = locks.acquire("orders/42", {.lease = long_lease});
+    background one{waiting(other, {.fairness = order})};
+    ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
+    if (order == fairness::unfair) refuse();
+    const stopwatch watch;
+    EXPECT_NO_THROW(held.release());
+    EXPECT_TRUE(is_held_by("orders/42", one.get()));
+    EXPECT_LT(watch.elapsed(), between_looks + slack);
+    EXPECT_TRUE(eventually([&] { return told.warnings().size() == 1; }));
+  }
+}
+
+TEST_F(refused_notices, do_not_undo_what_ends_later) {
+  auto locks = connect();
+  auto other = connect();
+  auto held = locks.acquire("orders/42", {.at_least = 300ms});
+  background one{waiting(other)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  refuse();
+  EXPECT_NO_THROW(held.release());
+  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+}
+
+TEST_F(refused_notices, do_not_undo_the_release_of_a_share) {
+  auto locks = connect();
+  auto other = connect();
+  auto held = locks.acquire_shared("orders/42", {.lease = long_lease});
+  background one{waiting(other)};
+  ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
+  refuse();
+  EXPECT_NO_THROW(held.release());
+  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+}
+
+TEST_F(refused_notices, do_not_keep_the_permits_of_a_dead_holder) {
+  auto locks = connect();
+  auto other = connect();
+  const auto dead = locks.acquire_shared("orders/42", {.lease = long_lease, .renew = false});
+  refuse();
+  db().kill_share(dead.token().value(), 1s);
+  EXPECT_TRUE(other.try_acquire("orders/42").has_value());
+}
+
+TEST_F(refused_notices, do_not_undo_what_is_freed_by_force) {
+  auto locks = connect();
+  auto other = connect();
+  const auto held = locks.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(other)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  refuse();
+  EXPECT_TRUE(other.force_release("orders/42"));
+  EXPECT_TRUE(is_held_by("orders/42", one.get()));
+}
+
+TEST_F(refused_notices, do_not_keep_a_waiter_that_has_left_in_the_queue) {
+  auto locks = connect();
+  auto other = connect();
+  const auto held = locks.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(other)};
+  ASSERT_TRUE(is_waited_for("orders/42"));
+  refuse();
+  one.stop();
+  EXPECT_TRUE(eventually(between_looks, [&] { return db().tickets() == 0; })) << "it would expire in 6 s";
+}
+
+// Each statement that notifies somebody besides its work can do without, and PostgreSQL understands what is left.
+TEST_F(refused_notices, leave_every_statement_its_work) {
+  const auto sql = dialect::postgresql("rowlock_", {});
+  int silent = 0;
+  for (std::size_t i = 0; i < dialect::table::size; ++i) {
+    const auto& with = sql[static_cast<dialect::verb>(i)];
+    const auto without = dialect::postgresql_without_notices(with);
+    if (!without) continue;
+    for (const auto& text : {without->look, without->act, without->many}) {
+      if (!text) continue;
+      ++silent;
+      EXPECT_EQ(text->find("pg_notify"), std::string::npos) << *text;
+      EXPECT_NO_THROW(db().execute("PREPARE silent AS " + *text + "; DEALLOCATE silent")) << *text;
+    }
+  }
+  EXPECT_EQ(silent, 10) << "release, defer_release, leave and their batches, free, release_share, reap_shares, "
+                           "notify_waiters";
+}
+
+/// A transaction that has notified others waits for a standby, and lets no other transaction notify before that.
+class delayed_notices : protected with_private_server, public server_test {
+ protected:
+  delayed_notices() : with_private_server{std::make_unique<postgresql_server>()}, server_test{server->open()} {}
+
+  postgresql_server& standing() { return static_cast<postgresql_server&>(*server); }
+};
+
+TEST_F(delayed_notices, do_not_undo_a_release) {
+  for (const auto how : {strategy::unique_index, strategy::for_update}) {
+    auto locks = connect();
+    auto other = connect();
+    auto held = locks.acquire("orders/42", {.strategy = how});
+    const auto token = held.token();
+    background one{[&](std::stop_token stop) { return other.acquire("orders/42", {.strategy = how}, stop).token(); }};
+    ASSERT_TRUE(is_waited_for("orders/42"));
+    if (how == strategy::unique_index) {
+      ASSERT_TRUE(eventually([&] { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }));
+    }
+    standing().wait_for_standby(true);
+    background noise{[&](const std::stop_token& enough) {  // the setting takes effect a moment later
+      pq_connection line{db().administrator().url()};
+      while (!enough.stop_requested()) line.run("NOTIFY noise");
+    }};
+    const auto stuck = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE 'NOTIFY%'";
+    EXPECT_TRUE(eventually([&] { return db().number(stuck) == 1; }));
+    EXPECT_NO_THROW(held.release());
+    standing().wait_for_standby(false);
+    EXPECT_GT(one.get(), token);
+    noise.stop();
+    noise.get();
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test
