@@ -10,11 +10,9 @@ inline constexpr duration longest_lease = std::chrono::days{30};
 /// What the local deadline stays ahead of the database's.
 duration margin(duration lease) noexcept;
 
-/// What a release grants lasts no longer, unless it is renewed. The statements have it, too.
+/// For how long a release grants the name at most: in that time the waiter has to claim it. The statements have it,
+/// too.
 inline constexpr duration longest_grant = std::chrono::seconds{1};
-
-/// Of a lease that a release has granted: with less than that left, it is renewed before anybody relies on it.
-inline constexpr duration least_of_a_grant = std::chrono::milliseconds{300};
 
 /// When a client must stop believing in a lease: counted from before the request was sent, so that neither a slow reply
 /// nor a paused process makes it believe for too long.

@@ -3,13 +3,12 @@
  * server undo?
  *
  * Bounds: one name, END ticks, a lease of LEASE, a grant of GRANT. A has the name and releases it to B, whose ticket is the
- * first; the reply may be lost, and the reconciler repeats the release. B looks at the row, believes in what is left, and
- * renews once. C acquires what is free. The server crashes once, which may undo B's ticket too. Requests are answered at once or not at all.
+ * first; the reply may be lost, and the reconciler repeats the release at any time. B claims the name once. C acquires what is
+ * free. The server crashes once, which may undo B's ticket too. Requests are answered at once or not at all.
  *
- * mutant BELIEVES_THE_NOTICE: law 5, B counts its lease from the notice, and does not look at the row
- * mutant ENDS_LATER: law 1, a grant ends later than the lease that it was made from
- * mutant REPEATS_AT_ONCE: law 6, a release whose reply was lost is repeated before a grant that it made has ended
- * mutant RENEWAL_NOT_DURABLE: law 1, the renewal of a grant does not wait for the disk
+ * mutant BELIEVES_THE_NOTICE: law 5, B relies on the grant that it has heard of, before it has claimed it
+ * mutant CLAIMS_BLINDLY: law 4, B claims what is in the row, whoever has it by then
+ * mutant CLAIM_NOT_DURABLE: law 1, the claim does not wait for the disk
  */
 #define LEASE 4
 #define GRANT 2
@@ -23,8 +22,7 @@ byte expires = LEASE, expires_on_disk = LEASE;
 
 byte now;
 byte deadline_of_B, deadline_of_C;
-byte granted_at;
-bit renewed, crashed, told;
+bit claimed, crashed, told;
 
 inline check() { assert(!(now < deadline_of_B && now < deadline_of_C)) }
 
@@ -40,24 +38,15 @@ end:
   atomic {
     owner == A && expires > now ->
       owner = B;
-#ifdef ENDS_LATER
-      expires = now + GRANT;
-#else
       expires = (now + GRANT < expires -> now + GRANT : expires);
-#endif
       told = 1;
-      granted_at = now;
       if
       :: reply_lost = 1
       :: true
       fi
   };
   do
-#ifdef REPEATS_AT_ONCE
   :: atomic { reply_lost && owner == A -> owner = none; expires = now }
-#else
-  :: atomic { reply_lost && owner == A && now >= granted_at + GRANT -> owner = none; expires = now }
-#endif
   :: atomic { now == END -> break }
   od
 }
@@ -66,14 +55,17 @@ proctype waiter() {
   do
 #ifdef BELIEVES_THE_NOTICE
   :: atomic { told -> told = 0; deadline_of_B = now + GRANT; check() }
-#else
-  :: atomic { told && owner == B && expires > now -> told = 0; deadline_of_B = expires; check() }
 #endif
-  :: atomic { !renewed && owner == B && expires > now && now < deadline_of_B ->
-      renewed = 1;
+#ifdef CLAIMS_BLINDLY
+  :: atomic { told && !claimed && expires > now ->
+#else
+  :: atomic { !claimed && owner == B && expires > now ->
+#endif
+      claimed = 1;
+      owner = B;
       expires = now + LEASE;
       deadline_of_B = expires;
-#ifndef RENEWAL_NOT_DURABLE
+#ifndef CLAIM_NOT_DURABLE
       write_to_disk();
 #endif
       check()

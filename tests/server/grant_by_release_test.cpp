@@ -42,7 +42,7 @@ TEST_P(grant_by_release, gives_the_first_what_it_has_asked_for) {
   auto second = connect();
   auto held = first.acquire("orders/42", in_turn);
   const auto token = held.token();
-  background one{waiting(second, {.lease = 30s, .fairness = fairness::fifo, .note = "mine"})};
+  background one{waiting(second, {.lease = long_lease, .fairness = fairness::fifo, .note = "mine"})};
   ASSERT_TRUE(has_a_ticket_marked(1));
   held.release();
   auto mine = one.get();
@@ -51,21 +51,30 @@ TEST_P(grant_by_release, gives_the_first_what_it_has_asked_for) {
   const auto row = second.find("orders/42").value();
   EXPECT_EQ(row.token, mine.token());
   EXPECT_EQ(row.note, "mine");
-  EXPECT_TRUE(eventually([&] { return second.find("orders/42").value().expires_in > 20s; })) << "it is renewed";
   EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
   EXPECT_NO_THROW(mine.release());
   EXPECT_TRUE(is_vacant("orders/42"));
 }
 
-TEST_P(grant_by_release, is_prolonged_before_it_is_given_to_one_who_does_not_renew) {
+TEST_P(grant_by_release, is_the_whole_lease_when_the_call_returns) {
   auto first = connect();
   auto second = connect();
-  auto held = first.acquire("orders/42", in_turn);
-  background one{waiting(second, {.lease = 30s, .fairness = fairness::fifo, .renew = false})};
-  ASSERT_TRUE(has_a_ticket_marked(1));
-  held.release();
-  const auto mine = one.get();
-  EXPECT_GT(second.find("orders/42").value().expires_in, 20s);
+  for (const auto order : {fairness::fifo, fairness::unfair}) {
+    auto held = first.acquire("orders/42", in_turn);
+    const lock_options brief{.lease = 30s, .fairness = order, .renew = false};
+    background one{waiting(second, brief)};
+    ASSERT_TRUE(has_a_ticket_marked(1));
+    held.release();
+    auto mine = one.get();
+    EXPECT_GT(second.find("orders/42").value().expires_in, 20s);
+    const lock_options usual{.lease = long_lease, .fairness = order};
+    background two{waiting(first, usual)};
+    ASSERT_TRUE(has_a_ticket_marked(1));
+    mine.release();
+    auto last = two.get();
+    EXPECT_GT(expiry("orders/42") - db().now(), std::chrono::microseconds{soon}.count());
+    last.release();
+  }
 }
 
 // What a crash of the server may undo is over before the lease that is on disk.
@@ -180,6 +189,40 @@ TEST_P(grant_by_release, is_never_for_a_ticket_that_was_used) {
   EXPECT_EQ(tokens.size(), locks.size() * turns);
   EXPECT_EQ(std::adjacent_find(tokens.begin(), tokens.end(), std::greater_equal<>{}), tokens.end()) << "they grow";
   EXPECT_LE(*std::max_element(late.begin(), late.end()), 1);
+}
+
+class claim_of_a_grant : public on_each_server_by_proxy {
+ protected:
+  bool is_marked() { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }
+};
+ROWLOCK_SUITE_ON_SERVERS(claim_of_a_grant, on("postgresql", servers()));
+
+TEST_P(claim_of_a_grant, whose_answer_is_lost_is_made_again) {
+  auto first = connect();
+  auto second = connect_through_proxy();
+  auto held = first.acquire("orders/42", in_turn);
+  background one{[&](std::stop_token stop) { return second.acquire("orders/42", in_turn, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
+  on_request(acquiring("orders/42"), tcp_proxy::action::cut_after);
+  held.release();
+  const auto mine = one.get();
+  EXPECT_TRUE(proxy().has_acted());
+  EXPECT_TRUE(is_held_by("orders/42", mine));
+  EXPECT_GT(expiry("orders/42") - db().now(), std::chrono::microseconds{soon}.count());
+}
+
+TEST_P(claim_of_a_grant, that_nobody_wants_any_more_is_undone_long_before_its_lease_ends) {
+  auto first = connect();
+  auto second = connect_through_proxy();
+  auto held = first.acquire("orders/42", in_turn);
+  background one{[&](std::stop_token stop) { return second.acquire("orders/42", in_turn, std::move(stop)); }};
+  ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
+  on_request(acquiring("orders/42"), tcp_proxy::action::black_hole_after);
+  held.release();
+  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+  one.stop();
+  EXPECT_TRUE(throws(errc::cancelled, [&] { static_cast<void>(one.get()); }));
+  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
 TEST_P(grant_by_release, is_taken_until_its_time_is_over) {

@@ -84,6 +84,24 @@ TEST_P(stepped, forward_leaves_a_lease_that_outlasts_it) {
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
+// Whoever has granted it.
+TEST_P(stepped, forward_leaves_a_lease_that_a_release_has_granted) {
+  auto locks = connect();
+  auto other = connect();
+  for (const auto order : {fairness::fifo, fairness::unfair}) {
+    auto held = locks.acquire("orders/42", {.lease = 2h});
+    background waiter{
+        [&](std::stop_token stop) { return other.acquire("orders/42", {.lease = 2h, .fairness = order}, stop); }};
+    ASSERT_TRUE(is_waited_for("orders/42"));
+    ASSERT_TRUE(eventually([&] { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }));
+    held.release();
+    const auto mine = waiter.get();
+    machine.step(2s);
+    EXPECT_FALSE(locks.try_acquire("orders/42").has_value());
+    EXPECT_FALSE(mine.lost().stop_requested());
+  }
+}
+
 TEST_P(stepped, back_gives_no_name_to_two_and_lets_no_token_fall_behind) {
   auto locks = connect();
   auto other = connect();

@@ -119,7 +119,16 @@ queue AS MATERIALIZED (
     $7::bigint <> $8::bigint
       OR EXISTS (SELECT FROM rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),)";
 
+// What a release has granted to the own ticket is claimed by the same statement: a renewal, which waits for the disk.
 constexpr std::string_view acquired_in_turn = R"(,
+claimed AS (
+  UPDATE rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + $5::bigint * interval '1 microsecond')
+  WHERE name = (SELECT name FROM rowlock_lock
+      WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
+        AND acquisition = (SELECT attempt FROM rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text){durably}
+      FOR NO KEY UPDATE SKIP LOCKED)
+    AND expires_at > clock_timestamp()
+  RETURNING acquisition, version),
 granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
 gone AS (
   DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
@@ -133,6 +142,7 @@ SELECT $4::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behin
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true FROM claimed
 UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text, NULL::bigint, NULL::boolean
 FROM granted)";
 

@@ -96,6 +96,7 @@ lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& m
   auto& waiter = queued.waiter();
   what.waiter = &waiter;
   if (may_be_granted(what)) queued.how = ticket_cleanup::departure::unwanted;
+  queued.lease = what.options.lease;
   if (auto lease = again(what)) return lease;  // since the first look, before anybody could tell this waiter
   auto step = machine.in_queue(base::now(), position_of(what, offer));
   for (;;) {

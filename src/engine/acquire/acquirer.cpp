@@ -244,10 +244,9 @@ acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisiti
   });
 }
 
-// A release has made the ticket of this waiter the owner, for a short time, and no longer than the lease which the one
-// before had. That is on disk, and the grant need not be: if a crash of the server undoes it, nobody can have the name
-// before then. So the waiter believes in what is left of that, counted from this request of its own, and what is
-// longer, it renews.
+// A release has made the ticket of this waiter the owner, for a short time, in which it has to claim the lease that it
+// asked for. Before that nobody relies on the grant, which need not be on disk; the claim is a renewal, which waits for
+// the disk, and with it for the grant. Where the statement that was sent has claimed it, all of the lease is left.
 std::optional<acquirer::reply> acquirer::granted_by_release(const acquire_request& what, base::instant sent,
                                                             const strategies::answer& refused,
                                                             const store::access& db) {
@@ -263,13 +262,13 @@ std::optional<acquirer::reply> acquirer::granted_by_release(const acquire_reques
   reply out{.sent = sent,
             .answer = {.what = strategies::verdict::granted, .token = refused.held_as, .left = refused.left},
             .ticket = ticket.attempt};
-  const bool needs_all = !what.options.renew || what.options.at_least > duration::zero();
-  if (needs_all || *refused.left < core::least_of_a_grant) {
+  if (*refused.left < what.options.lease) {
     const store::lease_ref own{
         .name = what.name.view(), .acquisition = ticket.attempt.text(), .lease = what.options.lease};
     out.sent = base::now();
     const auto renewed = store::renew(db, {&own, 1}).at(0);
-    if (renewed.what != store::standing::kept) return std::nullopt;
+    if (renewed.what != store::standing::kept)
+      return reply{.sent = sent};  // the row is locked, or not ours: asked again
     out.answer.left = renewed.left;
   }
   return out;

@@ -32,20 +32,24 @@ std::vector<lock_name> names_of(const Tickets& some) {
   return out;
 }
 
+// false: the row is locked.
+bool released_grant(const lock_name& name, const core::acquisition_id& to, const store::access& db) {
+  const auto row = store::look_at(db, name.view());
+  if (!row || !row->is_held_by(to.text())) return true;
+  const store::lease_ref one{.name = name.view(), .acquisition = to.text()};
+  return store::release(db, {&one, 1}).at(0) != store::release_outcome::pinned;
+}
+
 }  // namespace
 
 void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
-                                 departure how) {
+                                 departure how, duration lease) {
   const auto now = base::now();
+  const auto until = base::later(base::later(now, db_.options().call_timeout), how == departure::unwanted ? std::max(core::ticket_life, lease) : core::ticket_life);
   const auto next = how == departure::spent ? base::later(now, most_of_a_hold) : now;
   if (is_known(number) && how != departure::spent) late_.add(name, attempt, base::later(now, core::ticket_life));
   if (how == departure::unwanted) unwanted_.add(name, attempt, base::later(now, core::ticket_life));
-  leaving_.add({.name = name,
-                .attempt = attempt,
-                .number = number,
-                .until = base::later(now, db_.options().call_timeout + core::ticket_life),
-                .next = next,
-                .how = how});
+  leaving_.add({.name = name, .attempt = attempt, .number = number, .until = until, .next = next, .how = how});
   maintenance_.wake_at(next);
 }
 
@@ -72,8 +76,8 @@ void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits&
   auto untold = extract_if(tickets, [](const departing& t) { return t.number == no_such_ticket; });
   auto again = extract_if(tickets, [](const departing& t) { return t.number == core::ticket_number::none; });
   withdraw(again, until);
-  const auto left = leave_at_once(tickets, until);
-  release_grants(tickets, until);
+  auto left = leave_at_once(tickets, until);
+  for (std::size_t i = 0; i < tickets.size(); ++i) left[i] = release_grant(tickets[i], until) && left[i];
   tell(std::move(untold), until);  // now that no ticket of this client keeps the mark on the row
   for (std::size_t i = 0; i < tickets.size(); ++i) {
     if (left[i]) {
@@ -105,25 +109,18 @@ bool ticket_cleanup::leave_at_last(const lock_name& name, duration longest, cons
 }
 
 // A release that saw the ticket before it was deleted may have granted it the lock. If that is committed later, the
-// client is told, or finds it at its next attempt; else the grant ends by itself, after a second.
-void ticket_cleanup::release_grants(const std::vector<departing>& left, const driver::limits& until) noexcept try {
-  for (const auto& t : left) {
-    if (t.how != departure::unwanted) continue;
-    db_.run(
-        until, [&](const store::access& db) { release_grants(t.name, db); }, purpose::releasing);
-  }
+// client is told, or finds it at its next attempt; else the grant ends by itself, after a second. Not if it was
+// claimed, and the answer was lost: so this is repeated. false: it failed, or the row is locked, as by that claim.
+bool ticket_cleanup::release_grant(const departing& left, const driver::limits& until) noexcept try {
+  if (left.how != departure::unwanted) return true;
+  const auto release = [&](const store::access& db) { return released_grant(left.name, left.attempt, db); };
+  return db_.run(until, release, purpose::releasing);
 } catch (const std::exception&) {
+  return false;
 }
 
 void ticket_cleanup::release_grants(const lock_name& name, const store::access& db) {
-  const auto unwanted = unwanted_.of(name, base::now());
-  if (unwanted.empty()) return;
-  const auto row = store::look_at(db, name.view());
-  for (const auto& attempt : unwanted) {
-    if (!row || !row->is_held_by(attempt.text())) continue;
-    const store::lease_ref one{.name = name.view(), .acquisition = attempt.text()};
-    store::release(db, {&one, 1});
-  }
+  for (const auto& attempt : unwanted_.of(name, base::now())) released_grant(name, attempt, db);
 }
 
 bool ticket_cleanup::is_unwanted(const lock_name& name, std::string_view attempt) {

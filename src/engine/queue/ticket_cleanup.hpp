@@ -36,8 +36,9 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
     unwanted,  ///< without the lock, which a release may grant it all the same: that is released
   };
   /// Number none: not known, and perhaps there is no ticket yet.
+  /// `lease`: for how long an unwanted grant may last.
   void leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
-                   departure how = departure::by_another_grant);
+                   departure how = departure::by_another_grant, duration lease = {});
   /// Until all have left that are to leave this name, and what was granted to them is released.
   void await_departures(const lock_name& name, duration longest) {
     late_.wait(name, base::later(base::now(), longest), {});
@@ -80,7 +81,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   driver::limits soon() const;
   bool tells(const lock_name& name, whom which, const store::access& db);
   bool tell_or_clear(const lock_name& name, const store::access& db);
-  void release_grants(const std::vector<departing>& left, const driver::limits& until) noexcept;
+  bool release_grant(const departing& left, const driver::limits& until) noexcept;
   void release_grants(const lock_name& name, const store::access& db);
   void withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept;
   std::vector<bool> leave_at_once(const std::vector<departing>& some, const driver::limits& until);

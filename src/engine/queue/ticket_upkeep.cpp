@@ -39,7 +39,7 @@ bool queued_waiter::end() {
   const auto ticket = waiter_->ticket();
   waiter_.reset();
   if (ticket.number == core::ticket_number::none) return false;
-  cleanup_.leave_later(name_, ticket.attempt, ticket.number, how);
+  cleanup_.leave_later(name_, ticket.attempt, ticket.number, how, lease);
   return true;
 }
 

@@ -67,6 +67,7 @@ class queued_waiter {
   /// short time at the latest.
   void leave() noexcept;
   ticket_cleanup::departure how = ticket_cleanup::departure::by_another_grant;
+  duration lease{};  ///< that a release may have granted, if `how` says that nobody wants it
 
  private:
   /// No hint reaches it any more. false: it has no ticket to leave behind.
