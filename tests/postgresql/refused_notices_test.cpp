@@ -119,7 +119,9 @@ TEST_F(refused_notices, leave_every_statement_its_work) {
       if (!text) continue;
       ++silent;
       EXPECT_EQ(text->find("pg_notify"), std::string::npos) << *text;
-      EXPECT_NO_THROW(db().execute("PREPARE silent AS " + *text + "; DEALLOCATE silent")) << *text;
+      EXPECT_NO_THROW(
+          db().execute("PREPARE silent AS " + dialect::replaced(*text, "{place}", "") + "; DEALLOCATE silent"))
+          << *text;
     }
   }
   EXPECT_EQ(silent, 10) << "release, defer_release, leave and their batches, free, release_share, reap_shares, "

@@ -45,7 +45,8 @@ bool released_grant(const lock_name& name, const core::acquisition_id& to, const
 void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
                                  departure how, duration lease) {
   const auto now = base::now();
-  const auto until = base::later(base::later(now, db_.options().call_timeout), how == departure::unwanted ? std::max(core::ticket_life, lease) : core::ticket_life);
+  const auto until = base::later(base::later(now, db_.options().call_timeout),
+                                 how == departure::unwanted ? std::max(core::ticket_life, lease) : core::ticket_life);
   const auto next = how == departure::spent ? base::later(now, most_of_a_hold) : now;
   if (is_known(number) && how != departure::spent) late_.add(name, attempt, base::later(now, core::ticket_life));
   if (how == departure::unwanted) unwanted_.add(name, attempt, base::later(now, core::ticket_life));
