@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
 #include "support/slowness.hpp"
@@ -144,6 +145,89 @@ TEST(sqlite_file, a_table_of_that_name_that_is_somebody_elses_is_an_error) {
   const auto e = error_of_first_use("sqlite:" + file.string());
   ASSERT_TRUE(e.has_value());
   EXPECT_NE(std::string{e->what()}, "");
+}
+
+// --- what becomes of the file while it is open -----------------------------------------------------------------------
+
+/// A file that is taken away from whoever has it open.
+class sqlite_file_taken_away : public testing::Test {
+ protected:
+  static void expect_lost_by_holder(const held_lock& held) {
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_NE(held.why_lost(), loss_reason::unreachable) << "it was noticed before the end of the lease";
+  }
+
+  const temp_folder folder_;
+  const std::filesystem::path in_ = folder_ / "place";
+  const std::filesystem::path file_ = in_ / "locks.db";
+  const bool is_made_ = std::filesystem::create_directory(in_);
+  recorder told_;
+  client locks_ = client::connect("sqlite:" + file_.string(), {.observer = told_.observer()});
+};
+
+TEST_F(sqlite_file_taken_away, by_deleting_it_ends_every_lock_in_it) {
+  locks_.migrate();
+  const auto held = locks_.acquire("orders/42", {.lease = 6s});
+  for (const auto* each : {"", "-wal", "-shm"}) std::filesystem::remove(file_.string() + each);
+  auto others = open("sqlite:" + file_.string());
+  others.migrate();
+  const auto next = others.try_acquire("orders/42");
+  EXPECT_TRUE(next.has_value());
+  expect_lost_by_holder(held);
+  EXPECT_FALSE(next->lost().stop_requested());
+  EXPECT_TRUE(eventually([&] { return told_.warnings().size() == 1; }));
+  const auto sentence = told_.warnings().at(0).sentence;
+  EXPECT_NE(sentence.find("replaced while it was open"), std::string::npos) << sentence;
+  EXPECT_FALSE(locks_.try_acquire("orders/42").has_value()) << "it goes on in the new one";
+}
+
+TEST_F(sqlite_file_taken_away, with_its_folder_ends_every_lock_in_it) {
+  locks_.migrate();
+  const auto held = locks_.acquire("orders/42", {.lease = 6s});
+  const auto by_transaction = locks_.acquire("orders/43", {.strategy = strategy::for_update});
+  std::filesystem::rename(in_, folder_ / "away");
+  std::filesystem::create_directory(in_);
+  auto others = open("sqlite:" + file_.string());
+  others.migrate();
+  expect_lost_by_holder(held);
+  EXPECT_TRUE(others.try_acquire("orders/43").has_value());
+  EXPECT_TRUE(eventually([&] { return by_transaction.lost().stop_requested(); }));
+}
+
+// What is in the copy counts: others find it there.
+TEST_F(sqlite_file_taken_away, by_a_copy_of_it_goes_on_in_the_copy) {
+  locks_.migrate();
+  auto held = locks_.acquire("orders/42", {.lease = 3s});
+  {
+    sqlite3* raw = nullptr;
+    ASSERT_EQ(sqlite3_open(file_.c_str(), &raw), SQLITE_OK);
+    const auto copy = "VACUUM INTO '" + (in_ / "copy.db").string() + "'";
+    EXPECT_EQ(sqlite3_exec(raw, copy.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+    EXPECT_EQ(sqlite3_close(raw), SQLITE_OK);
+  }
+  for (const auto* each : {"-wal", "-shm"}) std::filesystem::remove(file_.string() + each);
+  std::filesystem::rename(in_ / "copy.db", file_);
+  sqlite_database copy{file_};
+  const auto ends = copy.row("orders/42").value().expires_at;
+  EXPECT_TRUE(eventually([&] { return copy.row("orders/42").value().expires_at > ends; })) << "it is renewed there";
+  EXPECT_FALSE(held.lost().stop_requested());
+  auto others = open("sqlite:" + file_.string());
+  EXPECT_FALSE(others.try_acquire("orders/42").has_value());
+  EXPECT_NO_THROW(held.release());
+  EXPECT_TRUE(others.try_acquire("orders/42").has_value());
+}
+
+TEST_F(sqlite_file_taken_away, lets_a_waiter_wait_in_the_new_one) {
+  locks_.migrate();
+  const auto held = locks_.acquire("orders/42", {.lease = 10min, .renew = false});
+  auto waiting = open("sqlite:" + file_.string());
+  background waiter{[&](std::stop_token stop) { return waiting.acquire("orders/42", {}, std::move(stop)).token(); }};
+  ASSERT_TRUE(eventually([&] { return locks_.waiters("orders/42").size() == 1; }));
+  std::filesystem::rename(in_, folder_ / "away");
+  std::filesystem::create_directory(in_);
+  auto others = open("sqlite:" + file_.string());
+  others.migrate();
+  EXPECT_TRUE(eventually([&] { return waiter.is_done_within(1ms); }));
 }
 
 TEST(sqlite_memory, is_private_to_its_client) {

@@ -10,6 +10,7 @@
 
 #include "core/error_detail.hpp"
 #include "driver/sqlite/caller_connections.hpp"
+#include "driver/sqlite/errors.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -45,7 +46,7 @@ std::optional<std::string> schema_of(const std::string& path, sqlite_caller& tx)
 
 sqlite_enlisted::sqlite_enlisted(sqlite_caller& tx, const dialect::enlisted_texts& in_main, std::string_view prefix,
                                  const std::string& path, const liveness_files* files)
-    : tx_{tx}, schema_{schema_of(path, tx)}, files_{files} {
+    : tx_{tx}, path_{path}, schema_{schema_of(path, tx)}, files_{files} {
   const bool is_attached = schema_ && *schema_ != "main";
   if (is_attached) in_attached_ = dialect::sqlite_enlisted(prefix, *schema_);
   texts_ = is_attached ? &in_attached_ : &in_main;
@@ -85,10 +86,16 @@ void sqlite_enlisted::take_write_lock() {
   }
 }
 
+// A transaction in a file that was deleted or replaced excludes nobody.
+void sqlite_enlisted::require_same_file() const {
+  if (has_moved(tx_.handle(), *schema_)) throw_replaced(path_);
+}
+
 // With the write lock. What is known of the main file holds for as long as the connection is open. Its tables may be
 // made anew meanwhile, but those are the client's, too.
 bool sqlite_enlisted::enters(std::string_view installation) {
   if (!schema_) return false;
+  require_same_file();
   take_write_lock();
   const bool is_main = texts_ != &in_attached_;
   if (is_main && is_known_in(tx_.handle(), installation)) return true;

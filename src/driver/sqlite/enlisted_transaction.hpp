@@ -28,6 +28,7 @@ class sqlite_enlisted final : public enlisted_transaction {
  private:
   int state() const;
   void refuse_older_data();
+  void require_same_file() const;
   void take_write_lock();
   bool enters(std::string_view installation);
   lock_view look(const enlisted_target& at);
@@ -38,6 +39,7 @@ class sqlite_enlisted final : public enlisted_transaction {
   void change(const enlisted_target& at, std::int64_t version, std::string_view note, std::int64_t clock);
 
   sqlite_caller& tx_;
+  const std::string& path_;
   const std::optional<std::string>
       schema_;  // the connection's name for the client's file; nullopt: it does not have the file
   dialect::enlisted_texts in_attached_;

@@ -36,8 +36,8 @@ sqlite_meaning meaning_of(int code, int system_error, std::string_view message, 
     case SQLITE_CANTOPEN:
       return unusable(is_about_permission(system_error) ? errc::permission_denied : errc::connection_failed);
     case SQLITE_READONLY:
-      return code == SQLITE_READONLY_DBMOVED ? unusable(errc::connection_failed)
-                                             : sqlite_meaning{errc::permission_denied};
+      if (code != SQLITE_READONLY_DBMOVED) return {errc::permission_denied};
+      return {errc::connection_failed, {.retryable = true, .connection_unusable = true}};
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return {errc::permission_denied};
@@ -81,8 +81,7 @@ std::string_view advice(int code, errc meant) {
 // About the file as a whole, whatever was being done; empty: about something else.
 std::string sentence_about(const std::string& file, int code) {
   if (file.empty()) return {};
-  if (code == SQLITE_READONLY_DBMOVED)
-    return "the SQLite file " + file + " was moved or deleted while it was open; connect again";
+  if (code == SQLITE_READONLY_DBMOVED) return was_replaced(file);
   switch (code & 0xFF) {
     case SQLITE_NOTADB:
       return file + " is not an SQLite database, or it is encrypted; name another file";
@@ -112,6 +111,16 @@ std::string file_of(sqlite3* db) {
 }
 
 }  // namespace
+
+bool has_moved(sqlite3* db, const std::string& schema) noexcept {
+  int out = 0;
+  return sqlite3_file_control(db, schema.c_str(), SQLITE_FCNTL_HAS_MOVED, &out) == SQLITE_OK && out != 0;
+}
+
+void throw_replaced(const std::string& file) {
+  throw detail::error_access::make(errc::connection_failed, was_replaced(file),
+                                   {.retryable = true, .connection_unusable = true});
+}
 
 void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing, std::string file) {
   if (code == SQLITE_NOMEM) throw std::bad_alloc{};

@@ -1,6 +1,7 @@
 #include "driver/sqlite/file_faults.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -76,6 +77,18 @@ std::optional<std::string> fault_of(const fs::path& file) {
                       this_process() + " may not write to the folder " + folder.string() +
                           ", where SQLite must create " + file.string() +
                           " and its journal; give it the permission w on the folder");
+}
+
+std::optional<file_identity> identity_of(const std::string& file) noexcept {
+  struct stat found = {};
+  if (stat(file.c_str(), &found) != 0) return std::nullopt;
+  return file_identity{.device = found.st_dev, .number = found.st_ino};
+}
+
+std::string was_replaced(const std::string& file) {
+  return "the SQLite file " + file +
+         " was deleted, moved or replaced while it was open, so other clients do not see what is locked in it; connect "
+         "again";
 }
 
 }  // namespace rowlock::inline v1::driver

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -9,5 +11,17 @@ namespace rowlock::inline v1::driver {
 /// Why SQLite cannot open or write this file, and what to do about it, as the file system tells; nullopt if it tells
 /// nothing.
 std::optional<std::string> fault_of(const std::filesystem::path& file);
+
+/// Which file has this name now.
+struct file_identity {
+  dev_t device = 0;
+  ino_t number = 0;
+
+  bool operator==(const file_identity&) const = default;
+};
+std::optional<file_identity> identity_of(const std::string& file) noexcept;
+
+/// That the file is not the one that was opened, which other clients do not find any more.
+std::string was_replaced(const std::string& file);
 
 }  // namespace rowlock::inline v1::driver

@@ -59,7 +59,7 @@ void sqlite_session::refuse_inherited() {
 }
 
 sqlite_session::sqlite_session(const sqlite_options& options, const limits& until)
-    : liveness_{options.liveness}, clock_{options.clock} {
+    : path_{options.path}, warning_{options.warning}, liveness_{options.liveness}, clock_{options.clock} {
   refuse_inherited();
   const scoped_value scope{limits_, until};
   open(options);
@@ -80,7 +80,23 @@ void sqlite_session::open(const sqlite_options& options) {
   if (sqlite3_db_readonly(db, "main") == 1)
     throw error{errc::permission_denied,
                 fault_of(options.path).value_or(options.path + " is read-only, and rowlock must write to it")};
+  if (!std::string_view{sqlite3_db_filename(db_.get(), "main")}.empty()) file_ = identity_of(path_);
+  if (has_moved(db_.get(), "main")) throw_replaced(path_);
   register_functions(doing);
+}
+
+// SQLite goes on in a file that was deleted or replaced, where nobody else sees what it writes. So what it has answered
+// counts only if the file is still there. Whoever has been granted something before learns of it at the next renewal,
+// so a look at every statement, a thirtieth of a cycle, would gain nothing.
+void sqlite_session::require_same_file() {
+  constexpr duration seldom = std::chrono::milliseconds{1};
+  const auto now = base::now();
+  if (!file_ || now - seen_ < seldom) return;
+  if (identity_of(path_) != file_) {
+    if (warning_) warning_(was_replaced(path_));
+    throw_replaced(path_);
+  }
+  seen_ = now;
 }
 
 // SQLite must not evaluate these before the statement runs, so none is declared deterministic.
@@ -210,6 +226,7 @@ std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<con
     const bool was_refused = look_first(what, batch, rows);
     if (what.look_explains) was_refused_ = was_refused;
   }
+  require_same_file();
   return rows.take();
 }
 
@@ -310,6 +327,7 @@ std::int64_t sqlite_session::do_change_count(const limits& until) {
   const scoped_value scope{limits_, until};
   answer_rows rows;
   execute(ready(data_version_, "PRAGMA data_version"), no_arguments, rows, looking_for_changes, false);
+  require_same_file();
   return integer(rows.take().at(0).at(0));
 }
 

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/time.hpp"
 #include "driver/backend.hpp"
+#include "driver/sqlite/file_faults.hpp"
 #include "driver/sqlite/liveness_files.hpp"
 #include "driver/sqlite/statement.hpp"
 
@@ -55,6 +57,7 @@ class sqlite_session final : public session {
   void open(const sqlite_options& options);
   void register_functions(const std::string& doing);
   void choose_durability(const sqlite_options& options);
+  void require_same_file();
   std::string pragma(const std::string& text, const limits& until);
 
   static void clock_us(sqlite3_context* context, int count, sqlite3_value** values);
@@ -76,7 +79,11 @@ class sqlite_session final : public session {
 
   counted counted_;
   sqlite_handle db_;
-  limits limits_;  // of the call under way: waits for the file's lock keep to them
+  const std::string path_;
+  const warn warning_;
+  std::optional<file_identity> file_;  // that is open; nullopt: a database in memory
+  base::instant seen_{};               // when it was last found there
+  limits limits_;                      // of the call under way: waits for the file's lock keep to them
   bool waits_for_file_ = true;
   bool was_refused_ = true;  // the last request of a step that could be refused
   const liveness_files* liveness_;
