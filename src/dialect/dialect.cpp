@@ -55,6 +55,7 @@ constexpr activity activities[] = {
     {verb::clear_waiting, "telling who is next"},
     {verb::notify_waiters, "telling who is next"},
     {verb::find_unused, "sweeping"},
+    {verb::raise_floor, "sweeping"},
     {verb::sweep, "sweeping"},
     {verb::find_dead, "sweeping"},
     {verb::purge_tickets, "sweeping"},

@@ -105,9 +105,11 @@ enum class verb : std::uint8_t {
   ring,             // owner -> anything; an empty notification to the owner's client, which shows that it arrives
   notify_waiters,   // name, number -> name, something if it looks free and the first in its queue was notified; of
                     // that number of tickets, the next ones in the order of names
-  find_unused,      // name, number, retention -> name, whether nobody has had it for so long; of that number of names,
-                    // the next ones: all that may be deleted, and the last one
-  sweep,            // name, retention -> name if its row was deleted because nobody has had it for so long
+  find_unused,      // name, number, retention -> name, whether nobody has had it for so long, version; of that number
+                    // of names, the next ones: all that may be deleted, and the last one
+  raise_floor,      // version -> anything; a row that is made from then on begins above that version
+  sweep,            // name, retention -> name if its row was deleted because nobody has had it for so long; no row
+                    // whose version is above the floor
   find_dead,        // ticket, number, retention -> ticket, name, attempt, whether its waiter has been dead for so
                     // long; of that number of tickets, the next ones: all that may be deleted, and the last one
   purge_tickets,    // name, attempt, ticket, retention -> attempt if the ticket was deleted because it was dead so long
@@ -149,6 +151,10 @@ struct step {
   /// every batch about more than one row.
   std::optional<std::string> many_skipping{};
   std::optional<std::string> many_told{};
+  /// Where act (many) has failed because there is no row: as it, and makes the row, at the cost of a look at the floor.
+  /// MariaDB
+  std::optional<std::string> making{};
+  std::optional<std::string> many_making{};
   /// The number of changed rows tells how many requests were carried out; many_told answers which ones are still open.
   bool counts = false;
   /// The argument that answers each request besides its key if as many rows were changed as requests were sent; else

@@ -162,7 +162,9 @@ signature signature_of(verb v) noexcept {
     case verb::vacate_dead:
       return {{liveness}, {anything}};
     case verb::find_unused:
-      return {{name, number, retention}, {name, is_over}};
+      return {{name, number, retention}, {name, is_over, version}};
+    case verb::raise_floor:
+      return {{version}, {anything}};
     case verb::sweep:
       return {{name, retention}, {name}};
     case verb::reap_shares:

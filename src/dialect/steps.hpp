@@ -13,8 +13,8 @@ namespace rowlock::inline v1::dialect {
 /// Calls `change(text)` for each text that the step has.
 template <class Change>
 void change_texts(step& of, Change change) {
-  for (std::optional<std::string>* text :
-       {&of.look, &of.act, &of.also, &of.told, &of.many, &of.many_also, &of.many_skipping, &of.many_told})
+  for (std::optional<std::string>* text : {&of.look, &of.act, &of.also, &of.told, &of.many, &of.many_also,
+                                           &of.many_skipping, &of.many_told, &of.making, &of.many_making})
     if (*text) change(**text);
 }
 

@@ -181,8 +181,8 @@ void sweeper_loop::sweep_names() {
     client_->events.odd_rows(page.odd);
     std::size_t gone = 0;
     if (!page.names.empty()) {
-      gone = call(shortest_deletion_,
-                  [&](const store::access& db) { return store::sweep(db, page.names, options_.retention); });
+      gone =
+          call(shortest_deletion_, [&](const store::access& db) { return store::sweep(db, page, options_.retention); });
       count_swept(gone, 0);
     }
     from = gone == rows_ ? swept_to_ : page.last;

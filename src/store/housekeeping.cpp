@@ -15,18 +15,24 @@ unused_names find_unused(const access& db, std::string_view after, std::size_t n
                                                            {field::number, static_cast<std::int64_t>(number)},
                                                            {field::retention, retention.count()}})) {
     auto name = r.text(field::name);
-    if (!r.is_true(field::is_over))
+    if (!r.is_true(field::is_over)) {
       out.last = std::move(name);
-    else
-      (base::is_plain_text(name) ? out.names : out.odd).push_back(std::move(name));
+    } else if (!base::is_plain_text(name)) {
+      out.odd.push_back(std::move(name));
+    } else {
+      out.greatest = std::max(out.greatest, r.integer(field::version));
+      out.names.push_back(std::move(name));
+    }
   }
   return out;
 }
 
-std::size_t sweep(const access& db, std::span<const std::string> names, duration retention) {
+// The floor is committed first, and no row above it is deleted: so it does not matter what becomes of the second call.
+std::size_t sweep(const access& db, const unused_names& page, duration retention) {
   std::vector<arguments> asked;
-  asked.reserve(names.size());
-  for (const auto& n : names)
+  asked.reserve(page.names.size());
+  db.run(dialect::verb::raise_floor, {{field::version, page.greatest}});
+  for (const auto& n : page.names)
     asked.push_back({{field::name, std::string_view{n}}, {field::retention, retention.count()}});
   return db.run_batch(dialect::verb::sweep, asked).size();
 }

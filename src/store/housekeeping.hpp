@@ -17,11 +17,12 @@ struct unused_names {
   std::vector<std::string> names;
   std::vector<std::string> odd;  ///< written by hand and not valid names: they cannot be asked for
   std::string last;              ///< of the page; empty: the page is empty
+  std::int64_t greatest = 0;     ///< version of `names`
 };
 /// Looks at the next `number` names after `after`.
 unused_names find_unused(const access& db, std::string_view after, std::size_t number, duration retention);
-/// How many rows were deleted.
-std::size_t sweep(const access& db, std::span<const std::string> names, duration retention);
+/// How many rows of the page were deleted. Rows that are made from then on begin above what these had.
+std::size_t sweep(const access& db, const unused_names& page, duration retention);
 
 struct dead_ticket {
   core::ticket_number number = core::ticket_number::none;

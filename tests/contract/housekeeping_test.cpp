@@ -46,7 +46,7 @@ TEST_P(seen_before, unused_names_that_were_used_since_are_not_deleted) {
   const auto found = store::find_unused(access(limits()), {}, 100, 1h);
   ASSERT_EQ(found.names, (std::vector<std::string>{"unused/0", "unused/1"}));
   const auto token = locks().acquire("unused/0").token();
-  EXPECT_EQ(store::sweep(access(limits()), found.names, 1h), 1U);
+  EXPECT_EQ(store::sweep(access(limits()), found, 1h), 1U);
   ASSERT_TRUE(db().row("unused/0").has_value());
   EXPECT_GE(db().row("unused/0").value().version, token.value());
   EXPECT_FALSE(db().row("unused/1").has_value());

@@ -117,6 +117,50 @@ TEST_P(sweeping, does_not_set_tokens_back) {
   EXPECT_GT(locks.acquire(name, with()).token(), before);
 }
 
+TEST_P(sweeping, leaves_behind_the_greatest_version_that_it_has_deleted) {
+  auto locks = connect();
+  use_long_ago(locks, "orders/1");
+  use_long_ago(locks, "orders/2");
+  const auto least = db().row("orders/1")->version;
+  const auto greatest = least + 1'000;
+  db().set_version("orders/2", greatest);
+  EXPECT_EQ(db().floor(), 0);
+  sweeper sweeps{locks, by_hand};
+  ASSERT_EQ(sweeps.sweep_once(), 2U);
+  EXPECT_EQ(db().floor(), greatest);
+  use_long_ago(locks, "orders/3");
+  db().set_version("orders/3", least);
+  ASSERT_EQ(sweeps.sweep_once(), 1U);
+  EXPECT_EQ(db().floor(), greatest) << "it never falls";
+  EXPECT_EQ(locks.list().size(), 1U) << "the sweeper's own";
+  EXPECT_EQ(db().shares(), 0);
+}
+
+// As where the clock was set back behind what was deleted.
+TEST_P(sweeping, makes_no_name_below_what_was_deleted) {
+  auto locks = connect();
+  const auto floor = db().now() + 3'600'000'000;
+  db().raise_floor(floor);
+  locks.acquire("one", with()).release();
+  locks.acquire("in turn", fair()).release();
+  locks.acquire_shared("shared").release();
+  std::vector<std::string> made{"one", "in turn", "shared"};
+  if (GetParam().has_lease) {
+    const std::vector<lock_name> any{"any", "any other"};
+    locks.acquire_any(any, with()).release();
+    const std::vector<lock_name> all{"all", "all others"};
+    locks.acquire_all(all, with()).release();
+    made.insert(made.end(), {"any", "all", "all others"});
+  }
+  for (const auto& each : made) EXPECT_GT(db().row(each).value().version, floor) << each;
+  std::vector<std::unique_ptr<background<fencing_token>>> crowd;
+  for (int i = 0; i < 16; ++i)
+    crowd.push_back(std::make_unique<background<fencing_token>>([&, i](std::stop_token stop) {
+      return locks.acquire("crowd/" + std::to_string(i % 12), with(), std::move(stop)).token();
+    }));
+  for (const auto& each : crowd) EXPECT_GT(each->get().value(), floor);
+}
+
 // The clock was set back, or the token grew faster than it: a new row would begin behind it.
 TEST_P(sweeping, leaves_a_row_whose_token_is_ahead_of_the_clock) {
   auto locks = connect();

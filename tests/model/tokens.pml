@@ -6,10 +6,14 @@
  * by itself, to END. Rows are kept for RETENTION; a statement takes CALL at most. A lease ends at any moment. Whether a client
  * believes in its lease is in lease.pml; here a holder is who the row says.
  *
+ * variant SET_BACK: the clock of the database is set back once. Transactions are not rolled back then, since that may give a
+ * token twice (docs/guarantees.md).
  * mutant TOKEN_KEPT: law 3, a takeover keeps the token
  * mutant BEGINS_AT_ONE: law 3, a row that is made anew does not begin with the clock
  * mutant CLOCK_BEFORE_LOCK: law 3, the clock is read before the row is locked
  * mutant SWEPT_EARLY: law 3, a row is not kept for longer than a statement may take
+ * mutant SET_BACK NO_FLOOR: law 3, a row that is made anew begins with the clock, whatever was swept
+ * mutant SET_BACK FLOOR_LATE: law 3, the floor is raised after the deletion
  * mutant SWEEPS_LEASED: law 9, the sweeper deletes a row whose lease runs
  * mutant SWEEPS_LOCKED: law 9, the sweeper does not skip a row that is locked
  * mutant TAKES_LOCKED: law 1, an acquire does not skip a row that is locked
@@ -28,6 +32,9 @@
 bit exists, expired;
 byte owner = NOBODY, version, ended_at, locked_by = NOBODY;
 
+/* The greatest version that was swept; by how much the clock was set back. */
+byte floor, back;
+
 byte now = 1, top, holder = NOBODY;
 
 #define IS_FREE (owner == NOBODY || expired)
@@ -37,6 +44,12 @@ byte now = 1, top, holder = NOBODY;
 #define IS_LOCKED (locked_by != NOBODY)
 #endif
 #define LATER(a, b) (a > b -> a : b)
+#define CLOCK(at) (at > back -> at - back : 0)
+#ifdef NO_FLOOR
+#define FIRST(at) CLOCK(at)
+#else
+#define FIRST(at) LATER(floor + 1, CLOCK(at))
+#endif
 
 inline grant(me, token) {
   assert(holder == NOBODY);
@@ -53,7 +66,7 @@ inline read_clock(at) {
 inline take(me) {
   read_clock(at);
 #ifndef TOKEN_KEPT
-  version = LATER(version + 1, at);
+  version = LATER(version + 1, CLOCK(at));
 #endif
   owner = me;
   expired = 0;
@@ -66,7 +79,7 @@ inline insert(me) {
 #ifdef BEGINS_AT_ONE
   version = 1;
 #else
-  version = at;
+  version = first;
 #endif
   owner = me;
   expired = 0;
@@ -79,8 +92,8 @@ inline release(me) {
     read_clock(at);
     owner = NOBODY;
     expired = 0;
-    version = LATER(version + 1, at);
-    ended_at = at;
+    version = LATER(version + 1, CLOCK(at));
+    ended_at = CLOCK(at);
     at = 0;
     if
     :: holder == me -> holder = NOBODY
@@ -91,16 +104,17 @@ inline release(me) {
 }
 
 proctype unique_index(byte me) {
-  byte at, round;
+  byte at, round, first;
   do
   :: atomic { round < ROUNDS && exists && IS_FREE && !IS_LOCKED && now < END -> round++; take(me) }
-  /* It has seen no row. */
-  :: atomic { round < ROUNDS && !exists && now < END -> round++; read_clock(at) };
+  /* By one snapshot it has seen no row, and the floor. */
+  :: atomic { round < ROUNDS && !exists && now < END -> round++; read_clock(at); first = FIRST(at) };
     atomic {
       if
       :: !exists && now <= at + CALL -> insert(me)
       :: true
       fi;
+      first = 0;
       at = 0
     }
   /* A renewal tests the row in time, and is committed later. */
@@ -151,7 +165,7 @@ proctype for_update(byte me) {
     :: atomic { exists && IS_FREE && !IS_LOCKED && now < END -> read_clock(at);
 #endif
         locked_by = me;
-        token = LATER(version + 1, at);
+        token = LATER(version + 1, CLOCK(at));
         at = 0;
         grant(me, token)
       };
@@ -159,13 +173,17 @@ proctype for_update(byte me) {
       atomic {
         if
         :: exists -> version = token
+#ifdef SET_BACK
+        :: !exists
+#else
         :: true
+#endif
         fi;
         token = 0;
         holder = NOBODY;
         locked_by = NOBODY
       }
-    :: atomic { !exists && now < END -> exists = 1; now++; version = now; owner = NOBODY; ended_at = now }
+    :: atomic { !exists && now < END -> exists = 1; now++; version = FIRST(now); owner = NOBODY; ended_at = CLOCK(now) }
     :: now >= END
     fi
   :: now >= END -> break
@@ -173,22 +191,34 @@ proctype for_update(byte me) {
 }
 
 proctype sweeper() {
+  byte swept;
 end:
   do
+#ifndef FLOOR_LATE
+  :: atomic { exists && floor < version -> floor = version }
+#endif
   :: atomic { exists &&
+#ifndef FLOOR_LATE
+      version <= floor &&
+#endif
 #ifndef SWEEPS_LOCKED
       locked_by == NOBODY &&
 #endif
 #ifndef SWEEPS_LEASED
       IS_FREE &&
 #endif
-      version + RETENTION < now && ended_at + RETENTION < now ->
+      version + RETENTION < CLOCK(now) && ended_at + RETENTION < CLOCK(now) ->
       exists = 0;
+      swept = version;
       owner = NOBODY;
       expired = 0;
       version = 0;
       ended_at = 0
-    }
+    };
+#ifdef FLOOR_LATE
+    floor = LATER(floor, swept);
+#endif
+    swept = 0
   od
 }
 
@@ -197,7 +227,7 @@ end:
   do
   :: atomic { exists && owner != NOBODY && !expired ->
       expired = 1;
-      ended_at = now;
+      ended_at = CLOCK(now);
       if
       :: holder == owner -> holder = NOBODY
       :: else
@@ -210,6 +240,9 @@ init {
   atomic { run unique_index(0); run version_cas(1); run for_update(2); run sweeper(); run clock() };
   do
   :: now < END -> now++
+#ifdef SET_BACK
+  :: back == 0 && now > 5 -> back = 5
+#endif
   :: now >= END -> break
   od
 }

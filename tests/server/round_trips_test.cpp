@@ -43,7 +43,10 @@ ROWLOCK_SUITE_ON_SERVERS(round_trips_on_postgresql, on("postgresql", servers()))
 TEST_P(round_trips, of_acquiring_a_new_name_are_few) {
   auto locks = connect_warm();
   std::optional<held_lock> held;
-  EXPECT_EQ(of([&] { held = locks.try_acquire("orders/42"); }), of_acquiring());
+  // MariaDB's first statement makes no row.
+  EXPECT_EQ(of([&] { held = locks.try_acquire("orders/42"); }), is_on("mysql") ? 2 : 1);
+  std::optional<held_lock> next;
+  EXPECT_EQ(of([&] { next = locks.try_acquire("orders/43"); }), of_acquiring()) << "the last one was new, too";
 }
 
 TEST_P(round_trips, of_acquiring_a_vacant_name_are_few) {

@@ -145,6 +145,24 @@ TEST_P(stepped, tokens_grow_whichever_way_it_goes) {
   }
 }
 
+TEST_P(stepped, back_lets_no_token_of_a_swept_name_fall_behind) {
+  auto locks = connect();
+  sweeper sweeps{locks, {.every = 24h, .retention = 1min}};
+  const std::vector ways{strategy::unique_index, strategy::version_cas, strategy::for_update};
+  // Sessions that are opened while the clock is ahead would wait for it in SLEEP().
+  for (const auto how : ways) locks.acquire("orders/41", {.strategy = how}).release();
+  for (const auto how : ways) {
+    machine.step(2h);
+    const auto last = locks.acquire("orders/42", {.strategy = how}).token();
+    locks.acquire("orders/43").release();
+    machine.step(10min);
+    ASSERT_TRUE(eventually([&] { return sweeps.sweep_once() > 0; }));
+    ASSERT_FALSE(db().row("orders/42"));
+    machine.step(-2h - 10min);
+    EXPECT_GT(locks.acquire("orders/42", {.strategy = how}).token(), last) << to_string(how);
+  }
+}
+
 TEST_P(stepped, forward_lets_a_waiter_in_and_back_lets_it_wait) {
   auto locks = connect();
   auto other = connect();

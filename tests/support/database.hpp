@@ -86,6 +86,11 @@ class database {
   /// How many share names, dead ones included.
   virtual int shares() = 0;
 
+  /// What has been swept had this version at most; 0: nothing has been.
+  virtual std::int64_t floor() = 0;
+  /// A row of this version was swept.
+  virtual void raise_floor(std::int64_t version) = 0;
+
   virtual void drop_tables() = 0;
   /// What later migrations have made goes, and all that is in it.
   virtual void return_to_first_schema() = 0;

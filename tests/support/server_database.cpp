@@ -103,7 +103,20 @@ void server_database::kill_share(std::int64_t token, std::chrono::seconds ago) {
           " WHERE token = " + std::to_string(token));
 }
 
-int server_database::shares() { return static_cast<int>(number("SELECT count(*) FROM rowlock_share")); }
+int server_database::shares() {
+  return static_cast<int>(number("SELECT count(*) FROM rowlock_share WHERE name <> ''"));
+}
+
+std::int64_t server_database::floor() {
+  return number("SELECT coalesce(max(token), 0) FROM rowlock_share WHERE name = ''");
+}
+
+void server_database::raise_floor(std::int64_t version) {
+  execute(
+      "INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at) "
+      "VALUES ('', '', '', 0, " +
+      std::to_string(version) + ", '', '', '1970-01-01', '1970-01-01')");
+}
 
 void server_database::drop_tables() {
   execute(

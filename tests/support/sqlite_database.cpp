@@ -216,7 +216,18 @@ void sqlite_database::kill_share(std::int64_t token, std::chrono::seconds ago) {
 }
 
 int sqlite_database::shares() {
-  return static_cast<int>(connection{file_}.number("SELECT count(*) FROM rowlock_share"));
+  return static_cast<int>(connection{file_}.number("SELECT count(*) FROM rowlock_share WHERE name <> ''"));
+}
+
+std::int64_t sqlite_database::floor() {
+  return connection{file_}.number("SELECT coalesce(max(token), 0) FROM rowlock_share WHERE name = ''");
+}
+
+void sqlite_database::raise_floor(std::int64_t version) {
+  connection{file_}.run(
+      "INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at) "
+      "VALUES ('', '', '', 0, ?, '', '', 0, 0)",
+      {version});
 }
 
 void sqlite_database::drop_tables() {

@@ -42,6 +42,8 @@ class sqlite_database : public database {
   void kill_waiters(std::chrono::seconds ago) override;
   void kill_share(std::int64_t token, std::chrono::seconds ago) override;
   int shares() override;
+  std::int64_t floor() override;
+  void raise_floor(std::int64_t version) override;
   void drop_tables() override;
   void return_to_first_schema() override;
   void return_to_second_schema() override;

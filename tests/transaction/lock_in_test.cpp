@@ -32,6 +32,18 @@ TEST_P(lock_in, keeps_the_name_from_every_strategy_until_the_commit) {
   EXPECT_EQ(value(), 3);
 }
 
+// As where the clock was set back behind what was deleted.
+TEST_P(lock_in, begins_a_new_name_above_what_was_swept) {
+  const auto floor = db().now() + 3'600'000'000;
+  db().raise_floor(floor);
+  tx().begin();
+  const auto lock = tx().lock_in(locks(), "orders/44");
+  EXPECT_GT(lock.token().value(), floor);
+  tx().commit();
+  tx().optimistically_without_result(locks(), "orders/45", [] {});
+  EXPECT_GT(db().row("orders/45").value().version, floor);
+}
+
 TEST_P(lock_in, is_kept_out_by_every_strategy) {
   for (const auto by : all_strategies) {
     auto held = others().acquire("orders/42", {.strategy = by});

@@ -21,18 +21,32 @@ ON DUPLICATE KEY UPDATE
 
 // MariaDB: never waits for a row (innodb_lock_wait_timeout = 0), and answers who has it. MySQL: locks no row that is
 // not free, and answers nothing.
+// MariaDB would read the floor for every row, also for one that is there, so it makes none by this: a new row has
+// version 0, with which its answer cannot be calculated (error 1690), and that undoes all of the statement.
 constexpr std::string_view acquire_one = R"(
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-/*M!100600 VALUES ( */ /*!80000 SELECT */
-?1, {token}, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND, ?6
+/*M!100600 VALUES (?1, 0, */ /*!80000 SELECT ?1, {first_token}, */
+?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND, ?6
 /*M!100600 ) */ /*!80000
-FROM (SELECT 1) one
+FROM {floor} one
 WHERE ?1 IN (SELECT name FROM (SELECT name FROM rowlock_lock
     WHERE name = ?1 AND {seen}(owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) */
 {granting}
-/*M!100600 RETURNING ?4, IF(acquisition = ?4, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+/*M!100600 RETURNING ?4, IF(acquisition = ?4, {of_no_new_row}, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
   owner = '(shared)' */)";
+
+constexpr std::string_view of_no_new_row = "IF(version = 0, 9223372036854775807 - (version - 1), version)";
+
+// MariaDB. A row that is seen is not made: it may be deleted just now, and the floor seen was that before.
+constexpr std::string_view make_and_acquire_one = R"(
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT ?1, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1), 0, {first_token}), ?2, ?3, ?4, SYSDATE(6),
+  SYSDATE(6) + INTERVAL ?5 MICROSECOND, ?6
+FROM {floor} one
+{granting}
+RETURNING ?4, IF(acquisition = ?4, {of_no_new_row}, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+  owner = '(shared)')";
 
 // The row is ours even where the lease was granted and has ended meanwhile.
 constexpr std::string_view acquired_one = R"(
@@ -43,11 +57,12 @@ WHERE name = ?1 AND owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NUL
 // MariaDB answers every row that it met, whoever has it.
 constexpr std::string_view acquire_many = R"(
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, {token}, w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
-FROM {wanted(name, owner, thread, acquisition, lease, note)} w
+SELECT w.name, {new_version}, w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+  w.note
+FROM {and_floor}{wanted(name, owner, thread, acquisition, lease, note)} w
 {unlocked}
 {granting}
-/*M!100600 RETURNING acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */)";
+/*M!100600 RETURNING acquisition, {of_no_new_row}, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */)";
 
 // {unlocked}, for the statement that locks no row that is not free, and skips those that others have locked.
 constexpr std::string_view free_and_unlocked = R"(WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
@@ -110,7 +125,7 @@ SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
 constexpr std::string_view held_one = "SELECT name, version FROM rowlock_lock WHERE name = ?1";
 
 constexpr std::string_view make_one =
-    "INSERT INTO rowlock_lock (name, version, expires_at) SELECT ?1, {token}, SYSDATE(6) FROM (SELECT 1) one "
+    "INSERT INTO rowlock_lock (name, version, expires_at) SELECT ?1, {first_token}, SYSDATE(6) FROM {floor} one "
     "WHERE NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = ?1) "
     "ON DUPLICATE KEY UPDATE version = rowlock_lock.version";
 
@@ -243,13 +258,26 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 /*M!100600 WHERE l.name = ?1 AND l.version = ?2 AND l.owner IS NOT NULL */)";
 
 std::string granted(std::string_view text, std::string_view own, std::string_view lease, std::string_view seen = {}) {
-  auto out = replaced(text, "{granting}", granting);
+  auto out = replaced(replaced(text, "{granting}", granting), "{of_no_new_row}", of_no_new_row);
   out = replaced(out, "{seen}", seen);
   return replaced(replaced(out, "{own}", own), "{lease}", lease);
 }
 
-std::string granted_many(std::string_view unlocked) {
-  return granted(replaced(acquire_many, "{unlocked}", unlocked), "rowlock_lock.", "w.lease");
+// {and_floor}, {new_version}, for a statement that makes rows.
+constexpr std::string_view and_the_floor = "{floor} one STRAIGHT_JOIN ";
+constexpr std::string_view version_of_new =
+    "IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, {first_token})";
+
+std::string granted_many(std::string_view unlocked, std::string_view and_floor = and_the_floor,
+                         std::string_view new_version = version_of_new) {
+  auto out = replaced(replaced(acquire_many, "{unlocked}", unlocked), "{and_floor}", and_floor);
+  return granted(replaced(out, "{new_version}", new_version), "rowlock_lock.", "w.lease");
+}
+
+// On MariaDB it makes none: see acquire_one.
+std::string granted_many_existing(std::string_view unlocked) {
+  const auto on_mysql = [](std::string_view text) { return std::string{"/*!80000 "}.append(text).append(" */"); };
+  return granted_many(unlocked, on_mysql(and_the_floor), "/*M!100600 0 */" + on_mysql(version_of_new));
 }
 
 /// A text that asks for one request, or for each of a batch.
@@ -294,9 +322,11 @@ std::array<step, 16> leases() {
        .key = 3,
        .act = granted(acquire_one, "", "?5"),
        .told = replaced(acquired_one, "?2", "?4"),
-       .many = granted_many("/*!80000 " + replaced(free_and_unlocked, "{of_l}", "OF l") + " */"),
+       .many = granted_many_existing("/*!80000 " + replaced(free_and_unlocked, "{of_l}", "OF l") + " */"),
        .many_skipping = granted_many(replaced(free_and_unlocked, "{of_l}", "/*!80000 OF l */")),
        .many_told = std::string{acquired_many},
+       .making = granted(make_and_acquire_one, "", "?5"),
+       .many_making = granted_many("WHERE TRUE"),
        .locks_where_refused = true},
       {.verb = verb::acquire_any,
        .many = std::string{acquire_the_first_free},
@@ -312,7 +342,8 @@ std::array<step, 16> leases() {
       {.verb = verb::compare_and_set,
        .key = 3,
        .act = granted(acquire_one, "", "?5", "version = ?7 AND "),
-       .told = replaced(acquired_one, "?2", "?4")},
+       .told = replaced(acquired_one, "?2", "?4"),
+       .making = granted(make_and_acquire_one, "", "?5", "version = ?7 AND ")},
       {.verb = verb::hold, .act = std::string{hold_one}, .told = std::string{held_one}, .always_changes = true},
       {.verb = verb::make, .act = std::string{make_one}},
       {.verb = verb::vacate_expired, .act = std::string{vacate_expired_one}},

@@ -79,7 +79,8 @@ std::string with_wanted(std::string text, std::span<const column> columns) {
 }
 
 std::string finished(std::string_view text) {
-  auto out = replaced(text, "{token}", "us(SYSDATE(6))");
+  auto out = replaced(text, "{first_token}", "GREATEST(one.swept + 1, {token})");
+  out = replaced(replaced(out, "{token}", "us(SYSDATE(6))"), "{floor}", mysql_parts::floor);
   return replaced(out, " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
 }
 

@@ -20,7 +20,7 @@ taken AS (
   RETURNING version),
 made AS (
   INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT $1::text, {token}, $2::text, $3::text, $4::text, clock_timestamp(),
+  SELECT $1::text, {first_token}, $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
   WHERE NOT EXISTS (SELECT FROM seen){in_turn}{durably}{briefly} ON CONFLICT (name) DO NOTHING
   RETURNING version))";
@@ -52,7 +52,8 @@ taken AS (
   RETURNING l.acquisition, l.version, w.lease),
 made AS (
   INSERT INTO rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT w.name, us(w.at), w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
+  SELECT w.name, greatest({floor} + 1, us(w.at)), w.owner, w.thread, w.acquisition, w.at,
+    w.at + w.lease * interval '1 microsecond', w.note
   FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, us(l.expires_at - l.acquired_at) AS lease)
 SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()), is_shared FROM wanted WHERE is_busy
@@ -148,7 +149,8 @@ FROM granted)";
 
 constexpr std::string_view make_one = R"(
 INSERT INTO rowlock_lock (name, version, expires_at)
-SELECT $1::text, {token}, clock_timestamp() WHERE true{briefly} ON CONFLICT (name) DO NOTHING)";
+SELECT $1::text, {first_token}, clock_timestamp() WHERE NOT EXISTS (
+  SELECT FROM rowlock_lock WHERE name = $1::text){briefly} ON CONFLICT (name) DO NOTHING)";
 
 // A late holder's renew and confirm find no owner then.
 constexpr std::string_view vacate_expired_one = R"(

@@ -16,7 +16,7 @@ std::array<step, 15> leases();
 std::array<step, 17> tickets();
 std::array<step, 10> sharing();
 std::array<step, 10> inspection();
-std::array<step, 4> housekeeping();
+std::array<step, 5> housekeeping();
 std::array<step, 6> schema();
 
 /// Replaces what depends on the options, and us(…). Settings live in the session, unless several clients share it: then
@@ -27,6 +27,11 @@ std::string finished(std::string_view text, const choices& with);
 inline constexpr std::string_view this_installation = R"(
 (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
   FROM rowlock_migration m WHERE version = 1))";
+
+// What the sweeper has deleted had this version at most: a row that nobody can share, since no name is empty. A row
+// that is made begins above it. Nothing is locked to read it. Both are seen by one snapshot, whether there is a row and
+// the floor, and the floor was committed before the deletion: whoever does not see the row sees the floor.
+inline constexpr std::string_view floor = "(SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '')";
 
 /// Notifies the first waiter for `name`, in a column of its own. `mine` begins with the id of the client that releases:
 /// its own waiters are not notified. `others` narrows the queue of which the first is notified.

@@ -42,7 +42,8 @@ std::string setting(std::string_view name, std::string_view value) {
 std::string finished(std::string_view text, const choices& with) {
   const auto durable = with.transaction_pooling ? setting("synchronous_commit", "on") : std::string{};
   const auto relaxed = setting("synchronous_commit", "off");
-  auto out = replaced(text, "{token}", "us(clock_timestamp())");
+  auto out = replaced(text, "{first_token}", "greatest({floor} + 1, us(clock_timestamp()))");
+  out = replaced(replaced(out, "{token}", "us(clock_timestamp())"), "{floor}", floor);
   out = replaced(out, "{durably}", durable);
   out = replaced(out, "{relaxed}", relaxed);
   out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);

@@ -15,7 +15,8 @@ constexpr std::string_view see_here =
     "SELECT version, owner IS NULL, expires_at, liveness, acquisition FROM rowlock_lock WHERE name = ?1";
 
 constexpr std::string_view take_here =
-    "INSERT INTO rowlock_lock (name, version, expires_at) VALUES (?1, 0, 0) "
+    "INSERT INTO rowlock_lock (name, version, expires_at) "
+    "VALUES (?1, ifnull((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = ''), 0), 0) "
     "RETURNING version, owner IS NULL, expires_at, liveness, acquisition";
 
 // RETURNING would cost more than the rest.

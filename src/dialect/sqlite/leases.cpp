@@ -13,7 +13,7 @@ constexpr std::string_view look_for_holder =
 
 constexpr std::string_view acquire_one =
     "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) "
-    "VALUES (?1, tell(1, clock_us()), ?2, ?3, ?4, clock_us(), clock_us() + tell(2, ?5), ?6) "
+    "VALUES (?1, tell(1, {first_token}), ?2, ?3, ?4, clock_us(), clock_us() + tell(2, ?5), ?6) "
     "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
     "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
     "expires_at = excluded.expires_at, note = excluded.note, liveness = NULL "
@@ -27,14 +27,14 @@ constexpr std::string_view compare_and_set_one =
 
 constexpr std::string_view hold_while_alive_one =
     "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note, "
-    "liveness) VALUES (?1, tell(1, clock_us()), ?2, ?3, ?4, clock_us(), tell(2, NULL), ?6, ?7) "
+    "liveness) VALUES (?1, tell(1, {first_token}), ?2, ?3, ?4, clock_us(), tell(2, NULL), ?6, ?7) "
     "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
     "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
     "expires_at = NULL, note = excluded.note, liveness = excluded.liveness "
     "WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)";
 
 constexpr std::string_view make_one =
-    "INSERT INTO rowlock_lock (name, version, expires_at) VALUES (?1, clock_us(), clock_us()) "
+    "INSERT INTO rowlock_lock (name, version, expires_at) VALUES (?1, {first_token}, clock_us()) "
     "ON CONFLICT (name) DO NOTHING";
 
 constexpr std::string_view renew_one =

@@ -246,6 +246,26 @@ std::optional<std::uint64_t> mysql_session::execute_unless_in_conflict(const std
   return std::nullopt;
 }
 
+// Most rows are there. If the last one was new, the next is likely to be new, too. A row that `making` saw, and that
+// was deleted before it came to that, is gone when it looks again.
+std::optional<std::uint64_t> mysql_session::execute_or_make(const std::string& text, const std::string& making,
+                                                            const request& values, const purpose& why,
+                                                            const limits& until, std::vector<row>& to) {
+  std::optional<std::uint64_t> changed;
+  const auto is_enough = [&, before = to.size()](const std::string& which) {
+    try {
+      changed = execute_unless_in_conflict(which, values, why, until, to);
+      return true;
+    } catch (const error& e) {
+      if (e.native_code() != mysql_code::out_of_range) throw;
+      to.resize(before);
+      return false;
+    }
+  };
+  if (!has_made_row_ && is_enough(text)) return changed;
+  return is_enough(making) ? changed : execute_unless_in_conflict(making, values, why, until, to);
+}
+
 void mysql_session::fail(const std::exception& e, const purpose& why) {
   const auto what = sql_failure_of(e);
   // An exception that is no error of the server leaves the connection in an unknown state.
@@ -341,6 +361,17 @@ std::vector<row> mysql_session::do_run_dirty(const dialect::step& what, const re
   return do_run(what, {&one, 1}, until);
 }
 
+namespace {
+
+// How many of the last answers have a token. A row that was made counts as changed once, one that was there twice.
+std::uint64_t granted_in(const std::vector<row>& answers, std::size_t last) {
+  const auto is_granted = [](const row& r) { return maybe_integer(r.at(1)).has_value(); };
+  return static_cast<std::uint64_t>(
+      std::count_if(answers.end() - static_cast<std::ptrdiff_t>(last), answers.end(), is_granted));
+}
+
+}  // namespace
+
 void mysql_session::carry_out(const dialect::step& what, std::span<const request> batch, const limits& until,
                               std::vector<row>& to) {
   const bool is_one = batch.size() == 1 && (what.look || what.act);
@@ -356,12 +387,15 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
   if (!act || answered() == batch.size()) return;
   if (const auto& also = is_one ? what.also : what.many_also)
     return act_in_transaction({*act, *also, *told}, values, why, until, to);
-  auto result = execute_unless_in_conflict(*act, values, why, until, to);
+  const auto& making = is_one ? what.making : what.many_making;
+  auto result = making && kind_ == mysql_kind::mariadb ? execute_or_make(*act, *making, values, why, until, to)
+                                                       : execute_unless_in_conflict(*act, values, why, until, to);
   if (!result && !is_one && what.many_skipping)
     result = execute_unless_in_conflict(*what.many_skipping, values, why, until, to);
   if (!result && batch.size() > 1 && !what.takes_one && !what.takes_all) return carry_out_each(what, batch, until, to);
   if (!is_one && what.many_skipping) drop_answers_of_others(what, batch, to);
   const auto changed = result.value_or(0);  // a conflict counts as if the row had been skipped
+  if (making) has_made_row_ = changed < 2 * granted_in(to, answered());
   has_committed_ = has_committed_ || (changed + answered() > 0 && why.writing && !is_in_transaction_);
   if (what.answered_by && changed == batch.size()) {
     for (const request& r : batch)

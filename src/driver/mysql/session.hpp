@@ -92,6 +92,9 @@ class mysql_session final : public session {
   std::optional<std::uint64_t> execute_unless_in_conflict(const std::string& text, const request& values,
                                                           const purpose& why, const limits& until,
                                                           std::vector<row>& to);
+  std::optional<std::uint64_t> execute_or_make(const std::string& text, const std::string& making,
+                                               const request& values, const purpose& why, const limits& until,
+                                               std::vector<row>& to);
   struct texts_of_transaction {
     const std::string& act;
     const std::string& also;
@@ -123,6 +126,7 @@ class mysql_session final : public session {
   bool is_marked_ = false;
   bool is_in_transaction_ = false;
   bool has_committed_ = false;  // the step under way
+  bool has_made_row_ = true;    // by the last step that may make one
   mysql_kind kind_ = mysql_kind::mysql;
   std::optional<limits> around_{};  // of the exclusively() under way
   statement_cache<statement> statements_;
