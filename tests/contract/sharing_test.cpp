@@ -278,39 +278,6 @@ TEST_P(sharing, a_dead_reader_is_waited_for_no_longer_than_its_lease) {
   EXPECT_EQ(dead.why_lost(), loss_reason::expired);
 }
 
-// As a writer, and for the permits of a semaphore; the row lasts as long as the share that was released.
-TEST_P(sharing, who_waits_for_a_dead_reader_wakes_when_its_lease_ends) {
-  auto locks = connect();
-  auto other = connect();
-  for (const bool is_writer : {true, false}) {
-    auto long_one = locks.acquire_shared(name, {.lease = 10min});
-    auto dead = other.acquire_shared(name, {.lease = 5s, .renew = false});
-    const auto ends = std::chrono::steady_clock::now() + 5s;
-    std::unique_ptr<waiter> waits = is_writer ? std::make_unique<waiter>([&](std::stop_token stop) {
-      return locks.acquire(name, with(), std::move(stop));
-    })
-                                              : std::make_unique<waiter>([&](std::stop_token stop) {
-                                                  return semaphore{locks, name, 1}.acquire(1, std::move(stop));
-                                                });
-    ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
-    long_one.release();
-    auto granted = waits->get();
-    EXPECT_LT(std::chrono::steady_clock::now(), ends + 1s * slowness);
-    EXPECT_EQ(dead.why_lost(), loss_reason::expired);
-  }
-}
-
-TEST_P(sharing, the_dead_are_not_shown_as_holders) {
-  auto locks = connect();
-  auto other = connect();
-  auto long_one = locks.acquire_shared(name, {.lease = 10min});
-  const auto dead = other.acquire_shared(name, {.lease = 300ms, .renew = false});
-  EXPECT_TRUE(locks.find(name));
-  long_one.release();
-  EXPECT_TRUE(eventually([&] { return !locks.find(name) && locks.list().empty(); }));
-  EXPECT_EQ(locks.database_stats().held, 0U);
-}
-
 TEST_P(sharing, a_late_release_takes_nothing_off_the_next_readers) {
   auto locks = connect();
   auto other = connect();

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <rowlock/rowlock.hpp>
 
+#include <chrono>
+#include <future>
 #include <optional>
 #include <string>
 
@@ -8,6 +10,7 @@
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
+#include "support/slowness.hpp"
 #include "testkit/child_process.hpp"
 #include "testkit/eventually.hpp"
 
@@ -40,6 +43,16 @@ int hold(const std::vector<std::string>& arguments) {
 }
 
 const role_registration holder_role{"holder", hold};
+
+/// reader URL NAME LEASE: shares the name until it is killed.
+int read(const std::vector<std::string>& arguments) {
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  const auto held = locks.acquire_shared(arguments.at(1), {.lease = milliseconds(arguments.at(2))});
+  say(std::to_string(held.token().value()));
+  return hear() == "end" ? 0 : 1;
+}
+
+const role_registration reader_role{"reader", read};
 
 class killed : public on_each_database {
  protected:
@@ -122,6 +135,36 @@ TEST_P(killed, a_holder_paused_for_less_than_its_lease_keeps_it) {
   EXPECT_TRUE(locks_.try_acquire("job").has_value());
   holder.send("end");
   EXPECT_EQ(holder.wait(), 0);
+}
+
+// The row of the name lasts as long as the other share would have. A writer waits, and then a semaphore's holder.
+TEST_P(killed, reader_is_waited_for_no_longer_than_its_lease) {
+  constexpr auto lease = 5s;
+  for (const bool is_writer : {true, false}) {
+    auto other = locks_.acquire_shared("job", {.lease = 10min});
+    child_process reader{"reader", {db().url(), "job", "5000"}};
+    reader.read_line();
+    reader.kill();
+    const auto ends = std::chrono::steady_clock::now() + lease;
+    auto granted = std::async(std::launch::async, [&] {
+      return is_writer ? locks_.acquire("job") : semaphore{locks_, "job", 1}.acquire();
+    });
+    EXPECT_TRUE(eventually([&] { return db().tickets() == 1; }));
+    other.release();
+    const auto held = granted.get();
+    EXPECT_LT(std::chrono::steady_clock::now(), ends + 1s * slowness);
+  }
+}
+
+TEST_P(killed, readers_are_not_shown_as_holders_when_their_leases_have_ended) {
+  auto other = locks_.acquire_shared("job", {.lease = 10min});
+  child_process reader{"reader", {db().url(), "job", "500"}};
+  reader.read_line();
+  reader.kill();
+  other.release();
+  EXPECT_TRUE(eventually([&] { return !locks_.find("job") && locks_.list().empty(); }));
+  EXPECT_EQ(locks_.database_stats().held, 0U);
+  EXPECT_FALSE(election(locks_, "job").leader());
 }
 
 }  // namespace
