@@ -25,7 +25,7 @@ records run_one(dialect::verb how, const access& db, const lease_ref& one) {
 
 // Nothing was prolonged of some. The statement has waited for the row of a single name, so a look tells why. Of several
 // names it has passed over the rows that others had locked just then: the answer is open.
-void explain_silence(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
+void explain_silence_of_shares(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
   const auto name = batch[0].name;
   if (std::any_of(batch.begin(), batch.end(), [&](const lease_ref& each) { return each.name != name; })) return;
   const auto living = sharers(db, name);
@@ -35,21 +35,21 @@ void explain_silence(const access& db, std::span<const lease_ref> batch, std::ve
       answers[i] = {.what = standing::lost, .left = {}, .why = why};
 }
 
-std::vector<renewal> prolong_once(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+std::vector<renewal> prolong_shares_once(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<renewal> answers(batch.size());
   const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
     answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
   });
-  if (rows.size() < batch.size()) explain_silence(db, batch, answers);
+  if (rows.size() < batch.size()) explain_silence_of_shares(db, batch, answers);
   return answers;
 }
 
-std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
-  auto answers = prolong_once(how, db, batch);
+std::vector<renewal> prolong_shares(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+  auto answers = prolong_shares_once(how, db, batch);
   ask_elsewhere(
       db, batch, answers, [](const renewal& r) { return is_vanished(r); },
-      [&](const access& there, std::span<const lease_ref> some) { return prolong_once(how, there, some); });
+      [&](const access& there, std::span<const lease_ref> some) { return prolong_shares_once(how, there, some); });
   return answers;
 }
 
@@ -101,11 +101,11 @@ std::optional<converted> downgrade(const access& db, const conversion& what) {
 }
 
 std::vector<renewal> renew_shares(const access& db, std::span<const lease_ref> batch) {
-  return prolong(dialect::verb::renew_share, db, batch);
+  return prolong_shares(dialect::verb::renew_share, db, batch);
 }
 
 std::vector<renewal> extend_shares(const access& db, std::span<const lease_ref> batch) {
-  return prolong(dialect::verb::extend_share, db, batch);
+  return prolong_shares(dialect::verb::extend_share, db, batch);
 }
 
 std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch) {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dialect/steps.hpp"
@@ -30,6 +32,17 @@ void insist(Try once) {
   }));
 }
 
+// A program of a schema without shares knows of no floor for the versions of new rows.
+std::string without_floor(std::string text) {
+  constexpr std::pair<std::string_view, std::string_view> floors[] = {
+      {"(SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '')", "NULL::bigint"},  // PostgreSQL
+      {"(SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '')",
+       "(SELECT 0 AS swept)"},                                                                  // MySQL, MariaDB
+      {"(SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = '')", "NULL"}};  // SQLite
+  for (const auto& [floor, none] : floors) text = dialect::replaced(text, floor, none);
+  return text;
+}
+
 }  // namespace
 
 dialect::table revised(const dialect::table& ours, const std::function<void(dialect::step&)>& change) {
@@ -38,18 +51,25 @@ dialect::table revised(const dialect::table& ours, const std::function<void(dial
     auto& each = all.emplace_back(ours[static_cast<dialect::verb>(v)]);
     each.verb = static_cast<dialect::verb>(v);  // also of one that this database does not need
     dialect::change_texts(each, [](std::string& text) {
-      text = dialect::replaced(dialect::replaced(text, dialect::place_mark, ""), "main.", "");
+      text = without_floor(dialect::replaced(dialect::replaced(text, dialect::place_mark, ""), "main.", ""));
     });
     change(each);
   }
   return {all, {.prefix = "rowlock_", .place = ""}, ours.can()};
 }
 
+// In the answer of PostgreSQL to a refreshed ticket.
+constexpr const char* mark_of_ticket = ",\n  EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.waiting)";
+
 dialect::table with_old_release(const dialect::table& ours, std::string_view telling) {
   return revised(ours, [&](dialect::step& each) {
     const auto& alone = ours[dialect::verb::release_alone];
     if (each.verb == dialect::verb::release_alone) each = {.verb = each.verb};
     const bool asks_for_mark = alone.act && alone.act->find("NOT waiting") != std::string::npos;
+    if (each.verb == dialect::verb::turn || each.verb == dialect::verb::refresh_ticket)
+      for (auto* text : {&each.look, &each.act, &each.many})
+        if (*text)
+          for (const auto* mark : {", l.waiting", mark_of_ticket}) *text = dialect::replaced(**text, mark, "");
     if (each.verb != dialect::verb::release || !asks_for_mark) return;
     each.act = dialect::replaced(*alone.act, " AND NOT waiting", "");
     if (each.act->find("RETURNING") != std::string::npos) each.act->append(telling);

@@ -146,6 +146,7 @@ TEST_P(optimistically, gives_up_where_the_name_is_held_throughout) {
   expect_nothing_open();
 }
 
+// With more of them it would wait in turn, and have the name to itself.
 TEST_P(optimistically_on_servers, gives_up_after_so_many_attempts) {
   int runs = 0;
   EXPECT_TRUE(throws(errc::contention, [&] {
@@ -155,9 +156,9 @@ TEST_P(optimistically_on_servers, gives_up_after_so_many_attempts) {
                                          tx().statement(write_own);
                                          disturb();
                                        },
-                                       {.attempts = 4});
+                                       {.attempts = 3});
   }));
-  EXPECT_EQ(runs, 4);
+  EXPECT_EQ(runs, 3);
   EXPECT_EQ(value(), 0);
   expect_nothing_open();
 }

@@ -114,21 +114,25 @@ TEST_F(locks_in_a_file, that_is_attached_are_refused_to_a_transaction_that_has_r
 }
 
 // What is known of a connection ends with it: the next one may have the same address.
-TEST_F(locks_in_a_file, that_was_replaced_are_not_locked) {
+// The client goes on in the file that is there now. What was opened before is another one.
+TEST_F(locks_in_a_file, that_was_replaced_are_locked_where_the_client_goes_on) {
   locks_.acquire("orders/42").release();
   sqlite_database other;
   client::connect(other.url(), {.observer = silent()}).migrate();
-  for (const bool is_replaced : {false, true}) {
-    if (is_replaced) std::filesystem::rename(other.file(), here_.file());
-    const auto tx = open(here_.file());
-    tx->begin();
-    if (is_replaced)
-      EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx->lock_in(locks_, "orders/42"); }));
-    else
-      EXPECT_NO_THROW(tx->lock_in(locks_, "orders/42"));
-    tx->rollback();
-    open(here_.file())->text("PRAGMA wal_checkpoint(TRUNCATE)");
-  }
+  const auto before = open(here_.file());
+  before->begin();
+  EXPECT_NO_THROW(before->lock_in(locks_, "orders/42"));
+  before->rollback();
+  before->text("PRAGMA wal_checkpoint(TRUNCATE)");
+  std::filesystem::rename(other.file(), here_.file());
+  const auto tx = open(here_.file());
+  tx->begin();
+  EXPECT_NO_THROW(tx->lock_in(locks_, "orders/42"));
+  EXPECT_FALSE(can_have(locks_));
+  tx->rollback();
+  before->begin();
+  EXPECT_TRUE(error_of([&] { return before->lock_in(locks_, "orders/42"), true; }));
+  before->rollback();
 }
 
 // Nothing is left on the connection that would keep it from being closed.

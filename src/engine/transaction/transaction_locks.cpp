@@ -94,6 +94,7 @@ struct transaction_locks::progress {
   std::stop_token stop;
   bool has_asked = false;  ///< in the transaction
   bool is_leased = false;  ///< by another, when it was seen last
+  bool asks_anew = false;  ///< the tables were made anew since the client had asked which they are
   duration in_database{};  ///< about how long it may wait there
   /// Since when it waits for a transaction that pins what this client has released.
   std::optional<base::instant> pinned_since{};
@@ -135,6 +136,7 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
   for (;;) {
     if (stop.stop_requested()) return std::nullopt;
     if (auto locked = try_lock_in(*in, name, options, so_far)) return locked;
+    if (std::exchange(so_far.asks_anew, false)) continue;
     const bool is_last = so_far.backoff.is_over(base::now());
     if (is_last || !in->lets_others_go_on()) {
       so_far.backoff.throw_if_never_answered();
@@ -274,7 +276,11 @@ std::optional<transaction_lock> transaction_locks::try_lock_in(driver::enlisted_
     vacant_.remember(name, db_.database().has_row_locks() ? 0 : found.version);
     return transaction_lock{name, fencing_token{found.version}};
   }
-  if (found.what == driver::enlisted_result::elsewhere) settle_installation(installation);
+  if (found.what == driver::enlisted_result::elsewhere) {
+    settle_installation(installation);
+    so_far.asks_anew = true;
+    return std::nullopt;
+  }
   contended_.add(name.view());
   so_far.refused();
   return std::nullopt;
