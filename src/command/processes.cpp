@@ -58,7 +58,7 @@ std::vector<process> descendants(const std::function<bool(const process&)>& is_l
                  [&](const process& each) { return each.parent == parent && !is_left_out(each); });
   };
   add_children_of(::getpid());
-  for (std::size_t i = 0; i < out.size(); ++i) add_children_of(out[i].id);
+  for (std::size_t next = 0; next < out.size();) add_children_of(out[next++].id);
   return out;
 }
 
