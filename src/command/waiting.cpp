@@ -251,7 +251,7 @@ int with_lock(const options& given, const signals& taken, const work_under_lock&
 
 std::string loss_in_words(const held_set& held, const options& given) {
   const auto why = held.why_lost();
-  const std::string word{to_string(why)};
+  std::string word{to_string(why)};
   if (why != loss_reason::hold_limit || !given.run.lock.hold_limit) return word;
   return word + ": --hold-limit " + bound_in_words(*given.run.lock.hold_limit) + " is over";
 }

@@ -98,9 +98,8 @@ bool is_there(const step& s) { return s.look || s.act || s.many; }
 
 // Channels for notifications begin with the prefix, too, and are in no place.
 std::string named(std::string text, const table::naming& by) {
-  for (const std::string each :
-       {"rowlock_lock", "rowlock_waiter", "rowlock_share", "rowlock_edge", "rowlock_migration"})
-    text = replaced(text, each, std::string{by.place} + each);
+  for (const auto* each : {"rowlock_lock", "rowlock_waiter", "rowlock_share", "rowlock_edge", "rowlock_migration"})
+    text = replaced(text, each, std::string{by.place}.append(each));
   return with_prefix(text, by.prefix);
 }
 
