@@ -12,6 +12,13 @@ namespace rowlock::inline v1::store {
 
 namespace {
 
+records run_each(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+  const auto arguments_of = [](const lease_ref& r) -> arguments {
+    return {{field::name, r.name}, {field::acquisition, r.acquisition}, {field::lease, r.lease.count()}};
+  };
+  return with_each(batch, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
+}
+
 renewal lost(loss_reason why) { return {.what = standing::lost, .left = {}, .why = why}; }
 
 // No row came back for some. A second look, at all of them at once, tells why.
@@ -25,21 +32,14 @@ void explain_silence(const access& db, std::span<const lease_ref> batch, std::ve
     if (!seen[i] && answers[i].what != standing::kept) answers[i] = standing_of(std::nullopt, batch[i].acquisition);
 }
 
-std::vector<renewal> prolong_once(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
+std::vector<renewal> prolong_once(dialect::verb how, const access& db, std::span<const lease_ref> batch,
+                                  explanation of_silence) {
   std::vector<renewal> answers(batch.size());
   const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
     answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
   });
-  if (rows.size() < batch.size()) explain_silence(db, batch, answers);
-  return answers;
-}
-
-std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
-  auto answers = prolong_once(how, db, batch);
-  ask_elsewhere(
-      db, batch, answers, [](const renewal& r) { return is_vanished(r); },
-      [&](const access& there, std::span<const lease_ref> some) { return prolong_once(how, there, some); });
+  if (rows.size() < batch.size()) of_silence(db, batch, answers);
   return answers;
 }
 
@@ -135,19 +135,21 @@ bool grant_to_the_first(const access& db, const lease_ref& one, release_observer
 
 }  // namespace
 
-records run_each(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
-  const auto arguments_of = [](const lease_ref& r) -> arguments {
-    return {{field::name, r.name}, {field::acquisition, r.acquisition}, {field::lease, r.lease.count()}};
-  };
-  return with_each(batch, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
+std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch,
+                             explanation of_silence) {
+  auto answers = prolong_once(how, db, batch, of_silence);
+  ask_elsewhere(
+      db, batch, answers, [](const renewal& r) { return is_vanished(r); },
+      [&](const access& there, std::span<const lease_ref> some) { return prolong_once(how, there, some, of_silence); });
+  return answers;
 }
 
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
-  return prolong(dialect::verb::renew, db, batch);
+  return prolong(dialect::verb::renew, db, batch, explain_silence);
 }
 
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) {
-  return prolong(dialect::verb::extend, db, batch);
+  return prolong(dialect::verb::extend, db, batch, explain_silence);
 }
 
 // First as if nobody waited, which is nearly always so and costs least; unless somebody did lately. Each statement is a

@@ -51,8 +51,11 @@ enum class release_outcome : std::uint8_t {
   vanished          ///< not answered: gone, and there is no row
 };
 
-/// One step of these arguments for each.
-records run_each(dialect::verb how, const access& db, std::span<const lease_ref> batch);
+/// Says of those for which no row came back why that is.
+using explanation = void (*)(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers);
+/// Prolongs leases or shares by this verb.
+std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch,
+                             explanation of_silence);
 /// Prolongs leases, and shortens none.
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch);
 /// Makes leases end at that length from now.

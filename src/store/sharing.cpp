@@ -35,24 +35,6 @@ void explain_silence_of_shares(const access& db, std::span<const lease_ref> batc
       answers[i] = {.what = standing::lost, .left = {}, .why = why};
 }
 
-std::vector<renewal> prolong_shares_once(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
-  std::vector<renewal> answers(batch.size());
-  const auto rows = run_each(how, db, batch);
-  correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
-    answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
-  });
-  if (rows.size() < batch.size()) explain_silence_of_shares(db, batch, answers);
-  return answers;
-}
-
-std::vector<renewal> prolong_shares(dialect::verb how, const access& db, std::span<const lease_ref> batch) {
-  auto answers = prolong_shares_once(how, db, batch);
-  ask_elsewhere(
-      db, batch, answers, [](const renewal& r) { return is_vanished(r); },
-      [&](const access& there, std::span<const lease_ref> some) { return prolong_shares_once(how, there, some); });
-  return answers;
-}
-
 std::optional<converted> convert_once(dialect::verb how, const access& db, const conversion& what) {
   const auto rows = db.run(how, {{field::name, what.lease.name},
                                  {field::acquisition, what.lease.acquisition},
@@ -101,11 +83,11 @@ std::optional<converted> downgrade(const access& db, const conversion& what) {
 }
 
 std::vector<renewal> renew_shares(const access& db, std::span<const lease_ref> batch) {
-  return prolong_shares(dialect::verb::renew_share, db, batch);
+  return prolong(dialect::verb::renew_share, db, batch, explain_silence_of_shares);
 }
 
 std::vector<renewal> extend_shares(const access& db, std::span<const lease_ref> batch) {
-  return prolong_shares(dialect::verb::extend_share, db, batch);
+  return prolong(dialect::verb::extend_share, db, batch, explain_silence_of_shares);
 }
 
 std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch) {
