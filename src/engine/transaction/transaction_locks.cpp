@@ -212,9 +212,9 @@ std::string transaction_locks::left_to_transactions(const lock_name& name) {
 // Somebody may have the row locked just then, or the file.
 std::optional<transaction_lock> transaction_locks::take_kept(driver::enlisted_transaction& in, const lease_state& kept,
                                                              const lock_in_options& options, progress& so_far) {
-  const auto installation = this->installation();
   const driver::take_options how{.note = options.note, .released = kept.id.text()};
   for (int tries = 1; kept.is_held() && !so_far.stop.stop_requested(); ++tries) {
+    const auto installation = this->installation();
     so_far.has_asked = true;
     const auto found =
         in_transaction([&] { return in.take({.name = kept.name.view(), .installation = installation}, how); });
@@ -277,8 +277,8 @@ std::optional<transaction_lock> transaction_locks::try_lock_in(driver::enlisted_
     return transaction_lock{name, fencing_token{found.version}};
   }
   if (found.what == driver::enlisted_result::elsewhere) {
-    settle_installation(installation);
     so_far.asks_anew = true;
+    so_far.ridden_out([&] { settle_installation(installation); });
     return std::nullopt;
   }
   contended_.add(name.view());
