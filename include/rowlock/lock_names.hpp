@@ -20,10 +20,13 @@ namespace rowlock::inline v1 {
 /// Throws errc::invalid_name if a text is no name.
 class lock_names {
  public:
+  /// Names in braces.
   lock_names(std::initializer_list<lock_name> names) noexcept : all_{names.begin(), names.size()} {}
+  /// A range of lock_name, which is not copied.
   template <class Names>
   requires std::convertible_to<const Names&, std::span<const lock_name>> lock_names(const Names& names)
   noexcept : all_{std::span<const lock_name>{names}} {}  // NOLINT(google-explicit-constructor)
+  /// A range of text, or of anything else that converts to lock_name.
   template <std::ranges::input_range Names>
   requires(!std::convertible_to<const Names&, std::span<const lock_name>> &&
            std::convertible_to<std::ranges::range_reference_t<const Names>, lock_name>)
