@@ -109,6 +109,8 @@ class [[nodiscard]] ROWLOCK_EXPORT held_lock {
   [[nodiscard]] bool try_upgrade();
   /// Shares from now on what this handle has alone, with those who wait for that, and a new token().
   ///
+  /// A holder that a semaphore granted several permits, and that upgraded since, has as many again; any other counts as
+  /// one permit.
   /// Nobody can have the name alone in between. The lease keeps its end. If it is shared already, nothing happens.
   ///
   /// Throws:

@@ -62,10 +62,10 @@ enum class verb : std::uint8_t {
   release_share,  // name, acquisition -> as release
   upgrade_share,  // name, acquisition, owner, thread, note -> acquisition, version, left, if nobody else shares it: it
                   // has the name alone from then on
-  downgrade,      // name, acquisition, owner, thread, note, attempt -> as upgrade_share: it shares the name from then
-                  // on, which is shared since that attempt
-  reap_shares,    // name -> name, if permits are free now, of one or all holders whose lease has ended; their rows go
-  purge_shares,   // name -> anything; rows that have ended and do not count any more go
+  downgrade,    // name, acquisition, owner, thread, note, attempt, permits -> as upgrade_share: it shares the name from
+                // then on, which is shared since that attempt
+  reap_shares,  // name -> name, if permits are free now, of one or all holders whose lease has ended; their rows go
+  purge_shares,      // name -> anything; rows that have ended and do not count any more go
   find_dead_shares,  // name, number, retention -> name, of the next names with rows that have been dead for so long
   sharers,           // name -> as inspect, and the permits, of each holder that shares it
   acquire_any,  // as acquire, of the first name of a batch that is free -> name, version, left, or nothing. The rows

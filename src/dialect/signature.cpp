@@ -53,7 +53,7 @@ signature of_leases(verb v) noexcept {
     case verb::upgrade_share:
       return {{name, acquisition, owner, thread, note}, {acquisition, version, left}};
     case verb::downgrade:
-      return {{name, acquisition, owner, thread, note, attempt}, {acquisition, version, left}};
+      return {{name, acquisition, owner, thread, note, attempt, permits}, {acquisition, version, left}};
     case verb::release:
     case verb::release_alone:
     case verb::release_share:

@@ -41,7 +41,8 @@ std::optional<converted> convert_once(dialect::verb how, const access& db, const
                                  {field::owner, what.owner},
                                  {field::thread, what.thread},
                                  {field::note, what.note.empty() ? driver::argument{} : driver::argument{what.note}},
-                                 {field::attempt, what.attempt}});
+                                 {field::attempt, what.attempt},
+                                 {field::permits, what.permits}});
   if (rows.empty()) return std::nullopt;
   return converted{.token = fencing_token{rows[0].integer(field::version)},
                    .left = duration{rows[0].integer(field::left)}};

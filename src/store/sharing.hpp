@@ -4,6 +4,7 @@
 #include <rowlock/lock_info.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ struct conversion {
   std::string_view thread;
   std::string_view note;
   std::string_view attempt{};  ///< of a downgrade: any that was never used
+  std::int64_t permits = 1;    ///< as it shares the name
 };
 struct converted {
   fencing_token token{};

@@ -504,6 +504,25 @@ TEST_P(sharing, a_semaphore_has_so_many_permits) {
   EXPECT_FALSE(there.try_acquire(3)) << "one is given out";
 }
 
+TEST_P(sharing, a_conversion_keeps_the_permits) {
+  auto locks = connect();
+  auto other = connect();
+  semaphore here{locks, name, 4};
+  semaphore there{other, name, 4};
+  auto held = here.acquire(3);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(held.try_upgrade());
+    EXPECT_FALSE(there.try_acquire());
+    held.downgrade();
+    EXPECT_EQ(other.find(name).value().sharers, 3);
+    EXPECT_EQ(other.sharers(name).at(0).sharers, 3);
+    EXPECT_FALSE(there.try_acquire(2));
+    EXPECT_TRUE(there.try_acquire());
+  }
+  held.release();
+  EXPECT_TRUE(there.try_acquire(4));
+}
+
 TEST_P(sharing, numbers_of_permits_are_each_honoured) {
   auto locks = connect();
   semaphore narrow{locks, name, 1};

@@ -150,7 +150,7 @@ std::string player::difference_of(int of, const std::vector<holding_ptr>& holder
   std::int64_t permits = 0;
   std::vector<std::int64_t> tokens;
   for (const auto& each : holders) {
-    permits += each->permits;
+    if (!each->is_alone) permits += each->permits;
     tokens.push_back(each->token);
   }
   if (seen.sharers != permits) return told(std::to_string(seen.sharers) + " permits");

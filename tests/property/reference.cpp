@@ -29,9 +29,7 @@ reference::verdict reference::ask(const step& s) {
                                                    .holder = holder,
                                                    .strategy = is_alone ? s.strategy : strategy::unique_index,
                                                    .is_alone = is_alone,
-                                                   .permits = is_alone                ? 0
-                                                              : s.what == verb::share ? 1
-                                                                                      : s.permits});
+                                                   .permits = s.what == verb::take_permits ? s.permits : 1});
   held_[s.name].push_back(h);
   handles_[s.number] = h;
   return {.what = answer::yes, .granted = h};
@@ -101,7 +99,6 @@ reference::verdict reference::upgrade(const holding_ptr& h) {
   if (what != answer::yes) return {.what = what};
   if (held_[h->name].size() > 1 && wrong_ != mistake::upgrades_beside_others) return {.what = answer::no};
   h->is_alone = true;
-  h->permits = 0;
   return {.what = answer::yes, .granted = h};
 }
 
@@ -111,7 +108,6 @@ reference::verdict reference::downgrade(const holding_ptr& h) {
   const auto what = standing(h);
   if (what != answer::yes) return {.what = what};
   h->is_alone = false;
-  h->permits = 1;
   return {.what = answer::yes, .granted = h};
 }
 

@@ -31,8 +31,8 @@ struct holding {
   int holder = 0;
   rowlock::strategy strategy{};
   bool is_alone = true;
-  std::int64_t permits = 0;
-  bool is_believed = true;  ///< by its client: it has not been told otherwise
+  std::int64_t permits = 1;  ///< as it shares the name
+  bool is_believed = true;   ///< by its client: it has not been told otherwise
   int handles = 1;
   std::int64_t token = 0;  ///< what the library has given
 };

@@ -130,11 +130,11 @@ UPDATE (SELECT r.* FROM (
     WHERE r.expires_at > r.at) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = '(shared)', l.thread = NULL, l.note = NULL,
-  l.acquisition = CONCAT('shared:', ?6), l.sharers = 1)";
+  l.acquisition = CONCAT('shared:', ?6), l.sharers = ?7)";
 
 constexpr std::string_view write_downgraded = R"(
 INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-SELECT ?1, ?2, l.acquisition, 1, l.version, ?3, ?4, SYSDATE(6), l.expires_at, ?5 FROM rowlock_lock l
+SELECT ?1, ?2, l.acquisition, ?7, l.version, ?3, ?4, SYSDATE(6), l.expires_at, ?5 FROM rowlock_lock l
 WHERE l.name = ?1 AND ROW_COUNT() > 0)";
 
 constexpr std::string_view delete_taken_off =

@@ -101,7 +101,7 @@ RETURNING $2::text, l.version, us(l.expires_at - g.at))";
 constexpr std::string_view downgrade_one = R"(
 WITH taken AS (
   UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(own.at)), owner = '(shared)', thread = NULL,
-    note = NULL, acquisition = 'shared:' || $6::text, sharers = 1
+    note = NULL, acquisition = 'shared:' || $6::text, sharers = $7::bigint
   FROM (SELECT clock_timestamp() AS at FROM (
     SELECT FROM rowlock_lock WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL{durably}{briefly}
     FOR UPDATE) k) own
@@ -109,7 +109,7 @@ WITH taken AS (
   RETURNING l.version, l.acquisition, l.expires_at, own.at),
 share AS (
   INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT $1::text, $2::text, acquisition, 1, version, $3::text, $4::text, at, expires_at, $5::text FROM taken)
+  SELECT $1::text, $2::text, acquisition, $7::bigint, version, $3::text, $4::text, at, expires_at, $5::text FROM taken)
 SELECT $2::text, version, us(expires_at - at) FROM taken)";
 
 // Only shares of the row's own time are taken off its count: one that died before that is not among them.

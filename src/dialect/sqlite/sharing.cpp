@@ -83,7 +83,7 @@ constexpr std::string_view downgrade_one =
 constexpr std::string_view write_downgraded =
     "INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, "
     "note) "
-    "SELECT ?1, ?2, acquisition, 1, version, ?3, ?4, clock_us(), expires_at, ?5 FROM rowlock_lock WHERE name = ?1";
+    "SELECT ?1, ?2, acquisition, ?7, version, ?3, ?4, clock_us(), expires_at, ?5 FROM rowlock_lock WHERE name = ?1";
 
 constexpr std::string_view find_dead_names =
     "SELECT DISTINCT name FROM rowlock_share WHERE name > ?1 AND expires_at <= clock_us() - ?3 ORDER BY name LIMIT ?2";

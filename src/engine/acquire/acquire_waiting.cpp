@@ -55,7 +55,7 @@ lease_ptr acquirer::offer_of(const acquire_request& what) const {
   auto offer = std::make_shared<lease_state>(what.name, what.reentrant(), what.by, what.options);
   offer->counts = &db_.events().numbers();
   offer->asked_at = what.call->began();
-  offer->permits = what.share.permits;
+  offer->share_as(what.share);
   return offer;
 }
 

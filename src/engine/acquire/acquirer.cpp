@@ -364,7 +364,7 @@ lease_ptr acquirer::admit(const acquire_request& what, const core::acquisition_i
                    : std::make_shared<lease_state>(what.name, what.reentrant(), id, what.options,
                                                    db_.options().transaction_limit, std::move(granted.transaction));
   lease->counts = what.call == nullptr ? nullptr : &db_.events().numbers();
-  lease->permits = what.share.permits;
+  lease->share_as(what.share);
   if (what.options.hold_limit) lease->hold_limit = base::later(granted.sent, *what.options.hold_limit);
   begin(*lease, granted.sent, granted.answer);
   if (lease->deadline() <= base::now()) {

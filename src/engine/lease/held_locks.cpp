@@ -320,7 +320,7 @@ void held_locks::was_extended_late(const lease_state& a, combined_call::fate now
 // The acquisition stays, so the row, or the share, tells which of the two it is. While it is claimed no renewal is
 // under way that would look for the other. If the reply is lost it may be either: nobody relies on it then, and both
 // are released. false: nothing was changed.
-bool held_locks::convert(const lease_ptr& a, conversion how, std::int64_t permits, identity& by) {
+bool held_locks::convert(const lease_ptr& a, conversion how, bool is_shared, identity& by) {
   if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   const claimed_lease scope{*a};
   if (!a->is_held_at(base::now())) throw lock_lost(*a, a->why_lost());
@@ -330,12 +330,13 @@ bool held_locks::convert(const lease_ptr& a, conversion how, std::int64_t permit
                                .owner = by.owner(),
                                .thread = thread,
                                .note = a->note ? std::string_view{*a->note} : std::string_view{},
-                               .attempt = attempt.text()};
+                               .attempt = attempt.text(),
+                               .permits = a->permits};
   const auto sent = base::now();
   try {
     const auto answer = db_.run(db_.call_limits(), [&](const store::access& db) { return how(db, what); });
     if (!answer) return false;
-    a->permits = permits;
+    a->is_shared = is_shared;
     a->token = answer->token;
     if (!a->set_left(sent, answer->left, base::now())) {
       reconciler_.add(reconciler_.entry_for(*a));  // as what it is now
@@ -386,10 +387,10 @@ void held_locks::lost_while_converted(const lease_ptr& a) {
 }
 
 bool held_locks::upgrade(const lease_ptr& a, identity& by) {
-  if (a->is_alone() || convert(a, store::upgrade_share, 0, by)) return true;
+  if (a->is_alone() || convert(a, store::upgrade_share, false, by)) return true;
   const auto name = a->name.view();
   const auto until = db_.call_limits();
-  if (reap_shares(a->name, until) && convert(a, store::upgrade_share, 0, by)) return true;
+  if (reap_shares(a->name, until) && convert(a, store::upgrade_share, false, by)) return true;
   if (db_.run(until, [&](const store::access& db) { return store::has_share(db, name, a->id.text()); })) return false;
   lost_while_converted(a);
 }
@@ -401,7 +402,7 @@ void held_locks::downgrade(const lease_ptr& a, identity& by) {
   if (!registry_.has_one_handle(*a))
     throw error{errc::unsupported, "the holder has \"" + std::string{a->name.view()} +
                                        "\" more than once, and relies on having it alone; release the other handles"};
-  if (!convert(a, store::downgrade, 1, by)) lost_while_converted(a);
+  if (!convert(a, store::downgrade, true, by)) lost_while_converted(a);
   notices_.released(a->name, true);
 }
 

@@ -101,7 +101,7 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
   void commit_transaction(lease_state& a, const driver::limits& until);
   using conversion = std::optional<store::converted> (*)(const store::access&, const store::conversion&);
-  bool convert(const lease_ptr& a, conversion how, std::int64_t permits, identity& by);
+  bool convert(const lease_ptr& a, conversion how, bool is_shared, identity& by);
   [[noreturn]] void lost_while_converted(const lease_ptr& a);
   store::renewal extend_alone(const lease_ptr& a, const store::lease_ref& one, const driver::limits& until);
   bool try_extend(const lease_ptr& a, duration ttl, const driver::limits& until);

@@ -21,6 +21,7 @@
 #include "base/time.hpp"
 #include "core/identity.hpp"
 #include "core/lease.hpp"
+#include "core/sharing.hpp"
 #include "core/tenure.hpp"
 #include "engine/events/counters.hpp"
 #include "engine/lease/held_transaction.hpp"
@@ -65,16 +66,21 @@ class lease_state {
   const duration at_least;
   const std::unique_ptr<const std::string> note;  // nullptr: none
   // Set once, before another thread sees this object:
-  counters* counts = nullptr;             // nullptr: the client's own lock, which is not counted and not reported
-  base::instant asked_at{};               // when the request was sent that was granted
-  std::atomic<fencing_token> token{};     // changed by whoever has claimed it, as is the next one
-  std::atomic<std::int64_t> permits{0};   // 0: it has the name alone
-  std::unique_ptr<handed_tenure> tenure;  // nullptr: the database granted it
+  counters* counts = nullptr;          // nullptr: the client's own lock, which is not counted and not reported
+  base::instant asked_at{};            // when the request was sent that was granted
+  std::atomic<fencing_token> token{};  // changed by whoever has claimed it, as is the next one
+  std::atomic<bool> is_shared{false};  // it has so many permits of the name, or else has the name alone:
+  std::int64_t permits = 1;
+  std::unique_ptr<handed_tenure> tenure;                // nullptr: the database granted it
   base::instant hold_limit = base::instant::max();      // when it is lost, however well it is renewed
   base::instant stays_until = base::instant::min();     // released before that, its release is deferred
   const std::unique_ptr<held_transaction> transaction;  // used by the thread that has claimed this lock
 
-  bool is_alone() const noexcept { return permits == 0; }
+  void share_as(const core::sharing& how) noexcept {
+    is_shared = !how.is_exclusive();
+    if (is_shared) permits = how.permits;
+  }
+  bool is_alone() const noexcept { return !is_shared; }
   bool is_foreign() const noexcept { return process_.is_foreign(); }
 
   /// As marked so far, whatever the clock says.
