@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lease.hpp"
+
 namespace rowlock::inline v1::core {
 
 using namespace std::chrono_literals;
@@ -42,6 +44,11 @@ duration poll_pause(duration waited, std::optional<duration> lease_left, double 
 duration ask_pause(duration waited, bool is_behind, double jitter) noexcept {
   const duration pause = scaled(std::clamp<duration>(waited / 12, 3ms, 500ms), 1.0 - jitter / 2);
   return is_behind ? std::min<duration>(pause * 2, 500ms) : pause;
+}
+
+std::optional<duration> yields_for(std::optional<duration> lease_left, duration patience) noexcept {
+  if (patience == duration::zero() || !lease_left || *lease_left > duration::zero()) return std::nullopt;
+  return std::max(longest_grant + *lease_left, duration::zero());
 }
 
 // Twice as late as it would be at most: to be woken in vain costs a try.

@@ -33,6 +33,11 @@ duration poll_pause(duration waited, std::optional<duration> lease_left, double 
 /// The same for one look at all names that are waited for.
 duration ask_pause(duration waited, bool is_behind, double jitter) noexcept;
 
+/// For how long yet a caller that has `patience` yields a free name to those who wait for it: none of them has taken
+/// it, so they are dead, or slow. `lease_left`: since when it is free, as what is left of the last lease. Absent: for
+/// as long as they wait.
+std::optional<duration> yields_for(std::optional<duration> lease_left, duration patience) noexcept;
+
 /// Whether a waiter that sleeps until then would sleep past the end of a lease that was shortened since.
 bool oversleeps(base::instant until, base::instant now, std::optional<duration> lease_left) noexcept;
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <rowlock/rowlock.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <optional>
@@ -54,9 +55,47 @@ int read(const std::vector<std::string>& arguments) {
 
 const role_registration reader_role{"reader", read};
 
+/// writer URL NAME: waits for the name until it is killed.
+int wait_to_write(const std::vector<std::string>& arguments) {
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  const auto held = locks.acquire(arguments.at(1));
+  return 0;
+}
+
+const role_registration writer_role{"writer", wait_to_write};
+
 class killed : public on_each_database {
  protected:
   killed() { locks_.migrate(); }
+
+  bool has_ticket(const std::string& name, std::int64_t ticket) {
+    const auto all = locks_.waiters(name);
+    return std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.ticket == ticket; });
+  }
+  /// A writer that waits for the end of a share is killed, and then the share is released. Whether `share`, which
+  /// shares the name, got it while the ticket that the writer has left was alive.
+  template <class Share>
+  bool passes_dead_writer(const std::string& name, Share share) {
+    auto other = locks_.acquire_shared(name);
+    child_process writer{"writer", {db().url(), name}};
+    std::int64_t left_behind = 0;
+    EXPECT_TRUE(eventually([&] {
+      for (const auto& each : locks_.waiters(name))
+        if (each.age > 200ms) left_behind = each.ticket;
+      return left_behind != 0;
+    }));
+    writer.kill();
+    other.release();
+    const std::optional<held_lock> held = share(name);
+    return held && has_ticket(name, left_behind);
+  }
+  /// A machine that is too slow for it has other tries.
+  template <class Share>
+  bool passes_a_dead_writer(const std::string& how, Share share) {
+    for (int tries = 0; tries < 4; ++tries)
+      if (passes_dead_writer(how + std::to_string(tries), share)) return true;
+    return false;
+  }
 
   std::int64_t end_of_lease() { return db().row("job").value().expires_at.value(); }
 
@@ -154,6 +193,19 @@ TEST_P(killed, reader_is_waited_for_no_longer_than_its_lease) {
     const auto held = granted.get();
     EXPECT_LT(std::chrono::steady_clock::now(), ends + 1s * slowness);
   }
+}
+
+TEST_P(killed, writer_does_not_keep_a_free_name_from_those_who_share_it) {
+  EXPECT_TRUE(
+      passes_a_dead_writer("reader", [&](const auto& name) { return locks_.try_acquire_shared_for(name, patience); }));
+  EXPECT_TRUE(passes_a_dead_writer("permit", [&](const auto& name) {
+    return semaphore{locks_, name, 2}.try_acquire_for(patience);
+  }));
+  EXPECT_TRUE(passes_a_dead_writer("tries", [&](const auto& name) {
+    std::optional<held_lock> held;
+    EXPECT_TRUE(eventually([&] { return (held = locks_.try_acquire_shared(name)).has_value(); }));
+    return held;
+  }));
 }
 
 TEST_P(killed, readers_are_not_shown_as_holders_when_their_leases_have_ended) {

@@ -111,6 +111,16 @@ TEST(wait, whoever_sleeps_past_the_end_of_a_lease_that_was_shortened_oversleeps)
   EXPECT_FALSE(core::oversleeps(now + 30s, now, std::nullopt)) << "there is none";
 }
 
+TEST(wait, yields_a_free_name_for_as_long_as_a_release_grants_it) {
+  EXPECT_EQ(core::yields_for(-300ms, 100ms), 700ms);
+  EXPECT_EQ(core::yields_for(0ms, 100ms), 1s);
+  EXPECT_EQ(core::yields_for(-1s, 100ms), 0s);
+  EXPECT_EQ(core::yields_for(-1h, 100ms), 0s);
+  EXPECT_EQ(core::yields_for(-1h, 0ms), std::nullopt) << "in turn";
+  EXPECT_EQ(core::yields_for(1ms, 100ms), std::nullopt) << "it is not free";
+  EXPECT_EQ(core::yields_for(std::nullopt, 100ms), std::nullopt) << "there is no row";
+}
+
 TEST(wait, nobody_oversleeps_who_sleeps_to_the_end_of_the_lease) {
   constexpr base::instant now{1000s};
   for (const bool is_behind : {false, true})

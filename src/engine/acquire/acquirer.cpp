@@ -309,13 +309,15 @@ acquirer::queue_look acquirer::look(const acquire_request& what, const store::ti
                                     const store::access& db) {
   auto turn = store::look_at_queues(db, {&own, 1}).at(0);
   const bool has_ticket = what.ticket() == core::ticket_number::none || turn.has_ticket;
-  const bool is_behind = (what.asks_in_turn() || !what.share.is_exclusive()) && turn.is_behind;
+  const auto yields_for = core::yields_for(turn.looks_free ? turn.left : std::nullopt, own.patience);
+  const bool is_behind =
+      (what.asks_in_turn() || !what.share.is_exclusive()) && turn.is_behind && yields_for != duration::zero();
   if (turn.looks_free && !is_behind && has_ticket)
     return {.version = turn.version, .is_marked = turn.is_marked, .has_no_row = what.asks_in_turn() && !turn.has_row};
   return {.refused =
               strategies::answer{.what = turn.looks_free ? strategies::verdict::behind : strategies::verdict::busy,
                                  .token = {},
-                                 .left = turn.looks_free ? std::nullopt : turn.left,
+                                 .left = turn.looks_free ? yields_for : turn.left,
                                  .is_behind = turn.is_behind,
                                  .has_ticket = has_ticket,
                                  .is_shared = core::is_shared(turn.holding),
