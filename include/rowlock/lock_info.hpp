@@ -25,6 +25,8 @@ struct lock_info {
   std::string owner{};
   /// The holder inside the client; see `holder`.
   ///
+  /// "(released)": it has released the lock, and lock_options::at_least keeps the name taken for the rest of
+  /// `expires_in`.
   /// For a transaction: "session" and its number on the server, if the server tells.
   std::string thread{};
   std::optional<duration> held_for{};    ///< Time since the grant; absent: unknown.

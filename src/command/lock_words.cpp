@@ -17,6 +17,8 @@ std::string token_or_dash(const lock_info& lock) {
   return token ? std::to_string(token->value()) : "-";
 }
 
+bool is_released(const lock_info& lock) { return lock.sharers == 0 && lock.thread == "(released)"; }
+
 std::string duration_or_dash(const std::optional<duration>& d) { return d ? format_duration(*d) : "-"; }
 
 }  // namespace rowlock::command

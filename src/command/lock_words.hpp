@@ -16,6 +16,9 @@ std::optional<fencing_token> token_to_free(const lock_info& lock);
 /// The token as a number, or "-".
 std::string token_or_dash(const lock_info& lock);
 
+/// Whether its holder is gone, and lock_options::at_least keeps the name taken.
+bool is_released(const lock_info& lock);
+
 /// As format_duration, or "-".
 std::string duration_or_dash(const std::optional<duration>& d);
 

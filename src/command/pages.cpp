@@ -264,6 +264,8 @@ With --json it is an object as in the list, "holders", an array of such objects,
 note. Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
 
 constexpr page::section waiters_before[] = {
+A lock that was released, but is kept by --at-least, is shown with its last owner and the thread (released).
+
     {"DESCRIPTION",
      R"(Prints who waits for the lock NAME, in their order: ticket (the least is the next), for how long, owner
 (application:host:pid:id), thread and note. Without NAME it prints who waits for any lock, with the lock's name first, in the order of the

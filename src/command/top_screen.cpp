@@ -23,6 +23,7 @@ std::wstring cells(std::string_view text) { return to_cells(printable(text)); }
 
 std::string holder_of(const top_row& row) {
   if (!row.holder) return "-";
+  if (is_released(*row.holder)) return row.holder->owner + " (released)";
   if (!row.holder->owner.empty()) return row.holder->owner;
   return row.holder->held_by_transaction ? "a transaction" : "-";
 }

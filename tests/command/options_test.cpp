@@ -104,10 +104,16 @@ TEST_F(command_options, at_least_keeps_the_name_after_the_command_has_ended) {
   EXPECT_LT(watch.elapsed(), patience) << "it does not wait for that itself";
   const auto row = database_.row("job").value();
   EXPECT_EQ(row.expires_at.value() - row.acquired_at.value(), std::chrono::microseconds{1h}.count());
-  EXPECT_TRUE(refused(finish(run({"--wait", "0", "--", "touch", file("ran")})), 75));
+  const auto result = finish(run({"--wait", "0", "--", "touch", file("ran")}));
+  EXPECT_TRUE(refused(result, 75));
+  EXPECT_THAT(result.err, HasSubstr(" (released; at_least keeps the name taken)\n"));
   EXPECT_FALSE(fs::exists(file("ran")));
 }
 
+  EXPECT_THAT(finish(rowlock({"show", "job"})).out,
+              HasSubstr("\nheld as   a released lock, whose at_least keeps the name taken until it expires\n"));
+  for (const auto& subcommand : std::vector<words>{{"list"}, {"top", "--once"}})
+    EXPECT_THAT(finish(rowlock(subcommand)).out, HasSubstr(" (released")) << subcommand.front();
 TEST_F(command_options, at_least_lets_the_next_run_then) {
   EXPECT_EQ(finish(run({"--lease", "1h", "--at-least", "1s", "--", "true"})).end, exited(0));
   const auto end = database_.row("job").value().expires_at.value();

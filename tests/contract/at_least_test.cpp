@@ -123,6 +123,7 @@ TEST_P(at_least, shows_the_late_holder_meanwhile) {
   EXPECT_EQ(found->token, token);
   EXPECT_EQ(found->note, "the short one");
   EXPECT_FALSE(found->owner.empty());
+  EXPECT_EQ(found->thread, "(released)");
   ASSERT_TRUE(found->expires_in.has_value());
   EXPECT_GT(*found->expires_in, 0s);
   EXPECT_LE(*found->expires_in, 30s);

@@ -230,7 +230,7 @@ UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > SYSDATE(6)
     LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = own.name */
-SET l.expires_at = l.acquired_at + INTERVAL ?3 MICROSECOND
+SET l.expires_at = l.acquired_at + INTERVAL ?3 MICROSECOND, l.thread = '(released)'
 /*M!100600 WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6) */)";
 
 constexpr std::string_view defer_release_many = R"(
@@ -239,7 +239,7 @@ UPDATE (SELECT l.name, w.lease FROM {wanted(name, acquisition, lease)} w
     WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
     LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
-SET l.expires_at = l.acquired_at + INTERVAL own.lease MICROSECOND)";
+SET l.expires_at = l.acquired_at + INTERVAL own.lease MICROSECOND, l.thread = '(released)')";
 
 // A row whose lease ends then already counts as not changed. {wanted}, {acquisition}, {lease}, {name}: of one request,
 // or of each in a batch.

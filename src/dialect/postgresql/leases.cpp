@@ -249,14 +249,14 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 // The owner stays in the row, so this does not wait for a pin, like a renewal. It may make the lease longer, which a
 // crash of the server must not undo.
 constexpr std::string_view defer_release_one = R"(
-UPDATE rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond'
+UPDATE rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond', thread = '(released)'
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition, )";
 
 constexpr std::string_view defer_release_many = R"(
-UPDATE rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond'
+UPDATE rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond', thread = '(released)'
 FROM (SELECT w.* FROM (
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, stay)
     ORDER BY name COLLATE "C") w, LATERAL (

@@ -74,7 +74,7 @@ constexpr std::string_view grant_one =
 constexpr std::string_view was_granted = "UPDATE rowlock_waiter SET lease = 0 WHERE ticket = ?3";
 
 constexpr std::string_view defer_release_one =
-    "UPDATE rowlock_lock SET expires_at = acquired_at + ?3 "
+    "UPDATE rowlock_lock SET expires_at = acquired_at + ?3, thread = '(released)' "
     "WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND expires_at > clock_us()";
 
 // It does not ask who the owner is: the version says which state of the row was looked at.
