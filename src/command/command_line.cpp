@@ -33,40 +33,57 @@ class parting {
   }
 
  private:
-  // Whether the next word may be ours, too.
+  // Whether the next word may be ours, too. After "--" come no more options: the name, where there is none yet, and the
+  // command, which another "--" may precede.
   bool take(std::string_view word) {
-    line_.has_separator = word == "--";
-    if (line_.has_separator) return false;
-    if (is_option(word)) {
-      take_option(word);
-    } else if (sub_ == nullptr) {
-      sub_ = &subcommand(word);
-      line_.ours.emplace_back(word);
-    } else if (has_name_ && (sub_->get_name() == "run" || sub_->get_name() == "lead")) {
-      --at_;
+    const bool may_be_option = is_option(word) && !has_ended_options_;
+    if (is_command_next() && (word == "--" || !may_be_option)) {
+      if (word != "--") --at_;
       return false;
-    } else {
-      has_name_ = true;
-      line_.ours.emplace_back(word);
     }
+    if (!may_be_option)
+      take_word(word);
+    else if (word == "--")
+      end_options();
+    else
+      take_option(word);
     return true;
+  }
+
+  bool is_command_next() const { return has_name_ && (sub_->get_name() == "run" || sub_->get_name() == "lead"); }
+
+  void take_word(std::string_view word) {
+    has_name_ = sub_ != nullptr;
+    if (sub_ == nullptr) sub_ = &subcommand(word);
+    line_.ours.emplace_back(word);
+  }
+
+  void end_options() {
+    has_ended_options_ = true;
+    line_.ours.emplace_back("--");
   }
 
   void take_option(std::string_view word) {
     line_.ours.emplace_back(word);
-    if (wants_another_word(word) && at_ < words_.size() && words_[at_] != std::string_view{"--"})
-      line_.ours.emplace_back(words_[at_++]);
+    const auto* const wanting = option_that_takes_next(word);
+    if (wanting == nullptr || at_ == words_.size()) return;
+    if (words_[at_] == std::string_view{"--"})
+      throw usage_error{std::string{word}.append(" has no value; write: ").append(word) + ' ' +
+                        wanting->get_type_name()};
+    line_.ours.emplace_back(words_[at_++]);
   }
 
-  // Of several letters, as in -nE0, the first that takes a value has the rest.
-  bool wants_another_word(std::string_view word) const {
+  // Of several letters, as in -nE0, the first that takes a value has the rest. nullptr: none takes the next word.
+  const CLI::Option* option_that_takes_next(std::string_view word) const {
     if (word.starts_with("--")) {
       const auto end = word.find('=');
-      return takes_value(option(word.substr(0, end))) && end == std::string_view::npos;
+      const auto& found = option(word.substr(0, end));
+      return takes_value(found) && end == std::string_view::npos ? &found : nullptr;
     }
     for (std::size_t i = 1; i < word.size(); ++i)
-      if (takes_value(option(std::string{'-', word[i]}))) return i + 1 == word.size();
-    return false;
+      if (const auto& found = option(std::string{'-', word[i]}); takes_value(found))
+        return i + 1 == word.size() ? &found : nullptr;
+    return nullptr;
   }
 
   static bool takes_value(const CLI::Option& o) { return o.get_items_expected_max() > 0; }
@@ -111,6 +128,7 @@ class parting {
   std::size_t at_ = 1;
   const CLI::App* sub_ = nullptr;
   bool has_name_ = false;
+  bool has_ended_options_ = false;
 };
 
 }  // namespace

@@ -13,11 +13,10 @@ namespace rowlock::command {
 struct command_line {
   std::vector<std::string> ours{};     ///< options, subcommand, NAME; in reverse, as CLI11 takes them
   std::vector<std::string> command{};  ///< what is to be run, to the letter
-  bool has_separator = false;          ///< "--" was given
 };
 
-/// Parts them. What comes after "--" is the command's, and for `run` and `lead` whatever comes after NAME and is no
-/// option of ours: so flock(1) does it. Throws usage_error for an option or a subcommand that does not exist.
+/// Parts them. No word after "--" is an option of ours. For `run` and `lead` the command is whatever comes after NAME
+/// and is no option of ours: so flock(1) does it. Throws usage_error for an option or a subcommand that does not exist.
 command_line part(const CLI::App& whole, std::span<const char* const> words);
 
 /// Says so, and which one is meant.

@@ -48,7 +48,9 @@ clash find_clash(const CLI::App& app, Others others, bool is_given) {
 }
 
 std::string about_superfluous_words(const CLI::App& whole, const std::string& otherwise) {
-  const auto superfluous = whole.remaining(true);
+  auto superfluous = whole.remaining(true);
+  if (const auto mark = std::find(superfluous.begin(), superfluous.end(), "--"); mark != superfluous.end())
+    superfluous.erase(mark);
   if (superfluous.empty()) return otherwise;
   const auto& sub = innermost(whole);
   return '"' + superfluous.front() + (superfluous.size() == 1 ? "\" is" : "\" and what follows it are") +

@@ -78,17 +78,13 @@ _rowlock_offer_command() {
 }
 
 _rowlock() {
-    local IFS=$' \t\n' words before current option subcommand='' positionals=0 i database=()
+    local IFS=$' \t\n' words before current option subcommand='' positionals=0 ended='' i database=()
     COMPREPLY=()
     _rowlock_join
     current=${words[-1]}
     for ((i = 1; i < ${#words[@]} - 1; ++i)); do
-        case ${words[i]} in
-        --)
-            ((++i))
-            [[ $subcommand != @(run|lead) ]] || _rowlock_offer_command
-            return
-            ;;
+        case $ended${words[i]} in
+        --) ended=ended ;;
         --database=* | --table-prefix=*) database+=("${words[i]}") ;;
         --*=*) ;;
         -*)
@@ -102,6 +98,7 @@ _rowlock() {
             ;;
         *)
             if [[ $subcommand == @(run|lead) && $positionals == 1 ]]; then
+                [[ ${words[i]} != -- ]] || ((++i))
                 _rowlock_offer_command
                 return
             fi
@@ -109,12 +106,12 @@ _rowlock() {
             ;;
         esac
     done
-    if [[ $current == --*=* ]]; then
+    if [[ $ended$current == --*=* ]]; then
         option=${current%%=*} current=${current#*=}
         before=${before#"$option"}
         before=${before#=}
         _rowlock_offer_value "$option"
-    elif [[ $current == -* ]]; then
+    elif [[ $ended$current == -* ]]; then
         _rowlock_offer $(_rowlock_options "$subcommand")
     elif [[ ! $subcommand || ($subcommand == help && $positionals == 0) ]]; then
         _rowlock_offer $(_rowlock_subcommands)

@@ -11,11 +11,14 @@ constexpr std::string_view fish_functions = R"fish(
 # The words before the current one that are no options: the subcommand, and what comes after it.
 function __rowlock_words
     set -l is_value 0
+    set -l has_ended 0
     for word in (commandline -opc)[2..]
         if test $is_value = 1
             set is_value 0
+        else if test $has_ended = 1
+            echo -- $word
         else if test "$word" = --
-            echo -- --
+            set has_ended 1
         else if contains -- $word (__rowlock_options_with_values)
             set is_value 1
         else if not string match -q -- '-*' $word

@@ -416,8 +416,6 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   refuse_no_time(*app.get_subcommand("sweep"));
   refuse_without_force(*app.get_subcommand("release"));
   const bool is_about_help = app.get_subcommand("help")->parsed();
-  if (line.has_separator && (is_about_help || !takes_command(parsed.given.what)))
-    throw usage_error{"only run and lead take a command after --; leave out -- and what follows it"};
   if (is_about_help)
     parsed.answer = answer_to(app, help);
   else if (takes_command(parsed.given.what))

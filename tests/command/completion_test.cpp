@@ -105,6 +105,8 @@ TEST_F(command_completion, has_the_names_of_locks) {
   for (const auto& arguments : std::vector<words>{{"show"}, {"waiters"}, {"release", "--force"}, {"show", "--json"}})
     EXPECT_THAT(offers(arguments + words{"orders/"}), UnorderedElementsAre("orders/1", "orders/2"));
   EXPECT_THAT(offers({"show", "orders/1", ""}), IsEmpty()) << "it takes one";
+  const auto hyphen = hold("-job");
+  EXPECT_THAT(offers({"show", "--", "-"}), ElementsAre("-job"));
 }
 
 TEST_F(command_completion, quotes_names_and_runs_none_of_them) {
@@ -154,6 +156,8 @@ TEST_F(command_completion, has_files_behind_output_and_commands_behind_the_dashe
     EXPECT_THAT(offers(before + words{"ech"}), AllOf(Contains("echo"), Each(StartsWith("ech"))));
     EXPECT_THAT(offers(before + words{"cat", file("row").string()}), ElementsAre(text));
   }
+  EXPECT_THAT(offers({"run", "--", "-job", "ech"}), Contains("echo"));
+  EXPECT_THAT(offers({"run", "--", "-job", "--", "cat", file("row").string()}), ElementsAre(text));
   EXPECT_THAT(offers({"run", "job", "--", "cat", "--wa"}), Not(Contains("--wait"))) << "they are the command's own";
 }
 

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace fs = std::filesystem;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::Not;
 
 using command_options = command;
@@ -108,12 +110,12 @@ TEST_F(command_options, at_least_keeps_the_name_after_the_command_has_ended) {
   EXPECT_TRUE(refused(result, 75));
   EXPECT_THAT(result.err, HasSubstr(" (released; at_least keeps the name taken)\n"));
   EXPECT_FALSE(fs::exists(file("ran")));
-}
-
   EXPECT_THAT(finish(rowlock({"show", "job"})).out,
               HasSubstr("\nheld as   a released lock, whose at_least keeps the name taken until it expires\n"));
   for (const auto& subcommand : std::vector<words>{{"list"}, {"top", "--once"}})
     EXPECT_THAT(finish(rowlock(subcommand)).out, HasSubstr(" (released")) << subcommand.front();
+}
+
 TEST_F(command_options, at_least_lets_the_next_run_then) {
   EXPECT_EQ(finish(run({"--lease", "1h", "--at-least", "1s", "--", "true"})).end, exited(0));
   const auto end = database_.row("job").value().expires_at.value();
@@ -222,6 +224,58 @@ TEST_F(command_options, the_name_is_taken_as_it_is) {
     EXPECT_EQ(result.end, exited(0)) << name << ": " << result;
     EXPECT_EQ(result.out, name);
     EXPECT_TRUE(database_.row(name).has_value());
+  }
+}
+
+TEST_F(command_options, after_dashes_a_name_may_look_like_an_option) {
+  for (const std::string name : {"-j", "--json", "--", "-"}) {
+    const auto held = locks_.acquire(name, {.lease = 1h});
+    const std::vector<std::tuple<words, words, int>> all{{{"list"}, {}, 0},
+                                                         {{"show"}, {}, 0},
+                                                         {{"show", "--json"}, {}, 0},
+                                                         {{"waiters"}, {}, 1},
+                                                         {{"top", "--once"}, {}, 0},
+                                                         {{"run", "-n"}, {"true"}, 75},
+                                                         {{"run", "-n"}, {"--", "true"}, 75},
+                                                         {{"run", "-n", "-c", "true"}, {}, 75},
+                                                         {{"hold", "-n"}, {}, 75},
+                                                         {{"release", "--force", "--yes"}, {}, 0},
+                                                         {{"show"}, {}, 1},
+                                                         {{"hold"}, {}, 0},
+                                                         {{"lead"}, {"-n"}, 127},
+                                                         {{"lead"}, {"--", "-n"}, 127},
+                                                         {{"run"}, {"printenv", "ROWLOCK_NAME"}, 0}};
+    for (const auto& [before, after, status] : all) {
+      const auto line = before + words{"--", name} + after;
+      const auto result = finish(rowlock(line));
+      EXPECT_EQ(result.end, exited(status)) << testing::PrintToString(line) << " " << result;
+      EXPECT_THAT(result.out + result.err, AnyOf(HasSubstr(name), HasSubstr("-n"), MatchesRegex("[0-9]+\n")))
+          << testing::PrintToString(line);
+    }
+  }
+}
+
+TEST_F(command_options, dashes_may_end_the_options_of_every_subcommand) {
+  for (const auto& each : std::vector<words>{{"migrate"},
+                                             {"sweep", "--once"},
+                                             {"list"},
+                                             {"waiters", "--prefix", "x"},
+                                             {"top", "--once"},
+                                             {"check"},
+                                             {"metrics"},
+                                             {"help"}})
+    EXPECT_NE(finish(rowlock(each + words{"--"})).end, exited(64)) << testing::PrintToString(each);
+  EXPECT_EQ(finish(rowlock({"help", "--", "run"})).out, finish(rowlock({"help", "run"})).out);
+  const std::vector<std::pair<words, const char*>> wrong{{{"show", "--", "one", "--json"}, "\"--json\" is too much"},
+                                                         {{"hold", "--", "one", "true"}, "\"true\" is too much"},
+                                                         {{"check", "--", "-n"}, "\"-n\" is too much"},
+                                                         {{"run", "--"}, "no NAME is given"},
+                                                         {{"run", "--", "one", "--"}, "no COMMAND is given"},
+                                                         {{"--", "show", "one"}, "no subcommand is given"}};
+  for (const auto& [line, complaint] : wrong) {
+    const auto result = finish(rowlock(line));
+    EXPECT_TRUE(refused(result, 64)) << testing::PrintToString(line);
+    EXPECT_THAT(result.err, HasSubstr(complaint));
   }
 }
 

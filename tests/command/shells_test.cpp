@@ -82,6 +82,7 @@ TEST_F(command_in_fish, has_the_names_of_locks) {
   EXPECT_THAT(offers("rowlock show tw"), ElementsAre("two words"));
   EXPECT_THAT(offers("rowlock --database " + database_.url() + " show ord", "nonsense"), ElementsAre("orders/1"));
   EXPECT_THAT(offers("rowlock show orders/1 "), IsEmpty());
+  EXPECT_THAT(offers("rowlock show -- ord"), ElementsAre("orders/1"));
   EXPECT_THAT(offers("rowlock show ", "nonsense"), IsEmpty());
   EXPECT_FALSE(std::filesystem::exists(file("ran")));
 }
@@ -94,7 +95,8 @@ TEST_F(command_in_fish, has_files_and_commands) {
   EXPECT_THAT(offers("rowlock show --database=sqlite:" + begin), ElementsAre("--database=sqlite:" + text));
   EXPECT_THAT(offers("rowlock --database "), UnorderedElementsAre("sqlite:", "postgresql://", "mysql://"));
   EXPECT_THAT(offers("rowlock metrics --output " + begin), ElementsAre(text));
-  for (const auto* line : {"rowlock run job ech", "rowlock run --wait 5 job -- ech"})
+  for (const auto* line : {"rowlock run job ech", "rowlock run --wait 5 job -- ech", "rowlock run -- -job ech",
+                           "rowlock run -- -job -- ech"})
     EXPECT_THAT(offers(line), AllOf(Contains("echo"), Each(StartsWith("ech")))) << line;
   EXPECT_THAT(offers("rowlock run job -- cat " + begin), ElementsAre(text));
   EXPECT_THAT(offers("rowlock run job -- cat --wa"), Not(Contains("--wait"))) << "they are the command's own";
