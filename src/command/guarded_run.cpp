@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 #include "command/database.hpp"
 #include "command/waiting.hpp"
@@ -42,7 +43,7 @@ void take_terminal_back() {
 // A hangup that a process sends asks daemons to read their configuration again.
 bool tells_to_end(const signals::arrival& arrived) {
   return arrived.number == SIGTERM || arrived.number == SIGINT || arrived.number == SIGQUIT ||
-         (arrived.number == SIGHUP && arrived.is_from_terminal);
+         (arrived.number == SIGHUP && arrived.is_from_kernel);
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ int guarded_run::wait() {
   for (;;) {
     if (held_.lost().stop_requested()) end_the_lost();
     if (const auto status = guard_.status()) {
-      if (was_lost_ && is_in_foreground_) take_terminal_back();
+      if ((was_lost_ || is_at_limit_) && is_in_foreground_) take_terminal_back();
       return *status;
     }
     if (const auto arrived = taken_.wait(bell_, std::nullopt, guard_.readable())) take(*arrived);
@@ -76,10 +77,19 @@ void guarded_run::end_the_lost() {
   guard_.end();
 }
 
+// The kernel asks again with each second, and kills at the hard limit.
+void guarded_run::end_at_limit() {
+  if (std::exchange(is_at_limit_, true)) return;
+  was_told_ = true;
+  say("rowlock has used up its processor time (ulimit -t); ending the command");
+  guard_.end();
+}
+
 // The terminal has told all of its group already, the command among them.
 void guarded_run::take(const signals::arrival& arrived) {
   if (arrived.number == SIGCHLD) return;
-  if (!is_on_terminal_ || !arrived.is_from_terminal) guard_.signal(arrived.number);
+  if (arrived.number == SIGXCPU && arrived.is_from_kernel) return end_at_limit();
+  if (!is_on_terminal_ || !arrived.is_from_kernel) guard_.signal(arrived.number);
   if (!tells_to_end(arrived)) return;
   was_told_ = true;
   if (ends_when_told_) guard_.end_later();

@@ -11,6 +11,7 @@ namespace rowlock::command {
 /// The command under the lock.
 ///
 ///   running ---the lock is lost: SIGTERM---> ending ---grace is over: SIGKILL---> killed
+///   running ---rowlock has used up its processor time: SIGTERM---> ending
 ///   running ---rowlock is told to end, and ends its command: passed on---> ending
 ///
 /// and from each of them, when the command has ended, out.
@@ -26,6 +27,7 @@ class guarded_run {
 
  private:
   void end_the_lost();
+  void end_at_limit();
   void take(const signals::arrival& arrived);
 
   const options& given_;
@@ -37,6 +39,7 @@ class guarded_run {
   const bool is_in_foreground_;
   const bool is_on_terminal_;
   bool was_lost_ = false;
+  bool is_at_limit_ = false;
   bool was_told_ = false;
 };
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "command/database.hpp"
+#include "command/file.hpp"
 #include "command/signals.hpp"
 #include "command/waiting.hpp"
 
@@ -53,6 +54,8 @@ int hold_it(held_set& held, const options& given, const signals& taken) {
 
 // Where no one can read the token any more, no one waits for it.
 int hold(const options& given) {
+  if (::write(STDOUT_FILENO, nullptr, 0) < 0)
+    throw not_written{"standard output, where the token is to be written, is closed"};
   const signals taken;
   return with_lock(
       given, taken, [&](held_set& held) { return hold_it(held, given, taken); }, STDOUT_FILENO);

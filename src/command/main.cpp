@@ -1,5 +1,8 @@
 #include <rowlock/rowlock.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <exception>
 #include <iostream>
 
@@ -16,6 +19,7 @@
 #include "command/options.hpp"
 #include "command/release.hpp"
 #include "command/run.hpp"
+#include "command/signals.hpp"
 #include "command/sweep.hpp"
 #include "command/top.hpp"
 
@@ -60,7 +64,17 @@ int with_all_written(int status) {
   return exit_status::not_written;
 }
 
+// Or the next file or connection would be taken for it: hold would wait for the end of its own signals, and messages
+// would be written into a connection. Such a descriptor cannot be read or written either, and the command finds it
+// closed.
+void occupy_closed_standard_descriptors() {
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(each, F_GETFD) < 0) ::open("/", O_PATH | O_CLOEXEC);  // gives the least number that is free
+}
+
 int act(int argc, const char* const* argv) try {
+  occupy_closed_standard_descriptors();
+  survive_file_size_limit();
   const auto parsed = parse_options(argc, argv);
   advise_about(parsed.given);
   if (!parsed.answer) return with_all_written(carry_out(parsed.given));

@@ -29,7 +29,10 @@ constexpr page::section whole_before[] = {
 shows who holds them and who waits for them, and frees them.
 
 What rowlock says of its own goes to standard error. DURATIONs are written 100ms, 5s, 2m30s, 1.5h, 1d, 1w; a bare number
-is seconds. The page of a subcommand: rowlock run --help.)"}};
+is seconds. The page of a subcommand: rowlock run --help. No word after -- is an option, so a NAME there may begin with a
+hyphen: rowlock show -- -job.
+
+A write beyond the limit for the size of files (ulimit -f) fails as one on a full disk does; it does not end rowlock.)"}};
 
 constexpr page::section whole_behind[] = {
     common_statuses, environment, {"EXAMPLES", R"(Say where the locks live, and make the tables there, once:
@@ -82,6 +85,9 @@ COMMAND keeps standard input, output and error. Where there is a terminal it sta
 read from the terminal and Ctrl-C and Ctrl-Z work as usual. Without a terminal, as in cron, it gets a process group of
 its own. Signals sent to rowlock alone are passed on to COMMAND and to what it has started in its group.
 
+When rowlock itself has used up its processor time (the soft limit of ulimit -t), COMMAND and what it has started get SIGTERM too,
+and SIGKILL after --grace; then the lock is released. For its own limits COMMAND gets the signals that it gets without rowlock.
+
 rowlock waits for COMMAND alone: what COMMAND leaves running in the background when it ends runs on without the lock. So
 does a daemon, a process with a session or, without a terminal, a group of its own, also where the lock is lost.
 
@@ -129,7 +135,7 @@ One deployment after the other, for at most ten minutes of waiting:
 constexpr page::section hold_before[] = {
     {"DESCRIPTION",
      R"(Waits for the lock NAME, prints its fencing token on a line of its own, and holds the lock until standard input ends or
-SIGTERM, SIGINT or SIGHUP comes. Then it releases the lock and exits with 0. It is for a section of a script that is no
+SIGTERM, SIGINT, SIGHUP or SIGXCPU comes. Then it releases the lock and exits with 0. It is for a section of a script that is no
 command of its own. What is written to its standard input is ignored.
 
 If the lock is lost meanwhile (the database could not be reached in time, the machine slept, somebody freed it,
@@ -137,7 +143,7 @@ If the lock is lost meanwhile (the database could not be reached in time, the ma
 
 When the script that started it ends, in whatever way, its end of the pipe is closed, and the lock is released. If standard
 output is a pipe that no process reads any more while rowlock waits for the lock, it gives up, as by SIGPIPE. Standard
-input of a background job of a script is /dev/null, which ends at once: give it a pipe.)"}};
+input of a background job of a script is /dev/null, which ends at once, as a closed one does: give it a pipe.)"}};
 
 constexpr page::section hold_behind[] = {{"EXIT STATUS", R"( 0    the lock was held, and was released
  64   the command line, the name of the lock or a URL is wrong
@@ -258,14 +264,14 @@ constexpr page::section show_before[] = {
 long, owner (application:host:pid:id), thread and note. The exit status is 1 where nobody holds it, also if
 somebody waits.
 
+A lock that was released, but is kept by --at-least, is shown with its last owner and the thread (released).
+
 Of a lock that is shared it prints below who has it: token, for how long, when the lease ends, permits, owner, thread and note.
 
 With --json it is an object as in the list, "holders", an array of such objects, if it is shared, and "waiters" an array of objects: name, ticket, owner, thread, waits_for_us and
 note. Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
 
 constexpr page::section waiters_before[] = {
-A lock that was released, but is kept by --at-least, is shown with its last owner and the thread (released).
-
     {"DESCRIPTION",
      R"(Prints who waits for the lock NAME, in their order: ticket (the least is the next), for how long, owner
 (application:host:pid:id), thread and note. Without NAME it prints who waits for any lock, with the lock's name first, in the order of the

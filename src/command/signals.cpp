@@ -15,7 +15,7 @@ namespace rowlock::command {
 
 namespace {
 
-constexpr int answered[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGCHLD};
+constexpr int answered[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGCHLD, SIGXCPU};
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error{errno, std::generic_category(), what};
@@ -35,7 +35,11 @@ struct sigaction replace(int number, void (*handler)(int)) {
   return before;
 }
 
+struct sigaction file_size_before {};
+
 }  // namespace
+
+void survive_file_size_limit() { file_size_before = replace(SIGXFSZ, SIG_IGN); }
 
 descriptor::descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
 
@@ -88,7 +92,7 @@ std::optional<signals::arrival> signals::wait(const bell& other, std::optional<s
 std::optional<signals::arrival> signals::next() const {
   signalfd_siginfo info{};
   if (::read(incoming_.number(), &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return std::nullopt;
-  return arrival{.number = static_cast<int>(info.ssi_signo), .is_from_terminal = info.ssi_code == SI_KERNEL};
+  return arrival{.number = static_cast<int>(info.ssi_signo), .is_from_kernel = info.ssi_code == SI_KERNEL};
 }
 
 bool signals::ends_a_wait(int number) noexcept { return number != SIGCONT && number != SIGCHLD; }
@@ -96,6 +100,7 @@ bool signals::ends_a_wait(int number) noexcept { return number != SIGCONT && num
 void signals::restore() const noexcept {
   ::sigaction(SIGCHLD, &child_before_, nullptr);
   ::sigaction(SIGPIPE, &pipe_before_, nullptr);
+  ::sigaction(SIGXFSZ, &file_size_before, nullptr);
   ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 

@@ -37,6 +37,10 @@ class bell {
   descriptor event_;
 };
 
+/// A write beyond the limit for the size of files (ulimit -f) fails from now on, and is told of, where its signal would
+/// have ended this process. signals::restore() takes that back.
+void survive_file_size_limit();
+
 /// The signals that rowlock answers itself, from its construction on: blocked, also in every thread that starts later,
 /// and read from a descriptor. Those that were ignored (by nohup, by a shell's background job) stay ignored.
 class signals {
@@ -46,7 +50,7 @@ class signals {
 
   struct arrival {
     int number = 0;
-    bool is_from_terminal = false;  ///< the kernel sent it, and to all of the terminal's foreground group
+    bool is_from_kernel = false;  ///< for a limit, or for the terminal, and then to all of its foreground group
   };
   /// The next one; nullopt where the bell rang, the time was over or `more` was ready first.
   std::optional<arrival> wait(const bell& other, std::optional<std::chrono::milliseconds> limit,

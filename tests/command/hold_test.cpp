@@ -87,6 +87,22 @@ TEST_F(command_hold, ends_with_its_input_and_releases) {
   EXPECT_EQ(finish(with_words).end, exited(0)) << "what is written there means nothing";
 }
 
+TEST_F(command_hold, without_an_input_ends_at_once) {
+  auto how = rowlock({"hold", "job"});
+  how.before_exec = [] { ::close(STDIN_FILENO); };
+  const auto result = finish(how);
+  EXPECT_EQ(result.end, exited(0)) << result;
+  EXPECT_THAT(result.out, MatchesRegex("[0-9]+\n"));
+  EXPECT_TRUE(is_free("job"));
+}
+
+TEST_F(command_hold, without_an_output_takes_nothing) {
+  const auto held = locks_.acquire("job");
+  auto how = rowlock({"hold", "job"});
+  how.before_exec = [] { ::close(STDOUT_FILENO); };
+  EXPECT_TRUE(refused(finish(how), 74)) << "nobody could read the token";
+}
+
 TEST_F(command_hold, ends_in_order_at_a_signal) {
   for (const int number : {SIGTERM, SIGINT, SIGHUP}) {
     program started = holding();

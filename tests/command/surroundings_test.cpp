@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class command_surroundings : public command {
  protected:
@@ -194,11 +195,17 @@ TEST_F(command_surroundings, a_passed_descriptor_can_be_written_to) {
 }
 
 TEST_F(command_surroundings, closed_standard_descriptors_stay_closed) {
-  const auto output = file("descriptors").string();
-  const words list{"sh", "-c", "\"$0\" --command descriptors > \"$1\"", own_path(), output};
-  const auto without_input = [] { ::close(STDIN_FILENO); };
-  expect_same(compare(list, without_input));
-  EXPECT_FALSE(contents_of(output).starts_with("0\n")) << contents_of(output);
+  for (const auto& closed : std::vector<std::vector<int>>{{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}}) {
+    const auto output = file("descriptors");
+    fs::remove(output);
+    expect_same(compare({"sh", "-c", "\"$0\" --command descriptors >> \"$1\"", own_path(), output.string()}, [&] {
+      for (const int each : closed) ::close(each);
+    }));
+    const auto both = contents_of(output);
+    const auto alone = both.substr(0, both.size() / 2);
+    EXPECT_THAT(alone, Not(IsEmpty()));
+    EXPECT_EQ(both, alone + alone) << testing::PrintToString(closed);
+  }
 }
 
 TEST_F(command_surroundings, signals_are_at_their_defaults) {

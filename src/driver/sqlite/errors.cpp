@@ -1,7 +1,10 @@
 #include "driver/sqlite/errors.hpp"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -23,7 +26,7 @@ bool is_about_permission(int system_error) {
   return system_error == EACCES || system_error == EPERM || system_error == EROFS;
 }
 
-sqlite_meaning meaning_of(int code, int system_error, std::string_view message, bool writing) {
+sqlite_meaning meaning_of(int code, bool is_denied, std::string_view message, bool writing) {
   const auto retryable = [](errc e) { return sqlite_meaning{e, {.retryable = true}}; };
   const auto unusable = [](errc e) { return sqlite_meaning{e, {.connection_unusable = true}}; };
   switch (code & 0xFF) {
@@ -34,7 +37,7 @@ sqlite_meaning meaning_of(int code, int system_error, std::string_view message, 
     case SQLITE_INTERRUPT:
       return {errc::cancelled};
     case SQLITE_CANTOPEN:
-      return unusable(is_about_permission(system_error) ? errc::permission_denied : errc::connection_failed);
+      return unusable(is_denied ? errc::permission_denied : errc::connection_failed);
     case SQLITE_READONLY:
       if (code != SQLITE_READONLY_DBMOVED) return {errc::permission_denied};
       return {errc::connection_failed, {.retryable = true, .connection_unusable = true}};
@@ -45,7 +48,10 @@ sqlite_meaning meaning_of(int code, int system_error, std::string_view message, 
     case SQLITE_CORRUPT:
       return unusable(errc::database_error);
     case SQLITE_IOERR:
-      return {errc::database_error, {.retryable = false, .connection_unusable = true, .outcome_unknown = writing}};
+      // What was not written in full is no commit: the log and the journal have checksums.
+      return {
+          errc::database_error,
+          {.retryable = false, .connection_unusable = true, .outcome_unknown = writing && code != SQLITE_IOERR_WRITE}};
     case SQLITE_ERROR: {
       if (message.starts_with("no such table")) return {errc::schema_missing};
       const bool column =
@@ -55,6 +61,12 @@ sqlite_meaning meaning_of(int code, int system_error, std::string_view message, 
     default:
       return {};
   }
+}
+
+// SQLite does not tell why a commit could not be written.
+bool has_file_limit() {
+  rlimit sizes{};
+  return getrlimit(RLIMIT_FSIZE, &sizes) == 0 && sizes.rlim_cur != RLIM_INFINITY;
 }
 
 std::string_view advice(int code, errc meant) {
@@ -73,25 +85,27 @@ std::string_view advice(int code, errc meant) {
       return "; restore the file from a backup";
     case SQLITE_FULL:
       return "; free some space";
+    case SQLITE_IOERR:
+      return has_file_limit() ? "; this process has a limit for the size of files (ulimit -f), so raise that" : "";
     default:
       return "";
   }
 }
 
-// About the file as a whole, whatever was being done; empty: about something else.
-std::string sentence_about(const std::string& file, int code) {
-  if (file.empty()) return {};
-  if (code == SQLITE_READONLY_DBMOVED) return was_replaced(file);
+// Of the file as a whole, whatever was being done; nullopt: about something else.
+std::optional<file_fault> fault_behind(const std::string& file, int code) {
+  if (file.empty()) return std::nullopt;
+  if (code == SQLITE_READONLY_DBMOVED) return file_fault{.sentence = was_replaced(file)};
   switch (code & 0xFF) {
     case SQLITE_NOTADB:
-      return file + " is not an SQLite database, or it is encrypted; name another file";
+      return file_fault{.sentence = file + " is not an SQLite database, or it is encrypted; name another file"};
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_IOERR:
-      return fault_of(file).value_or("");
+      return fault_of(file);
     default:
-      return {};
+      return std::nullopt;
   }
 }
 
@@ -126,9 +140,12 @@ void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing,
   if (code == SQLITE_NOMEM) throw std::bad_alloc{};
   if (file.empty()) file = file_of(db);
   const std::string words = words_of(db, code);
-  sqlite_meaning m = meaning_of(code, db != nullptr ? sqlite3_system_errno(db) : 0, words, writing);
+  const int system_error = db != nullptr ? sqlite3_system_errno(db) : 0;
+  const auto fault = fault_behind(file, code);
+  const bool is_denied = is_about_permission(system_error) || (fault && fault->is_about_permission);
+  sqlite_meaning m = meaning_of(code, is_denied, words, writing);
   m.answers.native_code = code;
-  std::string sentence = sentence_about(file, code);
+  std::string sentence = fault ? fault->sentence : "";
   if (sentence.empty()) {
     sentence.append(failure_of(doing, file.empty() ? "SQLite" : "SQLite (" + file + ")")).append(words);
     sentence.append(advice(code, m.code));

@@ -8,9 +8,14 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Why SQLite cannot open or write this file, and what to do about it, as the file system tells; nullopt if it tells
-/// nothing.
-std::optional<std::string> fault_of(const std::filesystem::path& file);
+struct file_fault {
+  std::string sentence{};  ///< why, and what to do about it
+  bool is_about_permission = false;
+};
+
+/// Why SQLite cannot open or write this file, as the file system tells; nullopt if it tells nothing. SQLite's own error
+/// does not always tell: of a file that it may not create it says that there is none.
+std::optional<file_fault> fault_of(const std::filesystem::path& file);
 
 /// Which file has this name now.
 struct file_identity {

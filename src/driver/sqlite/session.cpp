@@ -79,7 +79,9 @@ void sqlite_session::open(const sqlite_options& options) {
   sqlite3_busy_handler(db, on_busy, this);
   if (sqlite3_db_readonly(db, "main") == 1)
     throw error{errc::permission_denied,
-                fault_of(options.path).value_or(options.path + " is read-only, and rowlock must write to it")};
+                fault_of(options.path)
+                    .value_or(file_fault{.sentence = options.path + " is read-only, and rowlock must write to it"})
+                    .sentence};
   if (!std::string_view{sqlite3_db_filename(db_.get(), "main")}.empty()) file_ = identity_of(path_);
   if (has_moved(db_.get(), "main")) throw_replaced(path_);
   register_functions(doing);
