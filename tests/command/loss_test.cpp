@@ -55,6 +55,32 @@ TEST_F(command_loss, of_the_tables_ends_the_command) {
   lose_by([&] { database_.drop_tables(); });
 }
 
+// Another process finds the name free then, in the new file or behind a new log.
+TEST_F(command_loss, of_the_files_of_the_database_ends_the_command_and_says_why) {
+  for (const auto& removed : std::vector<words>{{"", "-wal", "-shm"}, {"-wal", "-shm"}}) {
+    const sqlite_database own;
+    const auto rowlock_there = [&](const words& arguments) {
+      return launch{.words = words{path(), "--database", own.url()} + arguments};
+    };
+    const auto run_there = rowlock_there(words{"run", "-n", "--lease", lease, "job", "--"} + watcher({"15"}));
+    ASSERT_EQ(finish(rowlock_there({"migrate"})).end, exited(0));
+    program first{run_there};
+    ASSERT_TRUE(first.says("started"));
+    for (const auto& each : removed) std::filesystem::remove(own.file().string() + each);
+    ASSERT_EQ(finish(rowlock_there({"migrate"})).end, exited(0));
+    program second{run_there};
+    ASSERT_TRUE(second.says("started")) << second.err();
+    EXPECT_EQ(first.wait(), exited(70));
+    EXPECT_EQ(occurrences(first.out(), "got 15 "), 1);
+    EXPECT_TRUE(is_messages(first.err())) << first.err();
+    EXPECT_THAT(first.err(), HasSubstr("rowlock: warning: the SQLite file " + own.file().string() + removed.front() +
+                                       " was deleted, moved or replaced while it was open"));
+    EXPECT_THAT(first.err(), HasSubstr("lost the lock \"job\" ("));
+    second.signal(SIGTERM);
+    EXPECT_EQ(second.wait(), exited(40)) << second.err();
+  }
+}
+
 TEST_F(command_loss, of_the_database_ends_the_command) {
   std::unique_ptr<obstacle> nothing_can_be_written;
   lose_by([&] { nothing_can_be_written = database_.stall(); });

@@ -181,6 +181,28 @@ TEST_F(sqlite_file_taken_away, by_deleting_it_ends_every_lock_in_it) {
   EXPECT_FALSE(locks_.try_acquire("orders/42").has_value()) << "it goes on in the new one";
 }
 
+// Connections that have the old log and its index see nothing of those that come later. When they are closed, what they
+// have written is in the file itself.
+TEST_F(sqlite_file_taken_away, but_for_its_log_is_opened_anew) {
+  for (const auto& removed : std::vector<std::vector<std::string>>{{"-wal"}, {"-shm"}, {"-wal", "-shm"}}) {
+    const auto file = file_.string() + removed.front() + std::to_string(removed.size());
+    recorder told;
+    auto locks = client::connect("sqlite:" + file, {.observer = told.observer()});
+    locks.migrate();
+    const auto held = locks.acquire("orders/42", {.lease = 3s});
+    const auto token = held.token();
+    for (const auto& each : removed) std::filesystem::remove(file + each);
+    ASSERT_TRUE(eventually([&] { return !told.warnings().empty(); })) << removed.front();
+    const auto sentence = told.warnings().at(0).sentence;
+    EXPECT_NE(sentence.find(file + removed.front() + " was deleted"), std::string::npos) << sentence;
+    auto others = open("sqlite:" + file);
+    EXPECT_TRUE(eventually([&] { return !error_of([&] { return others.find("orders/42"), true; }); }));
+    EXPECT_EQ(others.find("orders/42").value().token, token);
+    EXPECT_FALSE(others.try_acquire("orders/42").has_value());
+    EXPECT_FALSE(held.lost().stop_requested());
+  }
+}
+
 TEST_F(sqlite_file_taken_away, with_its_folder_ends_every_lock_in_it) {
   locks_.migrate();
   const auto held = locks_.acquire("orders/42", {.lease = 6s});

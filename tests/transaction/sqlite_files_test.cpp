@@ -135,6 +135,25 @@ TEST_F(locks_in_a_file, that_was_replaced_are_locked_where_the_client_goes_on) {
   before->rollback();
 }
 
+TEST_F(locks_in_a_file, are_refused_to_a_transaction_whose_log_was_removed) {
+  const auto held = locks_.acquire("orders/42");
+  const auto tx = open(here_.file());
+  tx->begin();
+  EXPECT_NO_THROW(tx->confirm(held));
+  tx->rollback();
+  std::filesystem::remove(here_.file().string() + "-shm");
+  std::optional<error> refused;
+  ASSERT_TRUE(eventually([&] {
+    tx->begin();
+    refused = error_of([&] { return tx->confirm(held), true; });
+    if (!refused) tx->rollback();
+    return refused.has_value();
+  }));
+  EXPECT_EQ(refused->code(), errc::connection_failed);
+  EXPECT_TRUE(mentions(refused, "-shm was deleted, moved or replaced")) << refused->what();
+  tx->rollback();
+}
+
 // Nothing is left on the connection that would keep it from being closed.
 TEST_F(locks_in_a_file, need_one_statement_each_where_the_connection_is_known) {
   sqlite3* tx = nullptr;

@@ -11,6 +11,8 @@
 #include "core/error_detail.hpp"
 #include "driver/sqlite/caller_connections.hpp"
 #include "driver/sqlite/errors.hpp"
+#include "driver/sqlite/file_faults.hpp"
+#include "driver/sqlite/log_files.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -86,16 +88,20 @@ void sqlite_enlisted::take_write_lock() {
   }
 }
 
-// A transaction in a file that was deleted or replaced excludes nobody.
-void sqlite_enlisted::require_same_file() const {
+// A transaction in files that were deleted or replaced excludes nobody.
+void sqlite_enlisted::require_same_files() const {
   if (has_moved(tx_.handle(), *schema_)) throw_replaced(path_);
+  const auto file = identity_of(path_);
+  const auto logs = file ? log_files::known(*file) : nullptr;
+  const auto gone = logs ? logs->removed() : std::nullopt;
+  if (gone) throw_replaced(*gone);
 }
 
 // With the write lock. What is known of the main file holds for as long as the connection is open. Its tables may be
 // made anew meanwhile, but those are the client's, too.
 bool sqlite_enlisted::enters(std::string_view installation) {
   if (!schema_) return false;
-  require_same_file();
+  require_same_files();
   take_write_lock();
   const bool is_main = texts_ != &in_attached_;
   if (is_main && is_known_in(tx_.handle(), installation)) return true;

@@ -28,7 +28,7 @@ class sqlite_enlisted final : public enlisted_transaction {
  private:
   int state() const;
   void refuse_older_data();
-  void require_same_file() const;
+  void require_same_files() const;
   void take_write_lock();
   bool enters(std::string_view installation);
   lock_view look(const enlisted_target& at);

@@ -64,6 +64,8 @@ sqlite_session::sqlite_session(const sqlite_options& options, const limits& unti
   const scoped_value scope{limits_, until};
   open(options);
   choose_durability(options);
+  if (file_) logs_ = log_files::of(*file_, sqlite3_db_filename(db_.get(), "main"));
+  require_same_files();
 }
 
 void sqlite_session::open(const sqlite_options& options) {
@@ -87,16 +89,16 @@ void sqlite_session::open(const sqlite_options& options) {
   register_functions(doing);
 }
 
-// SQLite goes on in a file that was deleted or replaced, where nobody else sees what it writes. So what it has answered
-// counts only if the file is still there. Whoever has been granted something before learns of it at the next renewal,
+// SQLite goes on in files that were deleted or replaced, where nobody else sees what it writes. So what it has answered
+// counts only if the files are still there. Whoever has been granted something before learns of it at the next renewal,
 // so a look at every statement, a thirtieth of a cycle, would gain nothing.
-void sqlite_session::require_same_file() {
+void sqlite_session::require_same_files() {
   constexpr duration seldom = std::chrono::milliseconds{1};
   const auto now = base::now();
   if (!file_ || now - seen_ < seldom) return;
-  if (identity_of(path_) != file_) {
-    if (warning_) warning_(was_replaced(path_));
-    throw_replaced(path_);
+  if (const auto gone = identity_of(path_) == file_ ? logs_->removed() : path_) {
+    if (warning_) warning_(was_replaced(*gone));
+    throw_replaced(*gone);
   }
   seen_ = now;
 }
@@ -228,7 +230,7 @@ std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<con
     const bool was_refused = look_first(what, batch, rows);
     if (what.look_explains) was_refused_ = was_refused;
   }
-  require_same_file();
+  require_same_files();
   return rows.take();
 }
 
@@ -329,7 +331,7 @@ std::int64_t sqlite_session::do_change_count(const limits& until) {
   const scoped_value scope{limits_, until};
   answer_rows rows;
   execute(ready(data_version_, "PRAGMA data_version"), no_arguments, rows, looking_for_changes, false);
-  require_same_file();
+  require_same_files();
   return integer(rows.take().at(0).at(0));
 }
 

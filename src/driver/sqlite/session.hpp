@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "driver/backend.hpp"
 #include "driver/sqlite/file_faults.hpp"
 #include "driver/sqlite/liveness_files.hpp"
+#include "driver/sqlite/log_files.hpp"
 #include "driver/sqlite/statement.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -57,7 +59,7 @@ class sqlite_session final : public session {
   void open(const sqlite_options& options);
   void register_functions(const std::string& doing);
   void choose_durability(const sqlite_options& options);
-  void require_same_file();
+  void require_same_files();
   std::string pragma(const std::string& text, const limits& until);
 
   static void clock_us(sqlite3_context* context, int count, sqlite3_value** values);
@@ -82,7 +84,8 @@ class sqlite_session final : public session {
   const std::string path_;
   const warn warning_;
   std::optional<file_identity> file_;  // that is open; nullopt: a database in memory
-  base::instant seen_{};               // when it was last found there
+  std::shared_ptr<log_files> logs_{};  // where file_ is
+  base::instant seen_{};               // when they were last found there
   limits limits_;                      // of the call under way: waits for the file's lock keep to them
   bool waits_for_file_ = true;
   bool was_refused_ = true;  // the last request of a step that could be refused
