@@ -21,8 +21,9 @@ class command_away : public on_each_database {
 
   server_database& server() { return dynamic_cast<server_database&>(db()); }
 
-  launch run(const words& arguments) {
-    return {.words = words{command::path(), "--database", server().url_through(way_.port()), "run", "job"} + arguments};
+  launch run(const words& arguments) { return rowlock(words{"run", "job"} + arguments); }
+  launch rowlock(const words& arguments) {
+    return {.words = words{command::path(), "--database", server().url_through(way_.port())} + arguments};
   }
 
   tcp_proxy way_{server().host(), server().port()};
@@ -32,13 +33,15 @@ class command_away : public on_each_database {
 INSTANTIATE_TEST_SUITE_P(on, command_away, testing::ValuesIn(server_databases()), database_name);
 
 TEST_P(command_away, is_waited_for_before_the_lock_is_asked_for) {
-  way_.refuse(true);
-  program started{run({"--wait", "1h", "echo", "done"})};
-  ASSERT_TRUE(eventually([&] { return started.err().find("the database is away") != std::string::npos; }));
-  way_.refuse(false);
-  EXPECT_EQ(started.wait(), exited(0)) << started.err();
-  EXPECT_EQ(started.out(), "done\n");
-  EXPECT_EQ(occurrences(started.err(), "the database is there again"), 1) << started.err();
+  for (const auto& verb : {words{"run", "--wait", "1h"}, words{"lead"}}) {
+    way_.refuse(true);
+    program started{rowlock(verb + words{"job", "echo", "done"})};
+    ASSERT_TRUE(eventually([&] { return started.err().find("the database is away") != std::string::npos; }));
+    way_.refuse(false);
+    EXPECT_EQ(started.wait(), exited(0)) << started.err();
+    EXPECT_EQ(started.out(), "done\n");
+    EXPECT_EQ(occurrences(started.err(), "the database is there again"), 1) << started.err();
+  }
 }
 
 TEST_P(command_away, is_waited_for_in_the_queue) {

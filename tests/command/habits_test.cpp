@@ -89,6 +89,8 @@ TEST_F(command_habits, verbose_tells_of_renewals_that_fail) {
                             ".shell sleep 1000"}}};
   EXPECT_TRUE(eventually([&] { return started.err().find("the lock \"job\" was not renewed") != std::string::npos; }))
       << started.err();
+  EXPECT_EQ(started.wait(), exited(70));
+  EXPECT_THAT(started.err(), Not(HasSubstr("in 0ms"))) << "the last of them";
 }
 
 class waiting_line : public command {

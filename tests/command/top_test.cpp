@@ -144,6 +144,8 @@ TEST_P(command_top_of_size, filters_by_what_is_typed) {
   const auto other = hold("my orders");
   auto seen = start(top());
   ASSERT_TRUE(seen.shows("my orders"));
+  seen.at().type("?");
+  ASSERT_TRUE(seen.shows("arrows, j, k"));
   seen.at().type("/ord");
   ASSERT_TRUE(seen.shows("Filter: ord_"));
   EXPECT_TRUE(seen.shows("my orders")) << "anywhere";

@@ -119,17 +119,30 @@ TEST(mysql_errors, say_what_now) {
     int code;
     errc means;
     bool retryable, unusable;
+    const char* advice = "";
   };
   for (const auto& e :
-       {expected{1213, errc::deadlock, true, false}, expected{1205, errc::call_timed_out, true, false},
-        expected{1020, errc::serialization_failure, true, false}, expected{1146, errc::schema_missing, false, false},
-        expected{1054, errc::schema_older, false, false}, expected{1142, errc::permission_denied, false, false},
-        expected{1045, errc::permission_denied, false, true}, expected{1049, errc::schema_missing, false, false},
-        expected{1290, errc::connection_failed, true, true}, expected{1040, errc::connection_failed, true, true},
-        expected{1047, errc::connection_failed, true, true}, expected{1461, errc::connection_failed, true, false},
-        expected{1037, errc::connection_failed, true, true}, expected{1038, errc::connection_failed, true, true},
-        expected{1135, errc::connection_failed, true, true}, expected{1180, errc::connection_failed, true, true},
-        expected{2013, errc::connection_failed, true, true}, expected{1927, errc::connection_failed, true, true},
+       {expected{1213, errc::deadlock, true, false},
+        expected{1205, errc::call_timed_out, true, false},
+        expected{1020, errc::serialization_failure, true, false},
+        expected{1146, errc::schema_missing, false, false},
+        expected{1054, errc::schema_older, false, false},
+        expected{1142, errc::permission_denied, false, false, "SET DEFAULT ROLE"},
+        expected{1044, errc::permission_denied, false, false, "SET DEFAULT ROLE"},
+        expected{1045, errc::permission_denied, false, true, "check the user and the password"},
+        expected{1049, errc::schema_missing, false, false},
+        expected{1290, errc::connection_failed, true, true},
+        expected{1040, errc::connection_failed, true, true, "raise max_connections"},
+        expected{1047, errc::connection_failed, true, true},
+        expected{1461, errc::connection_failed, true, false},
+        expected{1037, errc::connection_failed, true, true},
+        expected{1038, errc::connection_failed, true, true},
+        expected{1135, errc::connection_failed, true, true},
+        expected{1180, errc::connection_failed, true, true},
+        expected{2013, errc::connection_failed, true, true},
+        expected{1927, errc::connection_failed, true, true},
+        expected{1021, errc::database_error, false, false, "; free some space on the disk of the server"},
+        expected{1114, errc::database_error, false, false, "; free some space on the disk of the server"},
         expected{1064, errc::database_error, false, false}}) {
     const auto found =
         driver::mysql_error({.code = e.code, .sqlstate = "HY000", .message = "so"}, "MySQL", "acquiring");
@@ -140,6 +153,7 @@ TEST(mysql_errors, say_what_now) {
     EXPECT_EQ(found.native_code(), e.code);
     EXPECT_EQ(found.sqlstate(), "HY000");
     EXPECT_TRUE(mentions(found, "acquiring failed on MySQL: so")) << found.what();
+    EXPECT_TRUE(mentions(found, e.advice)) << found.what();
   }
 }
 

@@ -703,6 +703,7 @@ struct expected_error {
   errc code;
   bool retryable;
   bool unusable;
+  const char* advice = "";
 };
 
 void PrintTo(const expected_error& e, std::ostream* to) { *to << e.sqlstate; }  // NOLINT: GoogleTest's name
@@ -722,6 +723,7 @@ TEST_P(postgresql_errors_test, mean_what_they_are) {
   EXPECT_EQ(found->is_retryable(), expected.retryable);
   EXPECT_EQ(found->connection_is_unusable(), expected.unusable);
   EXPECT_FALSE(found->outcome_is_unknown());
+  EXPECT_TRUE(mentions(found, expected.advice)) << found->what();
   EXPECT_EQ(number(*on, "SELECT 1::bigint"), 1);
 }
 
@@ -731,12 +733,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(expected_error{"SELECT * FROM no_such_table", "42P01", errc::schema_missing, false, false},
                     expected_error{"CREATE TABLE no_such_schema.t ()", "3F000", errc::schema_missing, false, false},
                     expected_error{"SELECT nothing FROM pg_class", "42703", errc::schema_older, false, false},
-                    expected_error{"", "42501", errc::permission_denied, false, false},
+                    expected_error{"", "42501", errc::permission_denied, false, false, "; grant it to this role"},
                     expected_error{"", "40001", errc::serialization_failure, true, false},
                     expected_error{"", "40P01", errc::deadlock, true, false},
                     expected_error{"", "55P03", errc::call_timed_out, true, false},
                     expected_error{"", "57014", errc::call_timed_out, true, false},
-                    expected_error{"", "53100", errc::connection_failed, true, false},
+                    expected_error{"", "53100", errc::connection_failed, true, false,
+                                   "; free some space on the disk of the server"},
                     expected_error{"", "53200", errc::connection_failed, true, true},
                     expected_error{"", "54000", errc::connection_failed, true, false},
                     expected_error{"", "0A000", errc::database_error, false, true},

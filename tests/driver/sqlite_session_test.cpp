@@ -360,7 +360,7 @@ TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothi
   EXPECT_EQ(failure->code(), errc::database_error);
   EXPECT_EQ(failure->native_code(), SQLITE_FULL);
   EXPECT_FALSE(failure->outcome_is_unknown());
-  EXPECT_NE(std::string{failure->what()}.find("full"), std::string::npos) << failure->what();
+  EXPECT_NE(std::string{failure->what()}.find("full; free some space"), std::string::npos) << failure->what();
   EXPECT_EQ(renew(session, "a", "1").what, store::standing::kept);
   EXPECT_EQ(release(session, "a", "1"), release_outcome::released);
 }

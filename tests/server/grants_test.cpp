@@ -90,6 +90,17 @@ TEST_P(granted, is_enough_for_transactions_of_the_callers) {
   EXPECT_EQ(tx->optimistically(locks, "orders/43", [](const attempt&) { return 7; }), 7);
 }
 
+TEST_P(granted, to_a_role_that_is_not_the_default_one_is_asked_for) {
+  if (kind() != "mysql") GTEST_SKIP() << "a member of a role has its privileges at once";
+  install();
+  const auto url = db().url_of_member();
+  db().execute("SET DEFAULT ROLE NONE /*M!100600 FOR */ /*!80000 TO */ " + db().guest());
+  const auto refused = error_of([&] { return connect_to(url).try_acquire("orders/42"); });
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code(), errc::permission_denied);
+  EXPECT_TRUE(mentions(refused, "if a role of this user has it, SET DEFAULT ROLE")) << refused->what();
+}
+
 TEST_P(granted, is_no_more_than_that) {
   install();
   const auto tx = open_caller(db().url_of_member(), "read committed");

@@ -235,6 +235,20 @@ TEST_F(listening_test, a_server_that_is_away_for_a_moment_is_waited_for) {
   EXPECT_EQ(polling, std::vector<std::error_code>{errc::connection_failed}) << "once until it is live";
 }
 
+// It takes the time after which that is worth a word.
+TEST_F(listening_test, a_server_that_is_away_for_longer_is_not_said_to_know_no_LISTEN) {
+  on_open = [] { throw error{errc::connection_failed, "no server"}; };
+  fake_source source{*this};
+  source.enter();
+  ASSERT_TRUE(eventually([&] { return count("warn") == 1; }));
+  on_open = [] {};
+  ASSERT_TRUE(is_begun(1));
+  source.stop();
+  EXPECT_EQ(warnings.at(0),
+            "the connection that listens for released locks is away, so waiting clients poll the server until it is "
+            "back: no server");
+}
+
 TEST_F(listening_test, those_who_wait_are_told_each_time_that_it_is_not_live_any_more) {
   fake_source source{*this};
   source.enter();
