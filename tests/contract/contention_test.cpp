@@ -9,6 +9,7 @@
 
 #include "contract/contract.hpp"
 #include "support/room.hpp"
+#include "support/slowness.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -108,6 +109,24 @@ TEST_P(contention, every_way_to_take_it_at_once) {
   }
   EXPECT_EQ(inside.crowded(), 0);
   EXPECT_GE(inside.visits(), 3 * cycles + 3 * cycles);
+}
+
+TEST_P(contention, a_waiter_has_its_turn_beside_another_client_that_hardly_lets_go) {
+  auto locks = connect();
+  auto others = connect();
+  std::atomic<int> cycles{0};
+  std::vector<std::jthread> busy;
+  for (int i = 0; i < 2; ++i)
+    busy.emplace_back([&](const std::stop_token& stop) {
+      for (; !stop.stop_requested(); ++cycles) others.acquire("orders/42").release();
+    });
+  for (int i = 0; i < 10; ++i) {
+    const int before = cycles;
+    ASSERT_TRUE(eventually([&] { return cycles > before + 20; }));
+    const stopwatch watch;
+    ASSERT_TRUE(locks.try_acquire_for("orders/42", 20s, with()).has_value());
+    EXPECT_LT(watch.elapsed(), client_options{}.handover_limit + slack);
+  }
 }
 
 TEST_P(contention, names_do_not_get_in_each_others_way) {

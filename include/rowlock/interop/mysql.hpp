@@ -148,7 +148,8 @@ inline void confirm(sql::Connection& tx, const mutex& m) { confirm(tx, m.held())
 /// No transaction may be open on the connection. Its autocommit is switched off meanwhile and restored afterwards.
 ///
 /// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
-/// commit nor roll back, nor use a statement that commits by itself (CREATE TABLE).
+/// commit nor roll back, nor use a statement that commits by itself (CREATE TABLE), nor acquire the name, through any
+/// client: it would wait for itself.
 ///
 /// Throws:
 /// - errc::contention: gave up, as retry_options say

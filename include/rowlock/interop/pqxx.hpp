@@ -228,7 +228,7 @@ void confirm(pqxx::nontransaction&, const mutex&) = delete;
 /// 40P01), everything is rolled back and done again after a pause. Returns what the body returns.
 ///
 /// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
-/// commit nor roll back.
+/// commit nor roll back, nor acquire the name, through any client: it would wait for itself.
 ///
 /// Throws:
 /// - errc::contention: gave up, as retry_options say

@@ -126,7 +126,7 @@ inline void confirm(sqlite3* tx, const mutex& m) { confirm(tx, m.held()); }
 /// The transaction begins as a writer, so no statement of the body can find that somebody else has written.
 ///
 /// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
-/// commit nor roll back.
+/// commit nor roll back, nor acquire the name, through any client: it would wait for itself.
 ///
 /// Throws:
 /// - errc::contention: gave up, as retry_options say
