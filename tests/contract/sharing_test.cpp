@@ -325,6 +325,21 @@ TEST_P(sharing, force_release_frees_all_of_them) {
   }
 }
 
+TEST_P(sharing, what_was_forced_is_found_lost_though_somebody_has_the_name_now) {
+  auto locks = connect();
+  auto other = connect();
+  auto one = locks.acquire_shared(name, {.lease = 1min});
+  auto two = locks.acquire_shared(name, {.lease = 1min});
+  auto alone = locks.acquire("alone", {.lease = 1min});
+  EXPECT_TRUE(other.force_release(name));
+  EXPECT_TRUE(other.force_release("alone"));
+  const auto taken = other.acquire(name, with());
+  const auto taken_too = other.acquire("alone", with());
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { one.release(); }));
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { (void)two.try_upgrade(); }));
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { alone.downgrade(); }));
+}
+
 TEST_P(sharing, force_release_frees_the_one_with_a_token) {
   auto locks = connect();
   auto other = connect();

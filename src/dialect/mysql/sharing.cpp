@@ -92,17 +92,18 @@ SELECT acquisition, remaining FROM (
     ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since) own
 WHERE remaining > 0 AND {changed})";
 
-// The row is locked first, then the share, of which the newest state is read.
-constexpr std::string_view find_own = "SET @rowlock.share = NULL";
-constexpr std::string_view lock_own = R"(
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+// A look without a lock comes first: a row without such a share may be locked for as long as a transaction has the
+// name. Then the row is locked, and then the share, of which the newest state is read.
+constexpr std::string_view none_found = "SET @rowlock.share = NULL, @rowlock.name = NULL;\n";
+constexpr std::string_view own_share = R"(
 FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = s.since AND {which} LIMIT 1 FOR UPDATE)";
+WHERE l.name = {name} AND l.owner = '(shared)' AND l.acquisition = s.since AND {which} LIMIT 1)";
+constexpr std::string_view lock_own = "SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits";
 constexpr std::string_view take_off = R"(
 UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = ?1 AND @rowlock.share IS NOT NULL)";
+WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL)";
 
 // Its lease keeps its end.
 constexpr std::string_view upgrade_one = R"(
@@ -110,7 +111,7 @@ UPDATE (SELECT r.* FROM (
       SELECT l.name, s.expires_at, SYSDATE(6) AS at
       FROM rowlock_lock l FORCE INDEX (PRIMARY)
       STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = ?2
-      WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = s.since AND l.sharers = s.permits
+      WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND l.sharers = s.permits
       LIMIT 1 FOR UPDATE) r WHERE r.expires_at > r.at) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = ?3, l.thread = ?4, l.acquisition = ?2,
@@ -123,10 +124,12 @@ constexpr std::string_view upgraded_one = R"(
 SELECT acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) FROM rowlock_lock
 WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL)";
 
+constexpr std::string_view find_lease = R"(SELECT name INTO @rowlock.name FROM rowlock_lock
+WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL)";
 constexpr std::string_view downgrade_one = R"(
 UPDATE (SELECT r.* FROM (
       SELECT name, expires_at, SYSDATE(6) AS at FROM rowlock_lock
-      WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL LIMIT 1 FOR UPDATE) r
+      WHERE name = @rowlock.name AND acquisition = ?2 AND owner IS NOT NULL LIMIT 1 FOR UPDATE) r
     WHERE r.expires_at > r.at) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = '(shared)', l.thread = NULL, l.note = NULL,
@@ -174,11 +177,18 @@ step prolonging_share(verb what, std::string_view ends, std::string_view changed
           .many_waits = true};
 }
 
+std::string own(std::string_view name, std::string_view which) {
+  return replaced(replaced(own_share, "{name}", name), "{which}", which);
+}
+std::string finding_own(std::string_view which) {
+  return std::string{none_found} + "SELECT l.name INTO @rowlock.name" + own("?1", which) + ";\n";
+}
+
 step taking_off(verb what, std::size_t key, std::string_view which, std::string_view told) {
+  const auto lock = std::string{lock_own} + own("@rowlock.name", which) + " FOR UPDATE;\n";
   return {.verb = what,
           .key = key,
-          .act = std::string{find_own} + ";\n" + waiting(replaced(lock_own, "{which}", which)) + ";\n" +
-                 std::string{take_off},
+          .act = finding_own(which) + waiting(lock) + std::string{take_off},
           .also = std::string{delete_taken_off},
           .told = std::string{told}};
 }
@@ -201,12 +211,12 @@ std::array<step, 10> sharing() {
                        "remaining BETWEEN lease - 10000000 AND lease"),
       {.verb = verb::upgrade_share,
        .key = 1,
-       .act = waiting(upgrade_one),
+       .act = finding_own("s.acquisition = ?2") + waiting(upgrade_one),
        .also = std::string{forget_share},
        .told = std::string{upgraded_one}},
       {.verb = verb::downgrade,
        .key = 1,
-       .act = waiting(downgrade_one),
+       .act = std::string{none_found}.append(find_lease).append(";\n") + waiting(downgrade_one),
        .also = std::string{write_downgraded},
        .told = replaced(shared_one, "?4", "?2")},
       taking_off(verb::release_share, 1, "s.acquisition = ?2", is_waited_for),
