@@ -246,8 +246,17 @@ void round::nothing_is_stuck() {
   for (const std::string kind : {"alone/", "shared/", "permits/", "freed/"})
     for (int i = 0; i < names_of_a_kind; ++i) {
       const auto name = kind + std::to_string(i);
-      EXPECT_TRUE(eventually([&] { return succeeds([&] { return locks_->try_acquire_for(name, 5s); }); }))
-          << name << " is stuck";
+      std::string why;
+      const bool is_free = eventually([&] {
+        try {
+          why = "taken";
+          return locks_->try_acquire_for(name, 5s).has_value();
+        } catch (const error& e) {
+          why = e.what();
+          return false;
+        }
+      });
+      EXPECT_TRUE(is_free) << name << " is stuck: " << why;
     }
   EXPECT_TRUE(eventually([&] { return succeeds([&] { return locks_->list_waiters().empty(); }); }));
 }

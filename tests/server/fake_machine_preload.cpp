@@ -1,8 +1,10 @@
 // To be preloaded into a program: the time of day is as far off, and the disk as full, as the file says that
-// ROWLOCK_FAKE_MACHINE names. Clocks that only run, by which a server measures how long to wait, are left alone, and so
-// is what was written already: on a full disk too it can be written anew.
+// ROWLOCK_FAKE_MACHINE names. Clocks that only run are left alone, and waits to a time of day last as long as they
+// would last without a step. On a full disk, too, what was written already can be written anew.
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -88,6 +90,18 @@ time_t time(time_t* to) noexcept {
   clock_gettime(CLOCK_REALTIME, &now);
   if (to != nullptr) *to = now.tv_sec;
   return now.tv_sec;
+}
+
+// A condition's own clock may be one that only runs, which has come nowhere near the time of day.
+int pthread_cond_timedwait(pthread_cond_t* on, pthread_mutex_t* with, const timespec* until) {
+  static const auto real = reinterpret_cast<int (*)(pthread_cond_t*, pthread_mutex_t*, const timespec*)>(
+      ::dlsym(RTLD_NEXT, "pthread_cond_timedwait"));
+  timespec runs{};
+  ::syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &runs);
+  constexpr time_t years = 100'000'000;
+  timespec at = *until;
+  if (at.tv_sec > runs.tv_sec + years) at.tv_sec -= static_cast<time_t>(state().seconds_ahead.load());
+  return real(on, with, &at);
 }
 
 ssize_t write(int descriptor, const void* from, size_t size) {
