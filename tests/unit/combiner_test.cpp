@@ -88,7 +88,14 @@ struct combiner_test : testing::Test {
                       [this, name = std::move(name), &what, until] { return run(name, what, until).what; });
   }
   engine::sent_answer<std::string> run(const std::string& name, verb& what, const engine::combined_limits& until) {
-    return combined.run(what, {.name = name, .says = name}, until, left);
+    engine::combined_call_ptr own;
+    try {
+      return combined.run(what, {.name = name, .says = name}, until, own);
+    } catch (const error&) {
+      const std::lock_guard alone{mutex};
+      if (own) left = std::move(own);
+      throw;
+    }
   }
   std::future<std::string> ask(std::string name) { return ask(std::move(name), acquiring, an_hour()); }
 
@@ -133,7 +140,7 @@ struct combiner_test : testing::Test {
                     },
                     options};
   std::future<std::string> blocker;
-  engine::combined_call_ptr left;  // behind, by one thread at most
+  engine::combined_call_ptr left;  // behind, by the last thread that left one
 };
 
 using fate = engine::combined_call::fate;
