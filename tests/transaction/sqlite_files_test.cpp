@@ -113,7 +113,6 @@ TEST_F(locks_in_a_file, that_is_attached_are_refused_to_a_transaction_that_has_r
   tx->rollback();
 }
 
-// What is known of a connection ends with it: the next one may have the same address.
 // The client goes on in the file that is there now. What was opened before is another one.
 TEST_F(locks_in_a_file, that_was_replaced_are_locked_where_the_client_goes_on) {
   locks_.acquire("orders/42").release();
