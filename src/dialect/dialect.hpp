@@ -47,8 +47,8 @@ enum class verb : std::uint8_t {
   defer_release,  // name, acquisition, time since the grant -> acquisition; the lease ends then, or has ended
   free,           // name, version -> name; vacates the row with that version if it has an owner, whoever the owner
                   // is. Also used after a crash, so it does not say who releases
-  find_pinning,   // name -> as inspect, of the transaction that keeps the row locked, whether or not the name looks
-                  // free. Where the server can tell
+  find_pinning,   // name -> as inspect, of the transactions that keep the row locked, whether or not the name looks
+                  // free; those that only lock it first. Where the server can tell
   end_session,    // name, number -> anything if that session of the server kept the row locked and was told to end.
                   // As find_pinning
   inspect,        // name -> name, version, owner, thread, acquisition, age, left, note, without a lease

@@ -135,16 +135,20 @@ std::optional<lock_info> find(const access& db, std::string_view name, const row
   const auto rows = db.run(dialect::verb::inspect, {{field::name, name}});
   if (rows.empty()) return std::nullopt;
   if (!row_state_of(rows[0]).is_free()) return amended(db, rows[0], amend);
-  auto by = find_blocker(db, name, false);
+  auto by = find_blocker(db, name);
   return by ? std::optional{std::move(by->info)} : std::nullopt;
 }
 
-std::optional<blocker> find_blocker(const access& db, std::string_view name, bool has_owner) {
-  if (!db.sql.can().lists_transactions) return std::nullopt;
+std::vector<blocker> find_blockers(const access& db, std::string_view name, bool has_owner) {
+  if (!db.sql.can().lists_transactions) return {};
   const bool asks_server = has_owner && db.sql.can().finds_blockers;
   std::vector<std::string> odd;
-  auto found = held_by_transactions(db, asks_server ? dialect::verb::find_pinning : dialect::verb::find_held,
-                                    {{field::name, name}}, odd);
+  return held_by_transactions(db, asks_server ? dialect::verb::find_pinning : dialect::verb::find_held,
+                              {{field::name, name}}, odd);
+}
+
+std::optional<blocker> find_blocker(const access& db, std::string_view name) {
+  auto found = find_blockers(db, name, false);
   return found.empty() ? std::nullopt : std::optional{std::move(found[0])};
 }
 

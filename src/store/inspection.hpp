@@ -49,7 +49,9 @@ struct blocker {
   std::optional<core::session_number> session{};
 };
 /// As far as the server tells. For a row that has an owner few servers do, unless the transaction itself has taken it.
-std::optional<blocker> find_blocker(const access& db, std::string_view name, bool has_owner);
+std::vector<blocker> find_blockers(const access& db, std::string_view name, bool has_owner);
+/// Of a row that looks free: the transaction that has taken it.
+std::optional<blocker> find_blocker(const access& db, std::string_view name);
 
 /// Rows that were written by hand under something that is not a valid name are left out; what they are called is added
 /// to `odd`.

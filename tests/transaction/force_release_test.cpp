@@ -2,7 +2,9 @@
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "transaction/transaction_test.hpp"
@@ -159,26 +161,53 @@ TEST_P(forced_on_servers, name_with_the_token_of_a_lease_is_left_to_a_transactio
   EXPECT_EQ(value(), 1);
 }
 
-TEST_P(forced_on_postgresql,
-       lease_with_its_token_takes_the_transaction_along_that_has_pinned_it_even_where_it_runs_out_meanwhile) {
-  const auto held = locks().acquire("orders/42", {.lease = 1h, .renew = false});
-  tx().begin();
-  tx().statement(write_own);
-  tx().confirm(held);
-  const auto calls = [&] {
+class forced_pin : public forced {
+ protected:
+  /// Statements that the other client has sent.
+  std::uint64_t calls() {
     std::uint64_t out = 0;
     for (const auto& kind : others().stats().statements)
       for (const auto each : kind.took.counts) out += each;
     return out;
-  };
-  ASSERT_TRUE(others().find("orders/42").has_value()) << "it has looked at its tables";
-  const auto before = calls();
-  background force{[&](const std::stop_token& /*stop*/) { return others().force_release("orders/42", held.token()); }};
-  ASSERT_TRUE(eventually([&] { return calls() > before + 2; })) << "it has seen the pin";
+  }
+  /// Frees the lease. When this returns it has seen who pins it.
+  std::unique_ptr<background<bool>> begin_to_force(fencing_token token) {
+    EXPECT_TRUE(others().find("orders/42").has_value()) << "it has looked at its tables";
+    const auto before = calls();
+    auto out = std::make_unique<background<bool>>(
+        [this, token](const std::stop_token& /*stop*/) { return others().force_release("orders/42", token); });
+    EXPECT_TRUE(eventually([&] { return calls() > before + 2; }));
+    return out;
+  }
+};
+ROWLOCK_SUITE_IN(forced_pin, on("postgresql", each_place()));
+
+TEST_P(forced_pin, ends_with_the_lease_even_where_that_runs_out_meanwhile) {
+  const auto held = locks().acquire("orders/42", {.lease = 1h, .renew = false});
+  tx().begin();
+  tx().statement(write_own);
+  tx().confirm(held);
+  const auto force = begin_to_force(held.token());
   db().expire("orders/42");
-  EXPECT_TRUE(force.get());
+  EXPECT_TRUE(force->get());
   EXPECT_TRUE(can_have("orders/42"));
   commit_fails();
+}
+
+// As a renewal does, a statement of another session writes the row beside the pin: that is seen, too.
+TEST_P(forced_pin, ends_with_the_lease_that_another_session_changes_just_then) {
+  const auto held = locks().acquire("orders/42", {.lease = 1h, .renew = false});
+  auto pinning = open();  // later than the other session, which is listed first therefore
+  pinning->begin();
+  pinning->statement(write_own);
+  pinning->confirm(held);
+  tx().begin();
+  tx().statement("UPDATE rowlock_lock SET expires_at = clock_timestamp()");
+  const auto force = begin_to_force(held.token());
+  tx().commit();
+  EXPECT_TRUE(force->get());
+  EXPECT_TRUE(can_have("orders/42"));
+  EXPECT_TRUE(fails([&] { pinning->commit(); }));
 }
 
 TEST_P(forced_on_servers, name_with_a_token_that_is_not_the_transactions_is_left_alone_where_that_is_known) {

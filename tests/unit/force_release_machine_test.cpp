@@ -102,6 +102,35 @@ TEST(force_release_machine, looks_twice_before_it_believes_that_a_pin_is_gone) {
   EXPECT_EQ(other.saw(std::nullopt, begin + 2ms), action::freed);
 }
 
+// A renewal keeps the row locked beside the pin for a moment, and may be the one that is named.
+TEST(force_release_machine, knows_a_pin_that_was_seen_beside_another) {
+  auto seen = lease(3, session_number{6});
+  seen.other_sessions = {session_number{7}};
+  auto machine = machine_for(fencing_token{3});
+  EXPECT_EQ(machine.saw(seen, begin), action::free_lease_now);
+  EXPECT_EQ(machine.was_not_freed(begin), action::look_again);
+  EXPECT_EQ(machine.saw(transaction(3), begin + 50ms), action::look_again) << "it has run out, and is still pinned";
+  EXPECT_EQ(machine.saw(transaction(3), begin + 150ms), action::end_session_now);
+  EXPECT_EQ(machine.saw(std::nullopt, begin + 200ms), action::freed);
+}
+
+TEST(force_release_machine, ends_all_that_pin_a_lease) {
+  auto both = transaction(3, session_number{6});
+  both.other_sessions = {session_number{7}};
+  auto seen = both;
+  seen.token = fencing_token{3};
+  seen.is_committed = true;
+  auto machine = machine_for(fencing_token{3});
+  EXPECT_EQ(machine.saw(seen, begin), action::free_lease_now);
+  EXPECT_EQ(machine.was_not_freed(begin), action::look_again);
+  EXPECT_EQ(machine.saw(both, begin + 100ms), action::end_session_now);
+  EXPECT_EQ(machine.owner().session, session_number{6});
+  EXPECT_EQ(machine.saw(transaction(3), begin + 110ms), action::look_again) << "the other one keeps it";
+  EXPECT_EQ(machine.saw(transaction(3), begin + 210ms), action::end_session_now);
+  EXPECT_EQ(machine.owner().session, session_number{7});
+  EXPECT_EQ(machine.saw(transaction(3, session_number{8}), begin + 220ms), action::freed) << "who has taken it since";
+}
+
 TEST(force_release_machine, gives_up_on_a_session_that_does_not_end) {
   auto machine = machine_for();
   EXPECT_EQ(machine.saw(transaction(3), begin), action::look_again);

@@ -31,7 +31,8 @@ l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name)"
 
 // Where several transactions have had the row locked at once, its xmax is the number of a list of them. Nothing tells a
 // number of a list from a number of a transaction, so a transaction that is found by it must at least have locked
-// something in this table.
+// something in this table. In a list those that only lock come first: one that writes beside them is a renewal or the
+// like, and is over in a moment.
 constexpr std::string_view blockers = R"(
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = $1::text),
 several AS MATERIALIZED (
@@ -39,17 +40,18 @@ several AS MATERIALIZED (
     THEN keeper END AS list FROM named),
 keepers AS MATERIALIZED (
   SELECT name, keeper, 1 AS place FROM named
-  UNION ALL SELECT s.name, m.xid, 2 FROM several s, LATERAL pg_get_multixact_members(s.list) m),
+  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
+  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
 found AS MATERIALIZED (
   SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
   WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()))))";
 
-constexpr std::string_view first_blocker = R"(
+constexpr std::string_view all_blockers = R"(
 SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
   us(clock_timestamp() - a.xact_start), NULL::bigint, NULL::text, true
-FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid LIMIT 1)";
+FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid)";
 
 constexpr std::string_view end_blocker = R"(
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f)";
@@ -78,7 +80,7 @@ std::array<step, 10> inspection() {
       {.verb = verb::list, .look = std::string{inspect_where}.append(of_prefix)},
       {.verb = verb::find_held, .look = std::string{held_where}.append("l.name = $1::text")},
       {.verb = verb::list_held, .look = std::string{held_where}.append(of_prefix_held)},
-      {.verb = verb::find_pinning, .look = std::string{blockers}.append(first_blocker)},
+      {.verb = verb::find_pinning, .look = std::string{blockers}.append(all_blockers)},
       {.verb = verb::end_session, .act = std::string{blockers}.append(end_blocker)},
       {.verb = verb::touch, .look = touched + "name = $1::text"},
       {.verb = verb::pinned_by, .look = std::string{blockers}.append(kept_alone)},

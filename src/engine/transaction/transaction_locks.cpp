@@ -321,7 +321,7 @@ bool transaction_locks::is_locked_by(const lock_name& name, std::int64_t session
   return db_.run(db_.call_limits(), [&](const store::access& db) {
     const auto row = store::look_at(db, name.view());
     if (!row || !(row->is_free() || row->acquisition == left_to_transactions(name))) return false;
-    const auto by = store::find_blocker(db, name.view(), false);
+    const auto by = store::find_blocker(db, name.view());
     return by && by->session == core::session_number{session};
   });
 }
