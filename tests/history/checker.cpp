@@ -1,9 +1,12 @@
 #include "history/checker.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <queue>
 #include <set>
+#include <utility>
 
 namespace rowlock::test {
 
@@ -14,9 +17,53 @@ std::string text_of(const belief& b) {
          std::to_string(b.begin) + " to " + std::to_string(b.end);
 }
 
+constexpr std::size_t shown_before_and_after = 12;
+constexpr std::size_t most_with_records = 5;
+constexpr int most_writes = 4;  // of one token
+
+/// Where to look for what was wrong. Without a name: nowhere.
+struct complaint {
+  std::string text;
+  std::string name{};
+  std::int64_t token = 0;
+};
+
+/// What was written by a token, with its place among all that was written so.
+std::string writes_of(const belief& b, std::string_view how, const std::vector<write>& all) {
+  std::string out;
+  int count = 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].name == b.name && all[i].token == b.token && ++count <= most_writes)
+      out.append("; ")
+          .append(how)
+          .append(" ")
+          .append(std::to_string(all[i].number))
+          .append(" at ")
+          .append(std::to_string(i));
+  return count <= most_writes ? out : out + " and " + std::to_string(count - most_writes) + " more";
+}
+
+/// The records of a name before and after that token, in the order in which they began, each with what was written.
+std::string records_around(const complaint& what, const history& all) {
+  std::vector<belief> own;
+  std::ranges::copy_if(all.beliefs, std::back_inserter(own), [&](const belief& b) { return b.name == what.name; });
+  std::ranges::stable_sort(own, {}, &belief::begin);
+  const auto at = static_cast<std::size_t>(
+      std::ranges::find_if(own, [&](const belief& b) { return b.token >= what.token; }) - own.begin());
+  const auto from = at - std::min(at, shown_before_and_after);
+  const auto to = std::min(own.size(), at + shown_before_and_after + 1);
+  std::string out = "\nrecords " + std::to_string(from) + " to " + std::to_string(to) + " of " +
+                    std::to_string(own.size()) + " of this name:";
+  for (auto i = from; i < to; ++i)
+    out += (own[i].token == what.token ? "\n> " : "\n  ") + text_of(own[i]) + " by " + own[i].by +
+           writes_of(own[i], "confirmed", all.confirmed) + writes_of(own[i], "fenced", all.fenced) +
+           writes_of(own[i], "unfenced", all.unfenced);
+  return out;
+}
+
 class judge_of_name {
  public:
-  judge_of_name(std::vector<belief> all, const name_rules& rules, std::vector<std::string>& to)
+  judge_of_name(std::vector<belief> all, const name_rules& rules, std::vector<complaint>& to)
       : all_{std::move(all)}, rules_{rules}, violations_{to} {
     std::ranges::sort(all_, {}, &belief::begin);
   }
@@ -24,7 +71,7 @@ class judge_of_name {
   void tokens_are_unique() {
     std::set<std::int64_t> seen;
     for (const auto& each : all_)
-      if (!seen.insert(each.token).second) violations_.push_back("a token was given twice: " + text_of(each));
+      if (!seen.insert(each.token).second) complain("a token was given twice: " + text_of(each), each);
   }
 
   // Against all that began before: whose belief lasts longest, and who has the greatest token of those that are over.
@@ -33,9 +80,9 @@ class judge_of_name {
     const belief* longest_alone = nullptr;
     for (const auto& each : all_) {
       if (overlaps(longest_alone, each) || (each.is_alone() && overlaps(longest, each)))
-        violations_.push_back(
-            "two believed at once: " + text_of(overlaps(longest_alone, each) ? *longest_alone : *longest) + ", and " +
-            text_of(each));
+        complain("two believed at once: " + text_of(overlaps(longest_alone, each) ? *longest_alone : *longest) +
+                     ", and " + text_of(each),
+                 each);
       count_permits(each);
       compare_tokens(each);
       if (longest == nullptr || longest->end < each.end) longest = &each;
@@ -56,7 +103,7 @@ class judge_of_name {
     given_ += each.permits;
     running_.emplace(each.end, each.permits);
     if (rules_.permits > 0 && given_ > rules_.permits)
-      violations_.push_back(std::to_string(given_) + " permits were given out: " + text_of(each));
+      complain(std::to_string(given_) + " permits were given out: " + text_of(each), each);
   }
 
   // Of sharers, whoever came first may write its line last: only what was over is compared, where one is alone.
@@ -69,12 +116,16 @@ class judge_of_name {
     }
     ending_.emplace(each.end, &each);
     if (each.token < (each.is_alone() ? greatest_ : greatest_alone_))
-      violations_.push_back("tokens do not grow: " + text_of(each));
+      complain("tokens do not grow: " + text_of(each), each);
+  }
+
+  void complain(std::string text, const belief& of) {
+    violations_.push_back({.text = std::move(text), .name = of.name, .token = of.token});
   }
 
   std::vector<belief> all_;
   const name_rules rules_;
-  std::vector<std::string>& violations_;
+  std::vector<complaint>& violations_;
   using end_and_permits = std::pair<std::int64_t, std::int64_t>;
   using end_and_belief = std::pair<std::int64_t, const belief*>;
   std::priority_queue<end_and_permits, std::vector<end_and_permits>, std::greater<>> running_;
@@ -84,19 +135,21 @@ class judge_of_name {
   std::int64_t greatest_alone_ = 0;
 };
 
-void judge_fenced(const history& all, std::vector<std::string>& violations) {
+void judge_fenced(const history& all, std::vector<complaint>& violations) {
   std::map<std::string, std::int64_t> last;
   std::set<std::int64_t> present;
   for (const auto& each : all.fenced) {
     auto& before = last[each.name];
     const auto text = each.name + " by token " + std::to_string(each.token) + ", number " + std::to_string(each.number);
-    if (each.token < before) violations.push_back("a fenced write came late: " + text);
+    if (each.token < before) violations.push_back({"a fenced write came late: " + text, each.name, each.token});
     before = std::max(before, each.token);
-    if (!present.insert(each.number).second) violations.push_back("a fenced write is there twice: " + text);
+    if (!present.insert(each.number).second)
+      violations.push_back({"a fenced write is there twice: " + text, each.name, each.token});
   }
   for (const auto& each : all.confirmed)
     if (!present.contains(each.number))
-      violations.push_back("a fenced write was lost: " + each.name + ", number " + std::to_string(each.number));
+      violations.push_back(
+          {"a fenced write was lost: " + each.name + ", number " + std::to_string(each.number), each.name, each.token});
 }
 
 }  // namespace
@@ -104,19 +157,24 @@ void judge_fenced(const history& all, std::vector<std::string>& violations) {
 verdict_of_history judge(const history& all, const std::function<name_rules(std::string_view name)>& rules_of,
                          std::int64_t late) {
   verdict_of_history out;
+  std::vector<complaint> found;
   std::map<std::string, std::vector<belief>> by_name;
   for (const auto& each : all.beliefs) by_name[each.name].push_back(each);
   for (auto& [name, beliefs] : by_name) {
     const auto rules = rules_of(name);
-    judge_of_name one{std::move(beliefs), rules, out.violations};
+    judge_of_name one{std::move(beliefs), rules, found};
     if (!rules.rolls_back) one.tokens_are_unique();
     if (rules.excludes) one.beliefs_and_tokens_agree();
   }
-  judge_fenced(all, out.violations);
+  judge_fenced(all, found);
   for (const auto& each : all.waits)
     if (each.took > each.limit + late)
-      out.violations.push_back("a call waited for " + std::to_string(each.took) + " us, and was to wait for " +
-                               std::to_string(each.limit));
+      found.push_back({"a call waited for " + std::to_string(each.took) + " us, and was to wait for " +
+                       std::to_string(each.limit)});
+  for (auto& each : found) {
+    const bool has_records = !each.name.empty() && out.violations.size() < most_with_records;
+    out.violations.push_back(has_records ? each.text + records_around(each, all) : std::move(each.text));
+  }
   std::map<std::string, std::int64_t> last;
   for (const auto& each : all.unfenced) {
     auto& before = last[each.name];

@@ -18,6 +18,7 @@ struct name_rules {
 };
 
 struct verdict_of_history {
+  /// Each begins with a sentence. The first few have also the records of that name before and after it, in order.
   std::vector<std::string> violations{};
   /// How often a write without a transaction came behind one with a greater token: that is what fencing is for.
   int unfenced_overlaps = 0;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +76,47 @@ TEST(history_checker, counts_what_fencing_would_have_kept_out) {
                 all, [](std::string_view /*name*/) { return name_rules{}; }, tolerance)
                 .unfenced_overlaps,
             2);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in{text};
+  std::vector<std::string> out;
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+TEST(history_checker, tells_the_records_of_the_name_around_a_violation) {
+  history all{.beliefs = {alone(4, 30, 40), alone(2, 10, 25), alone(1, 0, 10), alone(7, 12, 14, "b"), alone(3, 20, 30)},
+              .confirmed = {{"a", 3, 101}},
+              .fenced = {{"b", 7, 100}, {"a", 3, 101}}};
+  all.beliefs[1].by = "player 6";
+  EXPECT_EQ(lines_of(first_violation(all)),
+            (std::vector<std::string>{
+                "two believed at once: a with token 2 alone from 10 to 25, and a with token 3 alone from 20 to 30",
+                "records 0 to 4 of 4 of this name:", "  a with token 1 alone from 0 to 10 by ",
+                "  a with token 2 alone from 10 to 25 by player 6",
+                "> a with token 3 alone from 20 to 30 by ; confirmed 101 at 0; fenced 101 at 1",
+                "  a with token 4 alone from 30 to 40 by "}));
+  EXPECT_EQ(lines_of(first_violation({.beliefs = {alone(1, 0, 10)}, .confirmed = {{"a", 1, 3}}})).size(), 3U);
+  EXPECT_EQ(lines_of(first_violation({.beliefs = {alone(1, 0, 10)}, .waits = {{100, 106}}})).size(), 1U)
+      << "of no name";
+}
+
+TEST(history_checker, tells_no_more_than_can_be_read) {
+  history all;
+  for (std::int64_t i = 1; i <= 1000; ++i) {
+    all.beliefs.push_back(alone(i, 10 * i, 10 * i + 15));
+    for (int n = 0; n < 50; ++n) all.unfenced.push_back({"a", i, 50 * i + n});
+  }
+  const auto out = judge(
+      all, [](std::string_view /*name*/) { return name_rules{}; }, tolerance);
+  ASSERT_EQ(out.violations.size(), 999U);
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < 999; ++i) {
+    EXPECT_EQ(lines_of(out.violations[i]).size() > 1, i < 5) << i;
+    if (i < 5) size += out.violations[i].size();
+  }
+  EXPECT_LT(size, 25'000U);
 }
 
 TEST(history_record, is_read_as_far_as_it_was_written) {

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view end_of_line = " .";
 
-void read_line(const std::string& line, history& to, std::map<std::int64_t, std::size_t>& begun) {
+void read_line(const std::string& line, const std::string& by, history& to,
+               std::map<std::int64_t, std::size_t>& begun) {
   std::istringstream in{line};
   char what{};
   in >> what;
@@ -19,6 +20,7 @@ void read_line(const std::string& line, history& to, std::map<std::int64_t, std:
     belief b;
     in >> number >> b.name >> b.permits >> b.token >> b.begin;
     b.end = b.begin;
+    b.by = by;
     begun[number] = to.beliefs.size();
     to.beliefs.push_back(b);
   } else if (what == 'E') {
@@ -61,7 +63,7 @@ history read_records(const std::filesystem::path& folder) {
     std::ifstream in{file.path()};
     std::map<std::int64_t, std::size_t> begun;
     for (std::string line; std::getline(in, line);)
-      if (line.ends_with(end_of_line)) read_line(line, out, begun);
+      if (line.ends_with(end_of_line)) read_line(line, file.path().filename().string(), out, begun);
   }
   return out;
 }

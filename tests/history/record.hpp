@@ -17,6 +17,7 @@ struct belief {
   std::int64_t token = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  std::string by{};  ///< the process, as its file is called
 
   bool is_alone() const { return permits == 0; }
 };
