@@ -118,6 +118,10 @@ struct client_options {
   /// Then the lock is released in the database, so that other clients can have it. If one of them waits, that happens
   /// after 64 holders at the latest, and its turn comes first. For as long a thread that waits for a lock of its own
   /// client takes no ticket, and is not listed as a waiter.
+  ///
+  /// Threads that share a named holder (lock_options::as) get again what one of them holds. After this time, where a
+  /// client waits for the name, a thread without a handle of the lock waits until the others have released it, for this
+  /// time at most, and at most a tenth of the time.
   duration handover_limit = std::chrono::milliseconds{100};
   /// The greatest number of additional connections for locks by for_update, at least 1.
   ///

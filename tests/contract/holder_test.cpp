@@ -1,6 +1,9 @@
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -42,6 +45,46 @@ TEST_P(reentrancy, the_last_handle_lets_go) {
   EXPECT_FALSE(two.lost().stop_requested());
   two.release();
   EXPECT_TRUE(can_have(other, "orders/42"));
+}
+
+// Threads that share a holder, of which one always joins in before the others let go.
+TEST_P(reentrancy, threads_of_one_holder_let_another_client_have_its_turn) {
+  auto locks = connect();
+  auto other = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  std::atomic<int> times{0};
+  std::vector<std::jthread> all;
+  for (int i = 0; i < 3; ++i)
+    all.emplace_back([&, i](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const auto held = locks.acquire("orders/42", as_job);
+        ++times;
+        std::this_thread::sleep_for(3ms + 2ms * i);
+      }
+    });
+  ASSERT_TRUE(eventually([&] { return times > 30; }));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(other.try_acquire_for("orders/42", 20s, with()).has_value()) << i;
+  const int so_far = times;
+  EXPECT_TRUE(eventually([&] { return times > so_far + 30; })) << "they go on";
+}
+
+// A holder may give work to a thread and join it while it has the name: such a thread is late for a moment, at most.
+TEST_P(reentrancy, a_thread_joins_in_while_its_holder_waits_for_it_though_another_client_waits) {
+  auto locks = connect();
+  auto other = connect();
+  const auto as_job = with({.as = holder::named("request-7")});
+  auto outer = locks.acquire("orders/42", as_job);
+  const auto token = outer.token();
+  background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", with(), std::move(stop)).token(); }};
+  ASSERT_TRUE(eventually([&] { return locks.waiters("orders/42").size() == 1; }));
+  const auto until = std::chrono::steady_clock::now() + 500ms;
+  do {
+    background inner{[&](std::stop_token stop) { return locks.acquire("orders/42", as_job, std::move(stop)).token(); }};
+    EXPECT_EQ(inner.get(), token);
+  } while (std::chrono::steady_clock::now() < until);
+  EXPECT_EQ(locks.acquire("orders/42", as_job).token(), token) << "it has a handle, and is never late";
+  outer.release();
+  EXPECT_GT(waiter.get(), token);
 }
 
 TEST_P(reentrancy, a_named_holder_may_come_from_any_thread) {

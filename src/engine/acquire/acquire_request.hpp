@@ -35,6 +35,7 @@ struct acquire_request {
   local_wait_queue::waiter* waiter = nullptr;  ///< once it waits
   bool gives_way = false;                      ///< to other clients that have waited longer, this time
   wanted_set* set = nullptr;                   ///< of which it is the name to wait for
+  bool comes_after_others = false;             ///< who wait already: its holder has had the name for long
   bool is_for_transaction = false;             ///< of the caller's, which itself waits for another transaction
 
   /// The same of another name, by itself.
@@ -44,7 +45,7 @@ struct acquire_request {
   /// What it waits for is another name by now.
   bool has_moved() const noexcept { return set != nullptr && set->names[set->busy] != name; }
   std::optional<holder> reentrant() const { return is_reentrant ? std::optional{by} : std::nullopt; }
-  bool is_fair() const noexcept { return options.fairness == fairness::fifo; }
+  bool is_fair() const noexcept { return options.fairness == fairness::fifo || comes_after_others; }
   bool asks_in_turn() const noexcept { return is_fair() || gives_way; }
   /// Tickets that have waited less long are passed.
   duration patience() const noexcept {

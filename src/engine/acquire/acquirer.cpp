@@ -56,11 +56,20 @@ lease_ptr acquirer::acquire(const acquire_request& what, duration wait, const st
   core::check(what.options);
   core::check(what.share, what.options);
   const gateway::call under_way{db_};
+  const auto deadline = base::later(base::now(), wait);
+  auto wanted = what;
+  wanted.comes_after_others = wait > duration::zero() && comes_after_others(what, deadline, stop);
   if (stop.stop_requested()) return nullptr;
   if (auto lease = again(what)) return lease;
   cleanup_.clear(what.name, wait, stop);
   if (wait <= duration::zero()) return try_only_once(what, stop);
-  return wait_for(what, base::later(base::now(), wait), stop);
+  return wait_for(wanted, deadline, stop);
+}
+
+// Only of a holder that threads may share.
+bool acquirer::comes_after_others(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
+  return what.options.as && what.is_reentrant && what.set == nullptr &&
+         locks_.turns().comes_after_others(what.name, what.by, deadline, stop);
 }
 
 // A holder gets again what it has. Of a set that is for prepare().

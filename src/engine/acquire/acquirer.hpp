@@ -90,6 +90,7 @@ class acquirer {
 
   void end(counted_call& call, bool is_granted, const lock_name& name, strategy by, const std::stop_token& stop);
   lease_ptr again(const acquire_request& what);
+  bool comes_after_others(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
 
   // acquire_waiting.cpp
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);

@@ -42,11 +42,13 @@ held_locks::held_locks(gateway& db, const identity& who, local_wait_queue& queue
       watchdog_{registry_, *this},
       renewer_{db, registry_, *this},
       reconciler_{db, notices, on},
+      turns_{db, registry_, on},
       heartbeat_{db, *this} {}
 
 void held_locks::start() {
   maintenance_.add(renewer_);
   maintenance_.add(reconciler_);
+  maintenance_.add(turns_);
   watchdog_.start();
 }
 

@@ -15,6 +15,7 @@
 #include "engine/lease/lease_state.hpp"
 #include "engine/lease/lock_registry.hpp"
 #include "engine/lease/reconciler.hpp"
+#include "engine/lease/reentry_turns.hpp"
 #include "engine/lease/renewer.hpp"
 #include "engine/lease/transaction_heartbeat.hpp"
 #include "engine/lease/watchdog.hpp"
@@ -36,6 +37,7 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   /// Whether this client has released it, or never relied on it; it is in the row because a transaction pins it.
   bool was_given_up(std::string_view acquisition) { return who_.made(acquisition) && !registry_.find(acquisition); }
   handover& handing_over() noexcept { return handover_; }
+  reentry_turns& turns() noexcept { return turns_; }
   /// Before a lock is asked for that is held by a transaction. Throws if there is no thread to be had.
   void prepare_transactions() { heartbeat_.start(); }
 
@@ -124,6 +126,7 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   watchdog watchdog_;
   renewer renewer_;
   reconciler reconciler_;
+  reentry_turns turns_;
   transaction_heartbeat heartbeat_;
 };
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include "base/fork_guard.hpp"
 #include "base/time.hpp"
@@ -161,9 +162,13 @@ class lease_state {
   /// Once it was lost: what is to be fired. Without stop_possible() nobody has a token that is not stopped.
   std::stop_source lost_source() const noexcept;
 
+  /// When the database was asked for what it granted.
+  base::instant had_since() const noexcept { return tenure ? tenure->plan.began : asked_at; }
+
   // Of lock_registry, under its mutex.
   std::size_t slot = 0;
   std::size_t handles = 1;
+  std::vector<std::thread::id> takers{};  // of its handles, as far as they stay with their threads
   bool is_listed = false;
 
  private:

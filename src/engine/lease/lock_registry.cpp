@@ -2,13 +2,33 @@
 
 #include <algorithm>
 #include <bit>
+#include <thread>
 #include <utility>
 
+#include "base/waits.hpp"
+
 namespace rowlock::inline v1::engine {
+
+namespace {
+
+void was_taken_by(lease_state& a, std::thread::id thread) {
+  if (a.by && !a.is_of_thread) a.takers.push_back(thread);
+}
+
+// A handle may have been moved to another thread; which one that was is not known.
+void was_dropped(std::vector<std::thread::id>& takers) noexcept {
+  if (takers.empty()) return;
+  const auto own = std::find(takers.begin(), takers.end(), std::this_thread::get_id());
+  if (own != takers.end()) std::swap(*own, takers.back());
+  takers.pop_back();
+}
+
+}  // namespace
 
 bool lock_registry::add(const lease_ptr& a, const std::function<void()>& first) {
   const auto state = state_.lock();
   if (state->is_closed) return false;
+  was_taken_by(*a, a->taken_by);
   if (first) first();
   list_by_name(*state, a);
   a->slot = state->listed.size();
@@ -40,8 +60,31 @@ lease_ptr lock_registry::again(const lock_name& name, const holder& by, bool alo
   const auto state = state_.lock();
   const auto* const found = find(*state, name, by, alone, now);
   if (found == nullptr) return nullptr;
+  was_taken_by(**found, std::this_thread::get_id());
   ++(*found)->handles;
   return *found;
+}
+
+std::optional<base::instant> lock_registry::joined_since(const lock_name& name, const holder& by, base::instant now) {
+  const auto state = state_.lock();
+  const auto* const found = find(*state, name, by, false, now);
+  if (found == nullptr) return std::nullopt;
+  const auto& takers = (*found)->takers;
+  const bool has_handle = std::find(takers.begin(), takers.end(), std::this_thread::get_id()) != takers.end();
+  return has_handle ? std::nullopt : std::optional{(*found)->had_since()};
+}
+
+bool lock_registry::has_ended(const lock_name& name, const holder& by, base::instant until,
+                              const std::stop_token& stop) {
+  lease_ptr what;  // outlives the lock
+  auto state = state_.lock();
+  const auto* const found = find(*state, name, by, false, base::now());
+  if (found == nullptr) return true;
+  what = *found;
+  ++state->waiting;
+  const bool out = base::wait_until(ended_, state.lock(), until, stop, [&] { return !what->is_listed; });
+  --state->waiting;
+  return out;
 }
 
 bool lock_registry::has(const lock_name& name, const holder& by, base::instant now) {
@@ -62,6 +105,7 @@ bool lock_registry::has_one_handle(const lease_state& a) {
 bool lock_registry::drop(lease_state& a) {
   lease_ptr last;  // outlives the lock: what it destroys must not be destroyed under it
   const auto state = state_.lock();
+  was_dropped(a.takers);
   if (--a.handles > 0) return false;
   last = unlist(*state, a);
   return true;
@@ -76,6 +120,7 @@ void lock_registry::remove(lease_state& a) {
 lease_ptr lock_registry::unlist(contents& from, lease_state& a) {
   if (!a.is_listed) return nullptr;
   a.is_listed = false;
+  if (from.waiting > 0) ended_.notify_all();
   const auto [first, last] = from.by_name.equal_range(a.name.view());
   from.spare = from.by_name.extract(std::find(first, last, &a));
   from.listed.back()->slot = a.slot;

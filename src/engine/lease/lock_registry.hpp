@@ -1,7 +1,10 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <stop_token>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -28,6 +31,12 @@ class lock_registry {
 
   /// Whether `again` would give it.
   bool has(const lock_name& name, const holder& by, base::instant now);
+
+  /// Since when this holder has what a thread without a handle of it would get again; nullopt: there is no such thing,
+  /// or this thread has a handle.
+  std::optional<base::instant> joined_since(const lock_name& name, const holder& by, base::instant now);
+  /// Waits until what this holder has under this name has ended. false: it has not.
+  bool has_ended(const lock_name& name, const holder& by, base::instant until, const std::stop_token& stop);
 
   /// Whether there is one handle of it only.
   bool has_one_handle(const lease_state& a);
@@ -77,12 +86,14 @@ class lock_registry {
     leases_by_name by_name;           // of these
     leases_by_name::node_type spare;  // so that to lock and unlock again and again needs no memory
     bool is_closed = false;
+    std::size_t waiting = 0;  // for the end of something
   };
   static const lease_ptr* find(const contents& in, const lock_name& name, const holder& by, bool alone,
                                base::instant now);
   static void list_by_name(contents& in, const lease_ptr& a);
-  static lease_ptr unlist(contents& from, lease_state& a);
+  lease_ptr unlist(contents& from, lease_state& a);
   base::guarded<contents> state_;
+  std::condition_variable_any ended_;
 };
 
 }  // namespace rowlock::inline v1::engine
