@@ -2,6 +2,7 @@
 #include <rowlock/rowlock.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -121,6 +122,7 @@ TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
   locks.migrate();
   latencies unfair;
   latencies fifo;
+  std::chrono::steady_clock::duration longest_release{};
   for (int round = 0; round < many(10, 1); ++round) {
     std::vector<held_lock> held;
     for (int i = 0; i < sleepers; ++i) held.push_back(locks.acquire(name_of_sleeper(i)));
@@ -132,7 +134,9 @@ TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
     }));
     for (int i = 0; i < sleepers; ++i) {
       const auto released = shared_clock();
+      const stopwatch watch;
       held[static_cast<std::size_t>(i)].release();
+      longest_release = std::max(longest_release, watch.elapsed());
       const auto took = std::stoll(process.read_line()) - released;
       (fairness_of_sleeper(i) == fairness::fifo ? fifo : unfair).add(took);
     }
@@ -140,9 +144,12 @@ TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
   }
   unfair.record("unfair_");
   fifo.record("fifo_");
+  // Of a hand-over, the release alone is the disk's and the server's time.
+  const auto releasing = std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(longest_release).count());
+  testing::Test::RecordProperty("longest_release_us", releasing);
   for (const auto* each : {&unfair, &fifo}) {
     EXPECT_LT(each->percentile(50), 50'000 * slowness);
-    EXPECT_LT(each->percentile(99), 500'000 * slowness);
+    EXPECT_LT(each->percentile(99), 500'000 * slowness) << "the longest release took " << releasing << " us";
   }
 }
 

@@ -61,6 +61,9 @@ class poll_wakeups final : public queue_poller {
     }
     nudge();
   }
+  /// The other source was rung, and may be again before it sleeps, which it does not hear. When that is, is not known,
+  /// so the next looks come at growing distances.
+  void was_rung() noexcept { was_rung_ = true; }
   void look_sooner() noexcept override {
     if (!is_paused_) queue_poller::look_sooner();
   }
@@ -76,6 +79,7 @@ class poll_wakeups final : public queue_poller {
                                 [&](const store::access& db) { return tickets_.hint_those_who_may_go(db, due); });
     if (!is_extra) return;
     // By somebody who tells nobody, and may do it again: lock_in, a program of an older version.
+    if (was_rung_.exchange(false)) between_ = 2 * while_passed;
     between_ = change == local_wait_queue::change::passed ? while_passed : std::min(2 * between_, core::ticket_refresh);
     look_at(base::later(base::now(), between_));
   }
@@ -88,6 +92,7 @@ class poll_wakeups final : public queue_poller {
   local_wait_queue& queue_;
   ticket_upkeep& tickets_;
   std::atomic<bool> is_paused_{false};
+  std::atomic<bool> was_rung_{false};
   base::guarded<base::instant> extra_look_;
 };
 
@@ -162,6 +167,7 @@ class sleep_wakeups final : public sleep_listener {
   }
   // Of several names, those that may go are found by one look; if it fails, by a try of each.
   void woken(const driver::limits& until) override try {
+    meanwhile_.was_rung();
     if (queue_.hint_the_only_name()) return;
     const auto firsts = queue_.firsts();
     db_.run(until, [&](const store::access& db) { tickets_.hint_those_who_may_go(db, firsts); });
