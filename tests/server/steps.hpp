@@ -37,6 +37,7 @@ class steps {
   std::vector<bool> leave(std::span<const store::ticket_ref> some);
 
   driver::session& session() { return *session_; }
+  const dialect::table& sql() const noexcept { return sql_; }
   static driver::limits limits();
 
  private:

@@ -1,6 +1,7 @@
 #include <memory>
 #include <string>
 
+#include "server/gate_before_the_lock.hpp"
 #include "server/server_test.hpp"
 
 // A token is as late as the lock of the row, not as the statement: who had the name in between may have been rolled
@@ -13,15 +14,7 @@ class tokens : public on_each_server {
  protected:
   /// Statements stop that try to get the row, before they have locked it. PostgreSQL: where they read it.
   [[nodiscard]] std::unique_ptr<obstacle> gate_before_the_lock() {
-    if (!is_on("postgresql")) return db().gate();
-    const auto key = "hashtext('" + db().name() + "')";
-    db().execute(
-        "CREATE FUNCTION may_read() RETURNS boolean LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN "
-        "PERFORM pg_advisory_xact_lock_shared(" +
-        key +
-        "); RETURN true; END $$; CREATE POLICY at_a_gate ON rowlock_lock USING (may_read()); "
-        "ALTER TABLE rowlock_lock ENABLE ROW LEVEL SECURITY; ALTER TABLE rowlock_lock FORCE ROW LEVEL SECURITY");
-    return db().transaction("SELECT pg_advisory_xact_lock(" + key + ")");
+    return is_on("postgresql") ? gate_before_reading(db()) : db().gate();
   }
 
   void expect_token_after_the_lock(strategy by) {

@@ -48,15 +48,20 @@ constexpr std::string_view withdraw_one =
     "DELETE FROM rowlock_waiter WHERE name = $1::text AND attempt = $2::text{relaxed}{briefly}";
 
 // Nothing is written, and no row is locked, where the row says so already. The ticket was committed before: whoever
-// clears the mark looks for tickets once more when that is committed.
+// clears the mark looks for tickets once more when that is committed. A row that is seen is not made, as by every insert:
+// it may be deleted just now, and the floor seen was that before.
 constexpr std::string_view mark_waiting_one = R"(
 WITH marked AS (
+  UPDATE rowlock_lock SET waiting = true WHERE name = $1::text AND NOT waiting{relaxed}{briefly}
+  RETURNING name),
+made AS (
   INSERT INTO rowlock_lock (name, version, expires_at, waiting)
-  SELECT $1::text, {token}, clock_timestamp(), true
-  WHERE NOT EXISTS (SELECT FROM rowlock_lock WHERE name = $1::text AND waiting){relaxed}{briefly}
+  SELECT $1::text, {first_token}, clock_timestamp(), true
+  WHERE NOT EXISTS (SELECT FROM rowlock_lock WHERE name = $1::text){relaxed}{briefly}
   ON CONFLICT (name) DO UPDATE SET waiting = true
   RETURNING name)
-SELECT name FROM marked UNION ALL SELECT name FROM rowlock_lock WHERE name = $1::text AND waiting)";
+SELECT name FROM marked UNION ALL SELECT name FROM made
+UNION ALL SELECT name FROM rowlock_lock WHERE name = $1::text AND waiting)";
 
 constexpr std::string_view clear_waiting_one = R"(
 UPDATE rowlock_lock SET waiting = false

@@ -1,0 +1,555 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "server/gate_before_the_lock.hpp"
+#include "server/steps.hpp"
+#include "support/background.hpp"
+#include "support/databases.hpp"
+#include "support/recorder.hpp"
+
+// What each statement must not do, in all of its forms: alone, of a batch, of any, of all, in turn, shared. A guard
+// that one form has and another has not is found here, without a client around it.
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+using dialect::verb;
+using store::field;
+
+/// A verb, and how many requests go together. Those after the first are about names that nothing is in the way of.
+struct form {
+  verb what{};
+  std::size_t size = 1;
+  std::int64_t raises = 0;  ///< the version, by that number at least
+};
+
+std::ostream& operator<<(std::ostream& out, const form& f) {
+  return out << dialect::doing(f.what) << " (verb " << static_cast<int>(f.what) << "), " << f.size << " at once";
+}
+
+constexpr std::int64_t reserved = 5;
+
+constexpr form grants[] = {{verb::acquire, 1, 1},         {verb::acquire, 2, 1}, {verb::acquire_any, 2, 1},
+                           {verb::acquire_all, 2, 1},     {verb::hold, 1, 1},    {verb::compare_and_set, 1, 1},
+                           {verb::acquire_in_turn, 1, 1}, {verb::share, 1, 1},   {verb::share, 2, 2},
+                           {verb::hold_while_alive, 1, 1}};
+constexpr form grants_by_version[] = {{verb::acquire_all, 2}, {verb::compare_and_set}, {verb::share}, {verb::share, 2}};
+constexpr form making_rows[] = {{verb::acquire, 1},         {verb::acquire, 2},       {verb::make},
+                                {verb::acquire_in_turn, 1}, {verb::hold_while_alive}, {verb::mark_waiting}};
+/// By the acquisition of a lease.
+constexpr form changes[] = {{verb::renew, 1},
+                            {verb::renew, 2},
+                            {verb::extend, 1},
+                            {verb::extend, 2},
+                            {verb::defer_release, 1},
+                            {verb::defer_release, 2},
+                            {verb::reserve, 1, reserved},
+                            {verb::grant, 1, 1},
+                            {verb::downgrade, 1, 1},
+                            {verb::release, 1, 1},
+                            {verb::release, 2, 1},
+                            {verb::release_alone, 1, 1},
+                            {verb::release_alone, 2, 1}};
+/// By that of a share.
+constexpr form changes_of_shares[] = {{verb::renew_share, 1},      {verb::renew_share, 2},
+                                      {verb::extend_share, 1},     {verb::extend_share, 2},
+                                      {verb::upgrade_share, 1, 1}, {verb::release_share, 1, 1}};
+
+bool is_a_release(verb what) { return what == verb::release || what == verb::release_alone; }
+
+class statements : public on_each_database {
+ protected:
+  statements() { client::connect(db().url(), {.observer = silent()}).migrate(); }
+
+  /// A version that the clock reaches tomorrow.
+  std::int64_t ahead() { return db().now() + microseconds(24h); }
+  static std::int64_t microseconds(std::chrono::microseconds t) { return t.count(); }
+
+  /// Each of the forms that this database has, with a name of its own.
+  template <class Forms, class Check>
+  void for_each(const Forms& forms, Check check) {
+    for (const form& each : forms) {
+      if (is_missing(each)) continue;
+      SCOPED_TRACE(testing::PrintToString(each));
+      name_ = "name/" + std::to_string(++names_);
+      ticket_ = 0;
+      check(each);
+    }
+  }
+
+  bool run(verb what) { return run(form{.what = what}); }
+  /// Whether something was answered.
+  bool run(const form& f) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < f.size; ++i) names.push_back(i == 0 || is_of_one_name(f) ? name_ : beside_);
+    std::vector<driver::request> batch;
+    for (std::size_t i = 0; i < f.size; ++i) {
+      const std::vector<store::argument> given{{field::name, std::string_view{names[i]}},
+                                               {field::owner, std::string_view{"app:here:1:1"}},
+                                               {field::thread, std::string_view{"1"}},
+                                               {field::acquisition, std::string_view{i == 0 ? mine : also_mine}},
+                                               {field::attempt, attempt_},
+                                               {field::liveness, std::string_view{"file"}},
+                                               {field::lease, microseconds(lease_)},
+                                               {field::life, microseconds(1h)},
+                                               {field::permits, std::int64_t{1}},
+                                               {field::room, std::int64_t{1}},
+                                               {field::number, reserved},
+                                               {field::retention, microseconds(1min)},
+                                               {field::ticket, ticket_},
+                                               {field::turn, core::to_integer(core::ticket_number::last)},
+                                               {field::version, i == 0 || is_of_one_name(f) ? version_ : 0}};
+      batch.push_back(store::positional(f.what, given));
+    }
+    const auto until = steps::limits();
+    auto& session = steps_->session();
+    if (f.what == verb::hold) session.begin(until);
+    const auto rows = session.run(steps_->sql()[f.what], batch, until);
+    if (f.what == verb::hold) session.rollback(until);
+    token_ = f.what == verb::hold && !rows.empty() ? std::get<std::int64_t>(rows[0].at(1)) : 0;
+    return !rows.empty();
+  }
+
+  void make_free(std::int64_t version) {
+    run(verb::make);
+    db().set_version(name_, version);
+    std::swap(name_, beside_);
+    run(verb::make);
+    std::swap(name_, beside_);
+  }
+  /// So that both are taken by the acquisitions by which they are asked for.
+  void make_mine(const form& f, bool is_shared) {
+    beside_ = name_ + "+";
+    make_free(db().now());
+    for (std::size_t i = 0; i < f.size; ++i) {
+      const auto own = i == 0 ? name_ : beside_;
+      take(own, i == 0 ? mine : also_mine, is_shared);
+    }
+    if (f.what == verb::grant) enqueue();
+    lease_ = 2h;
+  }
+  void enqueue() {
+    lease_ = 10min;
+    const std::vector<store::argument> given{
+        {field::name, std::string_view{name_}}, {field::owner, std::string_view{"app:there:1:1"}},
+        {field::thread, std::string_view{"1"}}, {field::attempt, attempt_},
+        {field::lease, microseconds(lease_)},   {field::life, microseconds(1h)},
+        {field::room, std::int64_t{-1}}};
+    ticket_ = std::get<std::int64_t>(ask(verb::enqueue, given).at(0).at(1));
+  }
+  void take(const std::string& name, std::string_view acquisition, bool is_shared) {
+    const std::vector<store::argument> given{
+        {field::name, std::string_view{name}},  {field::owner, std::string_view{"app:here:1:1"}},
+        {field::thread, std::string_view{"1"}}, {field::acquisition, acquisition},
+        {field::lease, microseconds(1h)},       {field::permits, std::int64_t{1}},
+        {field::room, std::int64_t{1}},         {field::version, std::int64_t{0}}};
+    ASSERT_FALSE(ask(is_shared ? verb::share : verb::acquire, given).empty());
+  }
+  std::vector<driver::row> ask(verb what, std::span<const store::argument> given) {
+    const auto until = steps::limits();
+    const auto request = store::positional(what, given);
+    return steps_->session().run(steps_->sql()[what], {&request, 1}, until);
+  }
+
+  /// The version that the form has given to the name; 0: it was not granted.
+  std::int64_t granted(const form& f) {
+    const bool answers = run(f);
+    if (f.what == verb::hold) return answers ? token_ : 0;
+    const auto now = row();
+    const auto by = now.acquisition.value_or("");
+    return now.owner && (by == mine || by.starts_with("shared:")) ? now.version : 0;
+  }
+  lock_row row() { return db().row(name_).value_or(lock_row{}); }
+  auto columns() {
+    const auto r = row();
+    return std::tuple{r.version, r.owner, r.thread, r.acquisition, r.acquired_at, r.expires_at, r.note};
+  }
+  void expect_unchanged_by(const form& f) {
+    const auto before = columns();
+    const int shares = db().shares();
+    run(f);
+    EXPECT_EQ(columns(), before);
+    EXPECT_EQ(db().shares(), shares);
+  }
+
+  static constexpr std::string_view mine = "0123456789abcdef0000000000000001";
+  static constexpr std::string_view also_mine = "0123456789abcdef0000000000000002";
+  static constexpr std::string_view others = "fedcba98765432100000000000000002";
+  std::string_view attempt_ = "fedcba98765432100000000000000001";
+  std::string_view other_attempt_ = "fedcba98765432100000000000000003";
+  std::optional<steps> steps_{db().url()};
+  std::string name_;
+  std::string beside_ = "beside";
+  duration lease_ = 1h;
+  std::int64_t version_ = 0;
+  std::int64_t ticket_ = 0;
+  std::int64_t token_ = 0;
+
+ private:
+  static bool is_of_one_name(const form& f) { return f.what == verb::share; }
+  bool is_missing(const form& f) {
+    const auto& text = steps_->sql()[f.what];
+    return !text.look && !text.act && !text.many;
+  }
+
+  int names_ = 0;
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE(statements);
+
+/// Those that read an older state of a row than the one that they lock.
+class statements_on_postgresql : public statements {
+ protected:
+  server_database& server() { return static_cast<server_database&>(db()); }  // NOLINT: it is one
+
+  /// Somebody else does that between the look and the lock.
+  template <class Do>
+  void expect_unchanged_after(const form& f, Do something) {
+    auto gate = gate_before_reading(server());
+    background runs{[&](const std::stop_token&) { return run(f); }};
+    ASSERT_TRUE(eventually([&] { return server().at_gate() > 0; }));
+    something();
+    const auto before = columns();
+    gate.reset();
+    runs.get();
+    EXPECT_EQ(columns(), before);
+  }
+};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(statements_on_postgresql);
+INSTANTIATE_TEST_SUITE_P(on, statements_on_postgresql, testing::ValuesIn([] {
+                           auto out = databases();
+                           std::erase_if(out, [](const auto& kind) { return kind.name != "postgresql"; });
+                           return out;
+                         }()),
+                         database_name);
+
+TEST_P(statements, that_grant_a_free_name_raise_its_version_though_the_clock_is_behind) {
+  for_each(grants, [&](const form& f) {
+    beside_ = name_ + "+";
+    version_ = ahead();
+    make_free(version_);
+    EXPECT_GE(granted(f), version_ + f.raises);
+  });
+}
+
+TEST_P(statements, that_grant_take_over_what_has_expired_with_a_greater_version) {
+  for_each(grants, [&](const form& f) {
+    beside_ = name_ + "+";
+    make_free(db().now());
+    db().steal(name_);
+    db().expire(name_);
+    version_ = ahead();
+    db().set_version(name_, version_);
+    EXPECT_GE(granted(f), version_ + f.raises);
+  });
+}
+
+TEST_P(statements, that_grant_leave_a_name_alone_that_is_taken) {
+  for_each(grants, [&](const form& f) {
+    beside_ = name_ + "+";
+    make_free(db().now());
+    db().steal(name_);
+    version_ = row().version;
+    expect_unchanged_by(f);
+  });
+}
+
+TEST_P(statements, that_go_by_a_version_leave_a_name_alone_that_has_changed) {
+  for_each(grants_by_version, [&](const form& f) {
+    beside_ = name_ + "+";
+    make_free(db().now());
+    version_ = row().version - 1;
+    expect_unchanged_by(f);
+    version_ = row().version;
+    EXPECT_GT(granted(f), 0);
+  });
+}
+
+TEST_P(statements, that_free_by_force_go_by_the_version_and_raise_it) {
+  name_ = "name";
+  make_free(db().now());
+  db().steal(name_);
+  db().set_version(name_, ahead());
+  version_ = row().version + 1;
+  expect_unchanged_by({verb::free});
+  version_ = row().version;
+  run(verb::free);
+  EXPECT_FALSE(row().owner);
+  EXPECT_GT(row().version, version_);
+  expect_unchanged_by({verb::free});
+}
+
+TEST_P(statements, that_make_rows_begin_above_what_was_swept) {
+  const auto floor = ahead();
+  db().raise_floor(floor);
+  version_ = floor - 1;
+  run(verb::raise_floor);
+  EXPECT_EQ(db().floor(), floor) << "which never becomes less";
+  version_ = 0;
+  for_each(making_rows, [&](const form& f) {
+    beside_ = name_ + "+";
+    run(f);
+    const auto made = db().row(name_);
+    EXPECT_TRUE(made || f.what == verb::mark_waiting);
+    EXPECT_TRUE(!made || made->version > floor) << made->version - floor;
+  });
+}
+
+TEST_P(statements, that_change_a_lease_do_it_and_raise_the_version_where_it_is_a_token) {
+  const auto check = [&](bool is_shared) {
+    return [&, is_shared](const form& f) {
+      make_mine(f, is_shared);
+      const auto before = ahead();
+      db().set_version(name_, before);
+      const auto row_before = columns();
+      EXPECT_TRUE(run(f));
+      EXPECT_NE(columns(), row_before);
+      EXPECT_GE(row().version, before + f.raises);
+      EXPECT_TRUE(f.raises > 0 || row().version == before);
+      EXPECT_EQ(row().owner.has_value(), !is_a_release(f.what) && f.what != verb::release_share);
+    };
+  };
+  for_each(changes, check(false));
+  for_each(changes_of_shares, check(true));
+}
+
+TEST_P(statements, that_change_a_lease_never_touch_a_later_holder) {
+  const auto check = [&](bool is_shared) {
+    return [&, is_shared](const form& f) {
+      make_mine(f, is_shared);
+      db().steal(name_);
+      expect_unchanged_by(f);
+    };
+  };
+  for_each(changes, check(false));
+  for_each(changes_of_shares, check(true));
+}
+
+TEST_P(statements, that_change_a_lease_never_touch_a_name_that_was_freed) {
+  const auto check = [&](bool is_shared) {
+    return [&, is_shared](const form& f) {
+      make_mine(f, is_shared);
+      db().vacate(name_);
+      expect_unchanged_by(f);
+    };
+  };
+  for_each(changes, check(false));
+  for_each(changes_of_shares, check(true));
+}
+
+TEST_P(statements, that_change_a_lease_never_bring_it_back) {
+  for_each(changes, [&](const form& f) {
+    make_mine(f, false);
+    db().expire(name_);
+    if (!is_a_release(f.what)) return expect_unchanged_by(f);
+    run(f);
+    EXPECT_FALSE(row().owner) << "the next need not wait for a clock";
+  });
+  for_each(changes_of_shares, [&](const form& f) {
+    make_mine(f, true);
+    db().kill_share(row().version, 1s);
+    if (f.what != verb::release_share) return expect_unchanged_by(f);
+    run(f);
+    EXPECT_FALSE(row().owner);
+  });
+}
+
+// Two dead ones of an earlier time are not among the two that live.
+TEST_P(statements, that_take_the_dead_off_take_off_none_of_an_earlier_time) {
+  name_ = "name";
+  make_free(db().now());
+  for (const char* const dead : {"1", "2"}) {
+    take(name_, dead, true);
+    db().kill_share(row().version, 1s);
+  }
+  db().vacate(name_);
+  take(name_, mine, true);
+  take(name_, also_mine, true);
+  expect_unchanged_by({verb::reap_shares});
+  expect_unchanged_by({verb::upgrade_share});
+  version_ = 0;
+  expect_unchanged_by({verb::share});
+  db().kill_share(row().version, 1s);
+  EXPECT_TRUE(run(verb::reap_shares));
+  EXPECT_TRUE(run(verb::upgrade_share));
+  EXPECT_EQ(row().acquisition, mine);
+}
+
+TEST_P(statements, that_change_a_share_leave_those_of_others_as_they_are) {
+  for_each(changes_of_shares, [&](const form& f) {
+    make_mine(f, true);
+    take(name_, others, true);
+    run(f);
+    const std::vector<store::argument> name{{field::name, std::string_view{name_}}};
+    const auto all = ask(verb::sharers, name);
+    const auto theirs =
+        std::find_if(all.begin(), all.end(), [](const auto& r) { return driver::text(r[4]) == others; });
+    ASSERT_NE(theirs, all.end());
+    EXPECT_LE(driver::integer((*theirs)[6]), microseconds(1h)) << "by its own lease";
+    EXPECT_EQ(all.size(), f.what == verb::release_share ? 1U : 2U);
+    EXPECT_TRUE(row().owner);
+  });
+}
+
+TEST_P(statements, that_grant_a_released_name_pass_over_tickets_of_the_dead) {
+  for_each(std::vector<form>{{verb::grant}}, [&](const form& f) {
+    name_ = "name";
+    make_mine(f, false);
+    db().kill_waiters(1s);
+    expect_unchanged_by(f);
+    const auto dead = ticket_;
+    enqueue();
+    const std::vector<store::argument> name{{field::name, std::string_view{name_}}};
+    EXPECT_EQ(driver::integer(ask(verb::first_in_turn, name).at(0)[1]), ticket_);
+    std::swap(attempt_, other_attempt_);
+    expect_unchanged_by(f);
+    std::swap(attempt_, other_attempt_);
+    EXPECT_TRUE(run(f));
+    EXPECT_GT(ticket_, dead);
+  });
+}
+
+TEST_P(statements, that_vacate_what_has_expired_leave_the_rest) {
+  for_each(std::vector<form>{{verb::vacate_expired}}, [&](const form& f) {
+    make_mine(f, false);
+    expect_unchanged_by(f);
+    db().set_version(name_, ahead());
+    db().expire(name_);
+    const auto before = row().version;
+    run(f);
+    EXPECT_FALSE(row().owner);
+    EXPECT_GT(row().version, before);
+  });
+}
+
+TEST_P(statements_on_postgresql, that_grant_leave_a_name_alone_that_was_taken_since_they_looked) {
+  for_each(grants, [&](const form& f) {
+    beside_ = name_ + "+";
+    make_free(db().now());
+    version_ = row().version;
+    expect_unchanged_after(f, [&] { db().steal(name_); });
+  });
+}
+
+// Whoever has had it in between may have seen tickets that they have not.
+TEST_P(statements_on_postgresql, that_go_by_what_they_saw_leave_a_name_alone_that_was_released_since) {
+  const form those[] = {{verb::acquire_in_turn}, {verb::compare_and_set}, {verb::acquire_all, 2}, {verb::share}};
+  for_each(those, [&](const form& f) {
+    beside_ = name_ + "+";
+    make_free(db().now());
+    version_ = row().version;
+    expect_unchanged_after(f, [&] {
+      db().steal(name_);
+      db().vacate(name_);
+    });
+  });
+}
+
+TEST_P(statements_on_postgresql, that_change_a_lease_never_touch_one_that_was_granted_since_they_looked) {
+  for_each(changes, [&](const form& f) {
+    make_mine(f, false);
+    expect_unchanged_after(f, [&] { db().steal(name_); });
+  });
+  for_each(changes_of_shares, [&](const form& f) {
+    make_mine(f, true);
+    expect_unchanged_after(f, [&] { db().steal(name_); });
+  });
+}
+
+TEST_P(statements_on_postgresql, that_change_a_lease_never_bring_one_back_that_has_ended_since_they_looked) {
+  for_each(changes, [&](const form& f) {
+    if (is_a_release(f.what)) return;
+    make_mine(f, false);
+    expect_unchanged_after(f, [&] { db().expire(name_); });
+  });
+}
+
+// Behind a pooler a session has no settings: each statement brings its own. What a crash may forget is only what nobody
+// relies on.
+TEST_P(statements_on_postgresql, that_somebody_relies_on_are_durable_behind_a_pooler) {
+  server().execute(
+      "CREATE TABLE seen (durably text); GRANT ALL ON seen TO PUBLIC; CREATE FUNCTION see() RETURNS trigger LANGUAGE "
+      "plpgsql AS $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$; "
+      "CREATE TRIGGER see_locks AFTER INSERT OR UPDATE OR DELETE ON rowlock_lock EXECUTE FUNCTION see(); "
+      "CREATE TRIGGER see_shares AFTER INSERT OR UPDATE OR DELETE ON rowlock_share EXECUTE FUNCTION see()");
+  const auto relaxed = server().set_default("synchronous_commit", "off");
+  steps_.emplace(db().url(), driver::open_options{.transaction_pooling = true});
+  const auto expect_durable = [&](const form& f, bool durable = true) {
+    server().execute("DELETE FROM seen");
+    run(f);
+    EXPECT_GT(server().number("SELECT count(*) FROM seen"), 0);
+    EXPECT_EQ(server().number("SELECT count(*) FROM seen WHERE durably = 'off'") == 0, durable);
+  };
+  for_each(grants, [&](const form& f) {
+    if (f.what == verb::hold) return;  // in a transaction that is on no pooler
+    beside_ = name_ + "+";
+    make_free(db().now());
+    version_ = row().version;
+    expect_durable(f);
+  });
+  version_ = 0;
+  for_each(std::vector<form>{{verb::acquire}, {verb::acquire, 2}, {verb::acquire_in_turn}}, [&](const form& f) {
+    beside_ = name_ + "+";
+    expect_durable(f);
+  });
+  for_each(changes, [&](const form& f) {
+    make_mine(f, false);
+    expect_durable(f, !is_a_release(f.what));
+  });
+  for_each(changes_of_shares, [&](const form& f) {
+    make_mine(f, true);
+    expect_durable(f, f.what != verb::release_share);
+  });
+  for_each(std::vector<form>{{verb::free}}, [&](const form& f) {
+    make_mine({verb::renew}, false);
+    version_ = row().version;
+    expect_durable(f);
+  });
+}
+
+// Between the look at a page and its deletion somebody has come for it.
+TEST_P(statements, that_sweep_delete_nothing_that_is_in_use) {
+  name_ = "name";
+  enqueue();
+  EXPECT_FALSE(run(verb::purge_tickets));
+  EXPECT_EQ(db().tickets(), 1);
+  db().kill_waiters(2min);
+  EXPECT_TRUE(run(verb::refresh_ticket));
+  EXPECT_FALSE(run(verb::purge_tickets));
+  EXPECT_EQ(db().tickets(), 1);
+  db().kill_waiters(2min);
+  EXPECT_TRUE(run(verb::purge_tickets));
+  EXPECT_EQ(db().tickets(), 0);
+}
+
+TEST_P(statements, that_sweep_delete_no_row_that_is_held_or_young_or_above_the_floor) {
+  name_ = "name";
+  make_mine({}, false);
+  db().age(name_, 1h);
+  db().raise_floor(0);
+  const auto sweep = [&] { return run(verb::sweep); };
+  EXPECT_FALSE(sweep()) << "above the floor";
+  version_ = ahead();
+  run(verb::raise_floor);
+  make_mine({}, false);
+  EXPECT_FALSE(sweep()) << "held";
+  db().vacate(name_);
+  EXPECT_FALSE(sweep()) << "young";
+  db().age(name_, 1h);
+  EXPECT_TRUE(sweep());
+}
+
+}  // namespace
+}  // namespace rowlock::test
