@@ -1,4 +1,7 @@
 #include <atomic>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -151,6 +154,67 @@ TEST_P(lifetime, destroying_the_client_under_holders_and_waiters_passes_all_on) 
   held.reset();
   EXPECT_FALSE(taken.lost().stop_requested()) << "what is left over lets go of nothing";
   EXPECT_TRUE(can_have(other, "two"));
+}
+
+// In each of the ways that lead to a lock: nobody gets it, and nothing is left behind.
+TEST_P(lifetime, a_grant_that_comes_while_it_closes_is_nobodys) {
+  const auto ask_alone = [&](client& locks) { return locks.try_acquire("a", with()).has_value(); };
+  const auto share = [](client& locks) { return locks.try_acquire_shared("a").has_value(); };
+  const auto ask_for_any = [](client& locks) { return locks.try_acquire_any({"a", "b"}).has_value(); };
+  const auto ask_for_all = [](client& locks) { return locks.try_acquire_all({"a", "b"}).has_value(); };
+  const auto ask_with_others = [&](client& locks) {
+    std::vector<std::jthread> others;
+    for (const char* const name : {"c", "d", "e", "f"})
+      others.emplace_back([&, name] { error_of([&] { return locks.try_acquire(name, with()).has_value(); }); });
+    return ask_alone(locks);
+  };
+  auto other = connect();
+  for (const std::function<bool(client&)>& ask : std::initializer_list<std::function<bool(client&)>>{
+           ask_alone, share, ask_for_any, ask_for_all, ask_with_others}) {
+    for (const char* const name : {"a", "b", "c", "d", "e", "f"}) other.acquire(name).release();
+    auto locks = connect();
+    auto stall = db().stall();
+    background asks{[&](const std::stop_token&) {
+      bool is_granted = false;
+      error_of([&] { return is_granted = ask(locks); });
+      return is_granted;
+    }};
+    ASSERT_TRUE(eventually([&] { return locks.stats().connections_in_use + locks.stats().held_transactions > 0; }));
+    background closes{[&](const std::stop_token&) {
+      locks.close();
+      return true;
+    }};
+    ASSERT_TRUE(eventually([&] { return throws(errc::client_closed, [&] { locks.find("a"); }); }));
+    stall.reset();
+    EXPECT_FALSE(asks.get());
+    EXPECT_TRUE(closes.get());
+    for (const char* const name : {"a", "b", "c", "d", "e", "f"}) EXPECT_TRUE(can_have(other, name)) << name;
+  }
+}
+
+// Whoever has waited for long, and was refused just now, sleeps for nearly as long again, unless it is woken.
+TEST_P(lifetime, closing_wakes_those_who_have_waited_for_long) {
+  auto other = connect();
+  const auto taken = other.acquire("orders/42", with());
+  auto locks = connect();
+  const auto tries = [&] {
+    std::uint64_t out = 0;
+    for (const auto& each : locks.stats().statements)
+      if (each.operation == "acquiring")
+        for (const auto count : each.took.counts) out += count;
+    return out;
+  };
+  const auto wait = [&](std::stop_token stop) { return locks.acquire("orders/42", with(), std::move(stop)); };
+  background waits{wait};
+  background waits_behind{wait};
+  EXPECT_FALSE(waits.is_done_within(2s));
+  const auto before = tries();
+  eventually(5s, [&] { return tries() > before; });
+  const stopwatch watch;
+  locks.close();
+  EXPECT_LT(watch.elapsed(), 1s);
+  for (auto* each : {&waits, &waits_behind})
+    EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(each->get()); }));
 }
 
 TEST_P(lifetime, moving_the_client_disturbs_neither_holders_nor_waiters) {

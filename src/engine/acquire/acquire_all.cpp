@@ -198,16 +198,24 @@ strategies::all_of_several acquirer::adopt_all(const set_attempt& attempt, const
   return {};
 }
 
-// false: one of the answers took so long that it is not to be relied on. Then it has none of them.
+// false: one of the answers took so long that it is not to be relied on. Then it has none of them: what was admitted is
+// let go of, and what was not is undone, also where the client is closed meanwhile.
 bool acquirer::admit_all(const acquire_request& what, const set_attempt& attempt, base::instant sent,
                          std::span<const strategies::answer> granted) {
   auto& set = *what.set;
   std::vector<lease_ptr> got{attempt.had};
+  std::size_t next = 0;
+  const auto request = [&](std::size_t i) { return what.of(set.names[attempt.places[i]]); };
+  const auto undo_the_rest = [&] {
+    for (; next < granted.size(); ++next) leave_unresolved(request(next), attempt.ids[next]);
+  };
   try {
-    for (std::size_t i = 0; i < granted.size(); ++i) {
-      auto lease = admit(what.of(set.names[attempt.places[i]]), attempt.ids[i], {.sent = sent, .answer = granted[i]});
+    while (next < granted.size()) {
+      const auto i = next++;
+      auto lease = admit(request(i), attempt.ids[i], {.sent = sent, .answer = granted[i]});
       if (!lease) {
         let_go(got);
+        undo_the_rest();
         return false;
       }
       got.push_back(std::move(lease));
@@ -215,6 +223,7 @@ bool acquirer::admit_all(const acquire_request& what, const set_attempt& attempt
   } catch (...) {
     got.erase(got.begin(), got.begin() + static_cast<std::ptrdiff_t>(attempt.had.size()));
     let_go(got);
+    undo_the_rest();
     throw;
   }
   std::sort(got.begin(), got.end(), [](const lease_ptr& a, const lease_ptr& b) { return a->name < b->name; });
