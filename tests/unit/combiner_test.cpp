@@ -2,6 +2,7 @@
 #include <rowlock/error.hpp>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -254,6 +255,28 @@ TEST_F(combiner_test, counts_the_time_of_a_request_from_when_it_was_sent) {
   EXPECT_GE(sent, before);
 }
 
+// Straight, and in a batch.
+TEST_F(combiner_test, counts_the_time_of_a_request_from_before_its_answer) {
+  std::atomic<base::instant> asked_at{};
+  on_batch = [&](std::span<const question>) {
+    const auto begin = base::now();
+    asked_at = begin;
+    while (base::now() == begin) std::this_thread::yield();
+  };
+  const auto straight = run("a", acquiring, an_hour()).sent;
+  EXPECT_LE(straight, asked_at.load());
+  block();
+  std::vector<std::future<base::instant>> sent;
+  for (const char* const name : {"b", "c"})
+    sent.push_back(std::async(std::launch::async, [&, name] { return run(name, acquiring, an_hour()).sent; }));
+  ASSERT_TRUE(eventually([&] { return combined.waiting() == sent.size(); }));
+  go_on();
+  for (auto& each : sent) {
+    const auto in_a_batch = each.get();
+    EXPECT_LE(in_a_batch, asked_at.load());
+  }
+}
+
 TEST_F(combiner_test, lets_a_request_that_is_refused_fail_alone) {
   on_batch = [](std::span<const question> some) {
     for (const auto& q : some)
@@ -290,6 +313,20 @@ TEST_F(combiner_test, tells_each_of_a_batch_that_its_reply_was_lost) {
   go_on();
   for (auto& each : all) EXPECT_TRUE(has_unknown_outcome(test::error_of([&] { each.get(); })));
   EXPECT_EQ(all_asked().size(), 2U) << "nothing is repeated";
+}
+
+TEST_F(combiner_test, repeats_nothing_whose_outcome_is_unknown_though_the_connection_is_usable) {
+  on_batch = [](std::span<const question> some) {
+    if (some.front().name != "blocker")
+      throw detail::error_access::make(errc::database_error, "the second of two statements failed",
+                                       {.outcome_unknown = true});
+  };
+  block();
+  auto a = queue("a");
+  auto b = queue("b");
+  go_on();
+  for (auto* each : {&a, &b}) EXPECT_TRUE(has_unknown_outcome(test::error_of([&] { each->get(); })));
+  EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("a", "b")));
 }
 
 TEST_F(combiner_test, does_not_send_what_is_out_of_time_or_stopped_while_it_waits) {
