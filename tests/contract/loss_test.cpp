@@ -1,4 +1,5 @@
 #include <atomic>
+#include <functional>
 #include <stop_token>
 #include <thread>
 
@@ -39,6 +40,24 @@ class loss : public contract {
   }
 };
 ROWLOCK_CONTRACT_SUITE(loss, leases(every_pair()));
+
+// Its holder has the margin to stop.
+TEST_P(loss, by_time_keeps_the_name_until_the_lease_is_over) {
+  auto locks = connect();
+  auto other = connect();
+  const std::function<held_lock()> ways[] = {
+      [&] { return locks.acquire("orders/42", with({.lease = 1s, .renew = false})); },
+      [&] { return locks.acquire("orders/42", with({.lease = 2s, .hold_limit = 500ms})); },
+      [&] { return locks.acquire_shared("orders/42", {.lease = 1s, .renew = false}); },
+      [&] { return locks.acquire_shared("orders/42", {.lease = 2s, .hold_limit = 500ms}); }};
+  for (const auto& acquire : ways) {
+    const auto held = acquire();
+    const auto end = db().row("orders/42").value().expires_at.value();
+    ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    const auto next = other.acquire("orders/42", with());
+    EXPECT_GE(db().row("orders/42").value().acquired_at.value(), end);
+  }
+}
 
 TEST_P(loss, to_another_holder) {
   EXPECT_EQ(reason_after([&] { db().steal("orders/42"); }), loss_reason::forced) << "its lease had not run out";

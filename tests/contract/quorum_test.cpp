@@ -199,6 +199,29 @@ TEST_P(quorum_of_five, one_that_hangs_delays_nobody_and_joins_later) {
   EXPECT_TRUE(has_all(held));
 }
 
+// Two have joined later, and so have more time left.
+TEST_P(quorum_of_five, has_the_time_of_the_third_longest_of_its_members) {
+  quorum_lock ours{locks_->clients(), "job", {.lease = 1min, .renew = false}};
+  std::vector<std::unique_ptr<obstacle>> in_the_way;
+  for (const std::size_t each : {0U, 4U}) in_the_way.push_back(place(each).stall());
+  const auto held = ours.acquire();
+  const auto first = held.expires_in();
+  ASSERT_TRUE(eventually([&] { return held.expires_in() < first - a_moment; }));
+  in_the_way.clear();
+  ASSERT_TRUE(has_all(held));
+  const auto descending = [&] {
+    std::vector<duration> out;
+    for (const auto& each : held.members()) out.push_back(each.expires_in);
+    std::sort(out.begin(), out.end(), std::greater{});
+    return out;
+  };
+  const auto before = descending();
+  const auto left = held.expires_in();
+  EXPECT_LE(left, before.at(2));
+  EXPECT_GE(left, descending().at(2));
+  EXPECT_LT(left, before.at(0)) << "which joined later";
+}
+
 TEST_P(quorum_of_five, what_comes_after_the_release_is_released) {
   quorum_lock ours{locks_->clients(), "job"};
   bool was_asked = false;  // a release that comes before its thread has begun leaves nothing to ask for

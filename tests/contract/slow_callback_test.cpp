@@ -81,6 +81,29 @@ TEST_P(slow_callback, does_not_keep_a_client_from_closing) {
   slow.let_go.happens();
 }
 
+// The next holder comes when the work has stopped.
+TEST_P(slow_callback, keeps_the_names_that_its_client_gives_up) {
+  auto other = connect();
+  const auto ends = {+[](client& locks) { locks.close(); }, +[](client& locks) { locks.release_all(); }};
+  for (const auto end : ends) {
+    auto locks = connect();
+    const auto held = locks.acquire("orders/42", with());
+    const auto shared = locks.acquire_shared("orders/43");
+    stuck slow{held};
+    background ending{[&](const std::stop_token&) {
+      end(locks);
+      return true;
+    }};
+    ASSERT_TRUE(slow.entered.within());
+    EXPECT_FALSE(
+        eventually(5 * a_moment, [&] { return can_have(other, "orders/42") || can_have(other, "orders/43"); }));
+    slow.let_go.happens();
+    EXPECT_TRUE(ending.get());
+    EXPECT_TRUE(can_have(other, "orders/42"));
+    EXPECT_TRUE(can_have(other, "orders/43"));
+  }
+}
+
 TEST_P(slow_callback, may_release_the_lock) {
   auto locks = connect();
   auto held = std::optional{locks.acquire("orders/42", with())};
