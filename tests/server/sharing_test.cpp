@@ -1,3 +1,4 @@
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -207,6 +208,42 @@ TEST_P(lost_share, of_reaping_is_made_up_for) {
     living.release();
     EXPECT_TRUE(nobody_shares_it(other)) << "after " << before;
   }
+}
+
+class shared_rows : public on_each_server {};
+ROWLOCK_SUITE_ON_EACH_SERVER(shared_rows);
+
+// Each change of the row and of the shares is one transaction. So a look in one statement, between any two statements
+// of the others, finds as many permits in the row as its shares have; a look in two statements need not.
+TEST_P(shared_rows, have_as_many_permits_as_their_shares_at_every_look) {
+  const std::string differing =
+      "SELECT count(*) FROM rowlock_lock l WHERE l.owner = '(shared)' AND l.sharers <> (SELECT "
+      "coalesce(sum(s.permits), "
+      "0) FROM rowlock_share s WHERE s.name = l.name AND s.since = l.acquisition)";
+  auto locks = connect();
+  auto other = connect();
+  std::atomic<int> working{6};
+  std::vector<std::unique_ptr<background<bool>>> all;
+  for (int t = 0; t < 6; ++t)
+    all.push_back(std::make_unique<background<bool>>([&, t](const std::stop_token& stop) {
+      auto& from = t % 2 == 0 ? locks : other;
+      semaphore some{from, "orders/42", 5, {.lease = t == 0 ? 100ms : long_lease, .renew = t != 0}};
+      for (int i = 0; i < 40 && !stop.stop_requested(); ++i) {
+        auto held = some.acquire(1 + i % 3, stop);
+        if (t == 0) {
+          EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));  // and is taken off by others
+          held = {};
+        } else if (held.try_upgrade()) {
+          held.downgrade();
+        }
+      }
+      --working;
+      return true;
+    }));
+  int looks = 0;
+  for (; working > 0; ++looks) ASSERT_EQ(db().number(differing), 0) << "at look " << looks;
+  for (const auto& each : all) EXPECT_TRUE(each->get());
+  EXPECT_GT(looks, 40);
 }
 
 }  // namespace
