@@ -72,7 +72,10 @@ bool is_a_release(verb what) { return what == verb::release || what == verb::rel
 
 class statements : public on_each_database {
  protected:
-  statements() { client::connect(db().url(), {.observer = silent()}).migrate(); }
+  statements() {
+    client::connect(db().url(), {.observer = silent()}).migrate();
+    steps_.emplace(db().url());
+  }
 
   /// A version that the clock reaches tomorrow.
   std::int64_t ahead() { return db().now() + microseconds(24h); }
@@ -190,7 +193,7 @@ class statements : public on_each_database {
   static constexpr std::string_view others = "fedcba98765432100000000000000002";
   std::string_view attempt_ = "fedcba98765432100000000000000001";
   std::string_view other_attempt_ = "fedcba98765432100000000000000003";
-  std::optional<steps> steps_{db().url()};
+  std::optional<steps> steps_;
   std::string name_;
   std::string beside_ = "beside";
   duration lease_ = 1h;
