@@ -85,7 +85,7 @@ class ROWLOCK_EXPORT client {
   ///
   /// If threads wait for each other in a circle, each with a name that the one before wants, the wait of the one that
   /// came last ends within 2 seconds, with errc::deadlock and a text that names all of them; over processes, hosts and
-  /// strategies, for what they hold as themselves (`mutex`) or as named holders. It is not retryable: the caller must
+  /// strategies, for what they hold as themselves (`mutex`, holder::this_thread()). It is not retryable: the caller must
   /// release what it has first.
   [[nodiscard]] held_lock acquire(const lock_name& name, const lock_options& options = {}, std::stop_token stop = {});
 
@@ -125,9 +125,9 @@ class ROWLOCK_EXPORT client {
   /// wants one takes the first that is free. It begins with the one that this client had last of them, so that clients
   /// spread. With the default options that is one statement, also where all are taken.
   ///
-  /// A call that waits stands in the queue of one name at a time, for at most 250 ms: that one it has as soon as it is
-  /// free, another after so long. With fairness::fifo it passes nobody who waits for a name; each is then asked for by
-  /// a statement of its own, as by the other strategies. Waits end as those of acquire() do.
+  /// A call that waits is in the queues of all these names, of 32 at a time. With fairness::fifo it passes nobody who
+  /// waits for a name; each is then asked for by a statement of its own, as by the other strategies. Waits end as those
+  /// of acquire() do; a deadlock through them is not found.
   ///
   /// Throws errc::invalid_option if there is no name.
   [[nodiscard]] held_lock acquire_any(const lock_names& names, const lock_options& options = {},
@@ -149,9 +149,9 @@ class ROWLOCK_EXPORT client {
   /// calls can end in a deadlock. Where all are free that is one statement (on MySQL and MariaDB two), however many
   /// they are. Each lock has a fencing token of its own.
   ///
-  /// While it waits, it stands in the queue of the first name, by their bytes, that was not free at its last try. With
-  /// fairness::fifo it passes nobody who waits for any of the names. Calls for one of them are faster to find it free
-  /// than a call for many is to find all free: a set that is asked for often should be a name of its own.
+  /// While it waits, it is in the queues of all names. With fairness::fifo it passes nobody who waits for one of them,
+  /// and no later call with fairness::fifo for one of them passes it. Otherwise calls for one name are faster to find it
+  /// free than a call for many is to find all free: a set that is asked for often should be a name of its own.
   ///
   /// A name that is given twice is had once. A holder (lock_options::as) that has some of them already has these again.
   /// Waits end as those of acquire() do. (Redisson: RedissonMultiLock; the standard's scoped_lock.)

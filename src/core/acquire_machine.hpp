@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/time.hpp"
+#include "core/lease.hpp"
 #include "core/retry_backoff.hpp"
 
 namespace rowlock::inline v1::core {
@@ -60,11 +61,17 @@ class acquire_machine {
   void was_refused(const retry_backoff::refusal& why, base::instant now, double jitter) {
     is_told_ = false;
     unleased_ = why.left || why.is_free ? 0 : unleased_ + 1;
+    if (!why.is_free) free_since_.reset();
+    if (why.is_free && !free_since_) free_since_ = now;
     backoff_.was_refused(why, now, jitter);
   }
   /// Whether the name is held without a lease, as by a transaction: a refusal alone may be about a row that somebody
   /// changes just then.
   bool is_behind_transaction() const noexcept { return unleased_ >= 3; }
+  /// Whether all refusals of the last second found the name free, and others before it: they do not take it.
+  bool was_left_free(base::instant now) const noexcept {
+    return free_since_ && base::later(*free_since_, longest_grant) <= now;
+  }
   /// Rethrows what waiting does not mend.
   void failed(const error& e, bool is_stopped, bool holds_by_transaction, base::instant now, double jitter);
 
@@ -79,7 +86,8 @@ class acquire_machine {
 
   retry_backoff backoff_;
   const base::instant patient_until_;
-  int unleased_ = 0;  // refusals, the last ones
+  int unleased_ = 0;                         // refusals, the last ones
+  std::optional<base::instant> free_since_;  // as far as refusals tell
   bool is_first_ = false;
   bool is_told_ = false;  // that it may be worth while, and has not tried since
 };

@@ -13,9 +13,9 @@
 #include "strategy/acquire_step.hpp"
 
 // Several names are had all at once, by one statement, or not at all: so nobody waits while it holds some of them, and
-// there is no order in which they could be taken wrongly. A call that waits stands in the queue of one name, of the
-// first that was not free when it last tried; in its turn there it tries for all of them again. A release grants it
-// nothing meanwhile, since it would have one name then, and wait for the others.
+// there is no order in which they could be taken wrongly. A call that waits has a ticket in the queue of each name, and
+// tries for all of them again whenever one of them may be free. A release grants it nothing meanwhile, since it would
+// have one name then, and wait for the others.
 
 namespace rowlock::inline v1::engine {
 
@@ -42,20 +42,14 @@ std::vector<lease_ptr> acquirer::acquire_all(std::span<const lock_name> names, c
   using enum counters::outcome;
   wanted_set set{.names = sorted(names), .again = by};
   counted_call call{db_.events().numbers(), options.strategy};
-  const auto deadline = base::later(base::now(), std::max(wait, duration::zero()));
-  const auto holder_of_all = by ? *by : holder::unique();
-  lease_ptr lease;
-  for (bool goes_on = true; !lease && goes_on;) {
-    const acquire_request what{.name = set.names[set.busy],
-                               .options = options,
-                               .by = holder_of_all,
-                               .is_reentrant = by.has_value(),
-                               .call = &call,
-                               .set = &set};
-    const auto now = base::now();
-    lease = acquire(what, wait > duration::zero() ? deadline - now : wait, stop);
-    goes_on = what.has_moved() && base::now() < deadline && !stop.stop_requested();
-  }
+  for (const auto& name : set.names) cleanup_.clear(name, wait, stop);
+  const auto lease = acquire({.name = set.names.front(),
+                              .options = options,
+                              .by = by ? *by : holder::unique(),
+                              .is_reentrant = by.has_value(),
+                              .call = &call,
+                              .set = &set},
+                             wait, stop);
   end(call, lease != nullptr, names[0], options.strategy, stop);
   for (std::size_t i = 1; i < set.got.size(); ++i)
     db_.events().numbers().ended(options.strategy, acquired, call.elapsed());
@@ -74,7 +68,6 @@ acquirer::attempt_result acquirer::try_all(const acquire_request& what, const dr
       throw;
     }
   });
-  what.set->was_refused = out.lease == nullptr;
   return out;
 }
 
@@ -109,12 +102,16 @@ bool acquirer::take_all(const acquire_request& what, set_attempt& attempt, const
   }
   let_go(attempt.had);
   if (!answer.busy) return false;
-  set.busy = attempt.places[*answer.busy];
   out.why = {.left = answer.why.left,
              .is_free = answer.why.what == strategies::verdict::behind,
              .is_behind = answer.why.is_behind,
-             .is_told = wakeups_.is_told(what.waiter != nullptr && what.waiter->is_marked())};
+             .is_told = wakeups_.is_told(is_marked(set))};
   return true;
+}
+
+bool acquirer::is_marked(const wanted_set& set) {
+  return !set.waiters.empty() &&
+         std::all_of(set.waiters.begin(), set.waiters.end(), [](const auto* w) { return w->is_marked(); });
 }
 
 // If the reply is lost, one look tells: either all of the rows have their acquisitions, or none has. A statement that
@@ -128,7 +125,7 @@ strategies::all_of_several acquirer::ask_for_all(const acquire_request& what, se
         if (auto refused = refused_in_turn(what, attempt, db)) return std::move(*refused);
       sent = base::now();
       auto answer = strategies::take_all(db, attempt.batch);
-      if (!answer.granted.empty() && what.waiter != nullptr) ticket_upkeep::leave(*what.waiter, db);
+      if (!answer.granted.empty()) ticket_upkeep::leave(what.set->waiters, db);
       return answer;
     });
   } catch (const error& e) {
@@ -141,22 +138,20 @@ strategies::all_of_several acquirer::ask_for_all(const acquire_request& what, se
   }
 }
 
-// In turn for all of them: whoever has a ticket for one of the names goes before, but for the own place in the queue
-// where it waits. Each row must be as it was then. nullopt: it is its turn.
+// In turn for all of them: whoever has an earlier ticket for one of the names goes before. Each row must be as it was
+// then. nullopt: it is its turn.
 std::optional<strategies::all_of_several> acquirer::refused_in_turn(const acquire_request& what, set_attempt& attempt,
                                                                     const store::access& db) {
   std::vector<store::ticket_ref> places;
   for (const auto& each : attempt.batch) {
     places.push_back(place_of(what));
     places.back().name = each.name;
-    if (each.name != what.name.view()) places.back().number = core::ticket_number::last;
   }
   const auto turns = store::look_at_queues(db, places);
   std::vector<strategies::acquire_args> missing;
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto& turn = turns[i];
-    if (attempt.batch[i].name == what.name.view() && what.ticket() != core::ticket_number::none && !turn.has_ticket)
-      tickets_.displace(*what.waiter, what.name);
+    displace_if_gone(what, attempt.batch[i].name, turn);
     if (!turn.looks_free || turn.is_behind)
       return strategies::all_of_several{
           .busy = i,
@@ -169,6 +164,16 @@ std::optional<strategies::all_of_several> acquirer::refused_in_turn(const acquir
   if (missing.empty()) return std::nullopt;
   strategies::make_rows(db, missing);  // asked again, by what the rows say then
   return strategies::all_of_several{};
+}
+
+// Of its tickets the look asks for the least one only. The others are found missing when they are refreshed.
+void acquirer::displace_if_gone(const acquire_request& what, std::string_view name, const store::turn& seen) {
+  const auto& set = *what.set;
+  for (std::size_t i = 0; i < set.waiters.size(); ++i)
+    if (!seen.has_ticket && set.names[i].view() == name &&
+        set.waiters[i]->ticket_number() != core::ticket_number::none &&
+        set.waiters[i]->ticket_number() == what.ticket())
+      tickets_.displace(*set.waiters[i], set.names[i]);
 }
 
 // Renewed first, as by adopt().

@@ -17,10 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A waiter stands in the queue of one of the names at a time: that one it has as soon as it is free, and any other
-// after so long.
-constexpr duration shortest_stay = 20ms;
-constexpr duration longest_stay = 250ms;
+// A waiter is in the queues of so many of the names at a time. If there are more, it tries for all after so long, and
+// goes to the queues of the next.
+constexpr std::size_t most_queues = 32;
+constexpr duration longest_stay = 1s;
 constexpr std::size_t most_remembered = 1000;
 
 }  // namespace
@@ -62,15 +62,20 @@ lease_ptr acquirer::acquire_any(std::span<const lock_name> names, const lock_opt
 
 lease_ptr acquirer::wait_for_any(std::span<const lock_name> names, const acquire_request& like, base::instant deadline,
                                  const std::stop_token& stop) {
-  duration stay = shortest_stay;
   int failures = 0;
-  for (std::size_t at = 0; !stop.stop_requested(); ++at) {
+  std::vector<lock_name> in_order;  // each once
+  for (const auto& name : names)
+    if (std::find(in_order.begin(), in_order.end(), name) == in_order.end()) in_order.push_back(name);
+  const std::size_t queues = std::min(most_queues, in_order.size());
+  const bool has_all = queues == in_order.size();
+  while (!stop.stop_requested()) {
     try {
       if (auto lease = try_any(names, like, stop)) return lease;
       const auto now = base::now();
       if (now >= deadline || stop.stop_requested()) return nullptr;
-      if (auto lease = acquire(like.of(names[at % names.size()]), std::min(stay, deadline - now), stop)) return lease;
-      stay = std::min(2 * stay, longest_stay);
+      const auto until = has_all ? deadline : std::min(deadline, base::later(now, longest_stay));
+      if (auto lease = wait_for_first(std::span{in_order}.first(queues), like, until, stop)) return lease;
+      std::rotate(in_order.begin(), in_order.begin() + static_cast<std::ptrdiff_t>(queues), in_order.end());
       failures = 0;
     } catch (const error& e) {
       if ((!e.is_retryable() && !e.outcome_is_unknown()) || base::now() >= deadline) throw;
@@ -80,6 +85,18 @@ lease_ptr acquirer::wait_for_any(std::span<const lock_name> names, const acquire
     }
   }
   return nullptr;
+}
+
+lease_ptr acquirer::wait_for_first(std::span<const lock_name> names, const acquire_request& like,
+                                   base::instant deadline, const std::stop_token& stop) {
+  std::vector<place> places;
+  places.reserve(names.size());
+  const auto now = base::now();
+  for (const auto& name : names) {
+    cleanup_.clear(name, deadline - now, stop);
+    places.push_back({.what = like.of(name), .machine = {now, deadline}});
+  }
+  return wait_in_queues(places, stop);
 }
 
 // In one statement where no queue has to be asked, and the row alone decides.

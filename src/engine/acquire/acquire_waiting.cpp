@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/boot_clock.hpp"
 #include "base/jitter.hpp"
@@ -33,19 +36,21 @@ lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline
   const bool takes_handovers =
       what.call != nullptr && what.share.is_exclusive() && what.set == nullptr && handover_.takes(what.options);
   const bool offers = takes_handovers || takes_share(what);
-  core::acquire_machine machine{now, deadline,
-                                takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt};
+  place at{.what = what,
+           .machine = {now, deadline, takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt}};
+  auto& machine = at.machine;
   lease_ptr lease;
   // Where somebody else was seen to wait, a fair attempt without a ticket would be in vain.
-  const bool others_wait = !queue_.is_empty(what.name) || (what.is_fair() && locks_.was_waited_for(what.name)) ||
-                           (what.set != nullptr && what.set->was_refused);
-  auto step = machine.begin(others_wait, takes_handovers && handover_.held_until(what.name, what.options) > now);
-  if (step.what == try_once) {
+  const bool others_wait = !queue_.is_empty(what.name) || (what.is_fair() && locks_.was_waited_for(what.name));
+  at.step = machine.begin(others_wait, takes_handovers && handover_.held_until(what.name, what.options) > now);
+  if (at.step.what == try_once) {
     lease = try_while_waiting(what, machine, stop);
-    if (what.has_moved()) return lease;
-    step = machine.after_first_try(base::now());
+    at.step = machine.after_first_try(base::now());
   }
-  if (!lease && step.what == enter_queue) lease = wait_in_queue(what, machine, offers ? offer_of(what) : nullptr, stop);
+  if (!lease && at.step.what == enter_queue) {
+    if (offers) at.offer = offer_of(what);
+    lease = wait_in_queues({&at, 1}, stop);
+  }
   if (!lease && !stop.stop_requested())
     machine.throw_if_never_answered(db_.options().call_timeout, db_.database().least_call() == duration::zero());
   return lease;
@@ -59,13 +64,16 @@ lease_ptr acquirer::offer_of(const acquire_request& what) const {
   return offer;
 }
 
-core::acquire_machine::position acquirer::position_of(const acquire_request& what, const lease_ptr& offer) {
-  const auto at = what.waiter->where(base::now());
-  return {
-      .is_first = at.is_first,
-      .has_ticket = at.ticket != core::ticket_number::none,
-      .gives_way = at.gives_way,
-      .held_here_until = offer && at.is_first ? handover_.held_until(what.name, what.options) : base::instant::min()};
+// A set asks the database whose turn it is: of its names, another one may be the first in each queue here.
+core::acquire_machine::position acquirer::position_of(const place& at) {
+  const auto& what = at.what;
+  if (what.set != nullptr) return {.is_first = true, .has_ticket = what.ticket() != core::ticket_number::none};
+  const auto here = what.waiter->where(base::now());
+  return {.is_first = here.is_first,
+          .has_ticket = here.ticket != core::ticket_number::none,
+          .gives_way = here.gives_way,
+          .held_here_until =
+              at.offer && here.is_first ? handover_.held_until(what.name, what.options) : base::instant::min()};
 }
 
 // It is registered, and kept, since it was handed over.
@@ -75,71 +83,121 @@ lease_ptr acquirer::was_handed(const acquire_request& what, const lease_ptr& off
 }
 
 // To repeat the call would not help: what it has is what the others wait for.
-void acquirer::end_deadlocked(const acquire_request& what) {
+void acquirer::end_deadlocked(std::span<local_wait_queue::waiter* const> waiters) {
+  const auto whose = std::find_if(waiters.begin(), waiters.end(), [](const auto* w) { return w->is_deadlocked(); });
   const auto e = detail::error_access::make(errc::deadlock,
-                                            "waiting for \"" + std::string{what.name.view()} +
-                                                "\" would last for ever: " + what.waiter->deadlock() +
-                                                "; release what you have, and begin again",
+                                            "waiting for \"" + (*whose)->ticket().name + "\" would last for ever: " +
+                                                (*whose)->deadlock() + "; release what you have, and begin again",
                                             {.retryable = false});
   db_.events().failed(e);
   throw error{e};
 }
 
-lease_ptr acquirer::wait_in_queue(acquire_request what, core::acquire_machine& machine, const lease_ptr& offer,
-                                  const std::stop_token& stop) {
-  using enum core::acquire_machine::action;
+void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, queued_waiter* beside) {
+  auto& what = at.what;
+  const auto enter = [&](const lock_name& name) {
+    auto& one = *at.queued.emplace_back(std::make_unique<queued_waiter>(queue_, cleanup_, name, wants, beside));
+    beside = &one;
+    return &one.waiter();
+  };
+  if (what.set == nullptr) {
+    what.waiter = enter(what.name);
+  } else {
+    for (const auto& name : what.set->names) what.set->waiters.push_back(enter(name));
+    what.waiter = what.set->waiters.front();
+  }
+  for (auto& one : at.queued) {
+    if (may_be_granted(what)) one->how = ticket_cleanup::departure::unwanted;
+    one->lease = what.options.lease;
+  }
+}
+
+// The call waits in the queue of one name; of each of several, whichever it gets first; or of all names of a set, which
+// it gets together. Nobody has anything while it waits here. Once it is over, tickets that are left are deleted, and
+// what was granted to one of them meanwhile is released.
+lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_token& stop) {
+  using enum local_wait_queue::purpose;
+  std::vector<local_wait_queue::waiter*> waiters;
+  queued_waiter* beside = nullptr;
+  for (auto& at : places) {
+    enter_queues(at, at.what.set != nullptr ? all : places.size() > 1 ? any : one, beside);
+    beside = at.queued.back().get();
+    for (auto& each : at.queued) waiters.push_back(&each->waiter());
+  }
   std::optional<subscription> hints;
+  for (auto& at : places) {
+    if (auto lease = again(at.what)) return lease;  // since the first look, before anybody could tell this waiter
+    at.step = at.machine.in_queue(base::now(), position_of(at));
+  }
+  for (;;) {
+    auto until = base::instant::max();
+    for (auto& at : places) {
+      if (auto lease = go_on(at, hints, stop)) return lease;
+      if (at.step.what != core::acquire_machine::action::sleep) {
+        for (auto& each : places) each.leave();
+        return nullptr;
+      }
+      until = std::min(until, at.step.until);
+    }
+    const auto& offer = places[0].offer;
+    const auto outcome = waiters.size() == 1 ? waiters[0]->wait(until, stop, offer)
+                                             : local_wait_queue::waiter::wait_for_several(waiters, until, stop);
+    if (outcome == local_wait_queue::outcome::handed) return was_handed(places[0].what, offer);
+    if (outcome == local_wait_queue::outcome::deadlocked) end_deadlocked(waiters);
+    db_.check_usable();
+    const auto now = base::now();
+    for (auto& at : places)
+      if (outcome == local_wait_queue::outcome::stopped || at.step.until <= now || at.is_hinted())
+        at.step = at.machine.after_sleep(now, wakeup_of(at.is_hinted() ? local_wait_queue::outcome::hinted : outcome));
+  }
+}
+
+// Until there is nothing to do but to sleep, or it gives up.
+lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop) {
+  using enum core::acquire_machine::action;
+  auto& what = at.what;
+  auto& machine = at.machine;
   const auto listen_to_others = [&] {
     if (!hints) hints.emplace(wakeups_.all());
   };
-  queued_waiter queued{queue_, cleanup_, what.name};
-  auto& waiter = queued.waiter();
-  what.waiter = &waiter;
-  if (may_be_granted(what)) queued.how = ticket_cleanup::departure::unwanted;
-  queued.lease = what.options.lease;
-  if (auto lease = again(what)) return lease;  // since the first look, before anybody could tell this waiter
-  auto step = machine.in_queue(base::now(), position_of(what, offer));
   for (;;) {
-    switch (step.what) {
+    switch (at.step.what) {
       case take_ticket:
         listen_to_others();
-        obtain_ticket(what, machine, stop);
-        step = machine.after_ticket(position_of(what, offer));
+        obtain_tickets(at, stop);
+        at.step = machine.after_ticket(position_of(at));
         break;
-      case sleep: {
-        const auto outcome = waiter.wait(step.until, stop, offer);
-        if (outcome == local_wait_queue::outcome::handed) return was_handed(what, offer);
-        if (outcome == local_wait_queue::outcome::deadlocked) end_deadlocked(what);
-        db_.check_usable();
-        step = machine.after_sleep(base::now(), wakeup_of(outcome));
-        break;
-      }
       case look:
-        waiter.listen();
+        for (auto& each : at.queued) each->waiter().listen();
         if (auto lease = again(what)) return lease;
-        step = machine.after_look(base::now(), position_of(what, offer));
+        at.step = machine.after_look(base::now(), position_of(at));
         break;
       case try_once:
         listen_to_others();
-        what.gives_way = waiter.where(base::now()).gives_way;
+        what.gives_way = what.set == nullptr && what.waiter->where(base::now()).gives_way;
+        what.passes_the_slow = machine.was_left_free(base::now()) && holds_something();
         if (auto lease = try_while_waiting(what, machine, stop)) {
-          waiter.leave_with_lock();
-          if (lease->id == waiter.ticket().attempt) queued.how = ticket_cleanup::departure::spent;
+          at.leave_with_lock(*lease);
           return lease;
         }
-        if (what.has_moved()) return nullptr;
         if (what.is_for_transaction && machine.is_behind_transaction()) {
-          queued.leave();
+          at.step = {give_up};
           return nullptr;
         }
         wakeups_.look_sooner();
-        step = machine.in_queue(base::now(), position_of(what, offer));
+        at.step = machine.in_queue(base::now(), position_of(at));
         break;
       default:
-        queued.leave();
         return nullptr;
     }
   }
+}
+
+// Those who come before may wait for that.
+bool acquirer::holds_something() {
+  bool out = false;
+  locks_.registry().each([&](const lease_ptr& a) { out = out || a->taken_by == std::this_thread::get_id(); });
+  return out;
 }
 
 driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop) {
@@ -152,7 +210,12 @@ driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machi
 lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
                                       const std::stop_token& stop) try {
   const auto until = limits_while_waiting(machine, stop);
-  if (what.waiter != nullptr && !asks_the_queue_too(what)) tickets_.mark(*what.waiter, what.name, until);
+  if (what.set != nullptr) {
+    for (std::size_t i = 0; i < what.set->waiters.size(); ++i)
+      tickets_.mark(*what.set->waiters[i], what.set->names[i], until);
+  } else if (what.waiter != nullptr && !asks_the_queue_too(what)) {
+    tickets_.mark(*what.waiter, what.name, until);
+  }
   auto result = try_once(what, until);
   if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());
   return std::move(result.lease);
@@ -161,15 +224,19 @@ lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire
   return nullptr;
 }
 
-void acquirer::obtain_ticket(const acquire_request& what, core::acquire_machine& machine,
-                             const std::stop_token& stop) try {
-  tickets_.take(
-      *what.waiter, what.name, what.by, what.options.note,
-      {.lease = may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt, .room = what.share.room},
-      limits_while_waiting(machine, stop));
+void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {
+  const auto& what = at.what;
+  for (auto& each : at.queued) {
+    if (each->waiter().ticket_number() != core::ticket_number::none) continue;
+    tickets_.take(
+        each->waiter(), each->name(), what.by, what.options.note,
+        {.lease = may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt, .room = what.share.room},
+        limits_while_waiting(at.machine, stop));
+  }
+  if (what.set != nullptr) what.waiter->hint();  // to try, wherever it is in the queues here
   deadlocks_.waits();
 } catch (const error& e) {
-  machine.failed(e, stop.stop_requested(), false, base::now(), base::jitter());
+  at.machine.failed(e, stop.stop_requested(), false, base::now(), base::jitter());
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -63,6 +63,7 @@ class acquirer {
  private:
   using combined_try = combined_verb<strategies::acquire_args, strategies::answer>;
   struct attempt_result;
+  struct place;
   struct reply;
   struct queue_look;
 
@@ -70,6 +71,8 @@ class acquirer {
   lease_ptr try_any(std::span<const lock_name> names, const acquire_request& like, const std::stop_token& stop);
   lease_ptr wait_for_any(std::span<const lock_name> names, const acquire_request& like, base::instant deadline,
                          const std::stop_token& stop);
+  lease_ptr wait_for_first(std::span<const lock_name> names, const acquire_request& like, base::instant deadline,
+                           const std::stop_token& stop);
   lease_ptr take_first_free(std::span<const lock_name> names, const acquire_request& like, const driver::limits& until);
   lease_ptr adopt_any(std::span<const lock_name> names, const acquire_request& like, const core::acquisition_id& id,
                       base::instant sent, const driver::limits& until);
@@ -83,6 +86,8 @@ class acquirer {
                                          base::instant& sent);
   std::optional<strategies::all_of_several> refused_in_turn(const acquire_request& what, set_attempt& attempt,
                                                             const store::access& db);
+  void displace_if_gone(const acquire_request& what, std::string_view name, const store::turn& seen);
+  static bool is_marked(const wanted_set& set);
   strategies::all_of_several adopt_all(const set_attempt& attempt, const driver::limits& until) noexcept;
   bool admit_all(const acquire_request& what, const set_attempt& attempt, base::instant sent,
                  std::span<const strategies::answer> granted);
@@ -95,14 +100,16 @@ class acquirer {
   // acquire_waiting.cpp
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
   lease_ptr wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
-  lease_ptr wait_in_queue(acquire_request what, core::acquire_machine& machine, const lease_ptr& offer,
-                          const std::stop_token& stop);
-  [[noreturn]] void end_deadlocked(const acquire_request& what);
+  lease_ptr wait_in_queues(std::span<place> places, const std::stop_token& stop);
+  void enter_queues(place& at, local_wait_queue::purpose wants, queued_waiter* beside);
+  lease_ptr go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop);
+  bool holds_something();
+  [[noreturn]] void end_deadlocked(std::span<local_wait_queue::waiter* const> waiters);
   lease_ptr offer_of(const acquire_request& what) const;
-  core::acquire_machine::position position_of(const acquire_request& what, const lease_ptr& offer);
+  core::acquire_machine::position position_of(const place& at);
   lease_ptr was_handed(const acquire_request& what, const lease_ptr& offer);
   lease_ptr try_while_waiting(const acquire_request& what, core::acquire_machine& machine, const std::stop_token& stop);
-  void obtain_ticket(const acquire_request& what, core::acquire_machine& machine, const std::stop_token& stop);
+  void obtain_tickets(place& at, const std::stop_token& stop);
   driver::limits limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop);
 
   attempt_result try_once(const acquire_request& what, const driver::limits& until);

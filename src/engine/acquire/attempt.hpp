@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,30 @@ struct acquirer::queue_look {
   fencing_token version{};  // of a row that looks free
   std::optional<bool> is_marked{};
   bool has_no_row = false;  // and so no version to go by, where that matters
+};
+
+/// Where a call waits: in the queue of a name, or of all names of a set.
+struct acquirer::place {
+  acquire_request what;
+  core::acquire_machine machine;
+  lease_ptr offer{};
+  core::acquire_machine::step step{};
+  std::vector<std::unique_ptr<queued_waiter>> queued{};
+
+  bool is_hinted() const {
+    return std::any_of(queued.begin(), queued.end(), [](const auto& each) { return each->waiter().is_hinted(); });
+  }
+  void leave_with_lock(const lease_state& lease) {
+    for (auto& each : queued) {
+      each->waiter().leave_with_lock();
+      if (lease.id == each->waiter().ticket().attempt) each->how = ticket_cleanup::departure::spent;
+    }
+    queued.clear();
+  }
+  /// Without the lock.
+  void leave() noexcept {
+    for (auto& each : queued) each->leave();
+  }
 };
 
 /// Of several names: those that the holder has already, and what is asked for.

@@ -12,12 +12,19 @@
 
 namespace rowlock::inline v1::engine {
 
-local_wait_queue::waiter::waiter(local_wait_queue& in, const lock_name& name) : in_{in} {
+local_wait_queue::waiter::waiter(local_wait_queue& in, const lock_name& name, purpose wants, const waiter* beside)
+    : in_{in} {
+  slot_.woken = beside == nullptr ? std::make_shared<std::condition_variable_any>() : beside->slot_.woken;
+  slot_.wants = wants;
   slot_.ticket.name = name.view();
   const auto state = in_.state_.lock();
   queue& q = state->queues[slot_.ticket.name];
   at_ = q.insert(q.end(), &slot_);
-  if (q.size() == 1) promote(q);
+  if (q.size() == 1) {
+    promote(q);
+  } else if (leads(q, slot_)) {
+    wake(slot_);
+  }
 }
 
 local_wait_queue::waiter::~waiter() {
@@ -26,7 +33,7 @@ local_wait_queue::waiter::~waiter() {
   if (!slot_.ticket.attempt.is_none()) remember(*state, std::move(slot_.ticket.name));
   if (found == state->queues.end()) return;
   queue& q = found->second;
-  const bool was_first = at_ == q.begin();
+  const bool was_first = leads(q, slot_);
   q.erase(at_);
   if (q.empty()) {
     state->queues.erase(found);
@@ -62,7 +69,20 @@ bool local_wait_queue::take_left(std::string_view name) {
 void local_wait_queue::promote(queue& q) {
   slot& first = *q.front();
   first.quiet_since = first.next_look = base::now();
-  wake(first);
+  wake_first(q);
+}
+
+void local_wait_queue::wake_first(queue& q) {
+  for (slot* s : q) {
+    wake(*s);
+    if (s->wants != purpose::all) return;
+  }
+}
+
+bool local_wait_queue::leads(const queue& q, const slot& s) {
+  for (const slot* each : q)
+    if (each == &s || each->wants != purpose::all) return each == &s;
+  return false;
 }
 
 void local_wait_queue::waiter::listen() {
@@ -84,14 +104,47 @@ local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, co
   auto state = in_.state_.lock();
   slot_.sleeps_until = until;
   slot_.offer = offer;
-  base::wait_until(slot_.woken, state.lock(), until, stop,
-                   [&] { return slot_.is_handed || slot_.is_hinted || slot_.deadlock || state->is_closed; });
+  base::wait_until(*slot_.woken, state.lock(), until, stop, [&] { return end_of(slot_, *state, stop).has_value(); });
   slot_.offer = nullptr;
-  if (slot_.is_handed) return outcome::handed;
-  if (state->is_closed) return outcome::closed;
-  if (slot_.deadlock && !stop.stop_requested()) return outcome::deadlocked;
+  return end_of(slot_, *state, stop).value_or(outcome::out_of_time);
+}
+
+std::optional<local_wait_queue::outcome> local_wait_queue::end_of(const slot& s, const contents& in,
+                                                                  const std::stop_token& stop) {
+  if (s.is_handed) return outcome::handed;
+  if (in.is_closed) return outcome::closed;
   if (stop.stop_requested()) return outcome::stopped;
-  return slot_.is_hinted ? outcome::hinted : outcome::out_of_time;
+  if (s.deadlock) return outcome::deadlocked;
+  if (s.is_hinted) return outcome::hinted;
+  return std::nullopt;
+}
+
+local_wait_queue::outcome local_wait_queue::waiter::wait_for_several(std::span<waiter* const> all, base::instant until,
+                                                                     const std::stop_token& stop) {
+  auto state = all[0]->in_.state_.lock();
+  for (waiter* each : all) each->slot_.sleeps_until = until;
+  const auto end = [&] {
+    std::optional<outcome> most;
+    for (const waiter* each : all) most = std::max(most, end_of(each->slot_, *state, stop));
+    return most;
+  };
+  base::wait_until(*all[0]->slot_.woken, state.lock(), until, stop, [&] { return end().has_value(); });
+  return end().value_or(outcome::out_of_time);
+}
+
+bool local_wait_queue::waiter::is_hinted() const {
+  const auto state = in_.state_.lock();
+  return slot_.is_hinted;
+}
+
+bool local_wait_queue::waiter::is_deadlocked() const {
+  const auto state = in_.state_.lock();
+  return slot_.deadlock != nullptr;
+}
+
+void local_wait_queue::waiter::hint() {
+  const auto state = in_.state_.lock();
+  slot_.is_hinted = true;
 }
 
 void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::ticket_number number,
@@ -111,7 +164,7 @@ void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::t
     --to;
   }
   q.splice(to, q, at_);
-  if (q.front() != first_before || q.front() == &slot_) promote(q);
+  if (q.front() != first_before || leads(q, slot_)) promote(q);
   if (state->refresh_due == base::instant::max()) state->refresh_due = base::later(base::now(), core::ticket_refresh);
 }
 
@@ -142,13 +195,15 @@ core::ticket_number local_wait_queue::waiter::ticket_number() const {
 
 bool local_wait_queue::waiter::is_first() const {
   const auto state = in_.state_.lock();
-  return state->queues.at(slot_.ticket.name).front() == &slot_;
+  return leads(state->queues.at(slot_.ticket.name), slot_);
 }
 
 local_wait_queue::position local_wait_queue::waiter::where(base::instant now) const {
   const auto state = in_.state_.lock();
   const queue& q = state->queues.at(slot_.ticket.name);
-  return {.is_first = q.front() == &slot_, .ticket = slot_.ticket.number, .gives_way = now < q.gives_way_until};
+  return {.is_first = leads(q, slot_),
+          .ticket = slot_.ticket.number,
+          .gives_way = now < q.gives_way_until};
 }
 
 local_wait_queue::slot* local_wait_queue::first_with_offer(contents& in, std::string_view name) {
@@ -166,7 +221,7 @@ void local_wait_queue::leave_with_lock(contents& in, slot& s) {
   const bool was_first = q.front() == &s;
   q.remove(&s);
   s.is_handed = true;
-  s.woken.notify_one();
+  s.woken->notify_one();
   if (q.empty()) {
     in.queues.erase(found);
     return;
@@ -201,14 +256,14 @@ bool local_wait_queue::hint(std::string_view name) {
   if (state->queues.empty()) return false;
   const auto found = state->queues.find(name);
   if (found == state->queues.end()) return false;
-  wake(*found->second.front());
+  wake_first(found->second);
   return true;
 }
 
 bool local_wait_queue::hint_the_only_name() {
   const auto state = state_.lock();
   if (state->queues.size() > 1) return false;
-  for (auto& [name, q] : state->queues) wake(*q.front());
+  for (auto& [name, q] : state->queues) wake_first(q);
   return true;
 }
 
@@ -220,7 +275,7 @@ void local_wait_queue::hint_late(const queue_ticket& whose, std::optional<durati
 
 void local_wait_queue::hint_all() {
   const auto state = state_.lock();
-  for (auto& [name, q] : state->queues) wake(*q.front());
+  for (auto& [name, q] : state->queues) wake_first(q);
 }
 
 void local_wait_queue::hint_everybody(const lock_name& name) {
@@ -233,7 +288,7 @@ void local_wait_queue::close() {
   const auto state = state_.lock();
   state->is_closed = true;
   for (auto& [name, q] : state->queues)
-    for (slot* s : q) s->woken.notify_one();
+    for (slot* s : q) s->woken->notify_one();
 }
 
 std::string local_wait_queue::waiter::deadlock() const {
@@ -246,7 +301,7 @@ std::vector<local_wait_queue::long_wait> local_wait_queue::long_waits(base::inst
   const auto state = state_.lock();
   for (const auto& [name, q] : state->queues)
     for (const slot* s : q)
-      if (s->ticket.number != core::ticket_number::none && s->since <= t)
+      if (s->ticket.number != core::ticket_number::none && s->since <= t && s->wants != purpose::any)
         out.push_back({.ticket = s->ticket, .thread = s->thread});
   return out;
 }
@@ -256,7 +311,7 @@ void local_wait_queue::end_deadlocked(const queue_ticket& whose, const std::stri
   slot* const s = find(*state, whose);
   if (s == nullptr) return;
   s->deadlock = std::make_unique<const std::string>(text);
-  s->woken.notify_one();
+  s->woken->notify_one();
 }
 
 std::vector<queue_ticket> local_wait_queue::tickets() {
@@ -285,7 +340,7 @@ void local_wait_queue::lost_mark(const queue_ticket& whose) {
   const auto state = state_.lock();
   slot* const s = find(*state, whose);
   if (s == nullptr || !std::exchange(s->is_marked, false)) return;
-  wake(*state->queues.at(whose.name).front());
+  wake_first(state->queues.at(whose.name));
 }
 
 void local_wait_queue::displace(const queue_ticket& gone) {
@@ -295,7 +350,7 @@ void local_wait_queue::displace(const queue_ticket& gone) {
   whose->ticket.number = core::ticket_number::none;
   wake(*whose);
   queue& q = state->queues.at(gone.name);
-  const bool was_first = q.front() == whose;
+  const bool was_first = leads(q, *whose);
   q.splice(q.end(), q, std::find(q.begin(), q.end(), whose));
   if (was_first) promote(q);
 }

@@ -11,6 +11,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -44,11 +45,20 @@ struct queue_ticket {
 /// A waiter may offer to take the lock from a holder in this process, while it waits. It is handed over, or not, under
 /// the mutex by which the wait ends: so either it leaves the queue and wakes with the lock, or it was never offered it.
 ///
+/// A waiter for all of several names may have to wait although it is the first here: the next after it is treated as
+/// the first, too.
+///
 /// A hint is remembered until its receiver listens again. A waiter listens first and tries then, so that it does not
 /// miss a release between its try and its sleep. Hints may be lost or wrong all the same: callers bound their waits.
 class local_wait_queue {
+ public:
+  /// What a thread waits for: one name, or one of several in whose queues it is, or all of several.
+  enum class purpose : std::uint8_t { one, any, all };
+
+ private:
   struct slot {
-    std::condition_variable_any woken;
+    std::shared_ptr<std::condition_variable_any> woken;  // of the thread
+    purpose wants = purpose::one;
     bool is_hinted = false;
     const std::shared_ptr<lease_state>* offer = nullptr;  // what it takes if the lock is handed over to it
     bool is_handed = false;                               // that is so, and it is in the queue no more
@@ -86,7 +96,8 @@ class local_wait_queue {
   /// A thread that waits for one name. At the end of its life the next one is first.
   class waiter {
    public:
-    waiter(local_wait_queue& in, const lock_name& name);
+    /// `beside`: another one of the same thread.
+    waiter(local_wait_queue& in, const lock_name& name, purpose wants = purpose::one, const waiter* beside = nullptr);
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;
     ~waiter();
@@ -97,6 +108,14 @@ class local_wait_queue {
     outcome wait(base::instant until, const std::stop_token& stop);
     /// The same, or until what it offers to take was handed over to it: then it is the last thing it does.
     outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>& offer);
+
+    /// Until one of these is hinted, which is to be asked of each then, or one of the other outcomes. They are of one
+    /// thread.
+    static outcome wait_for_several(std::span<waiter* const> all, base::instant until, const std::stop_token& stop);
+    bool is_hinted() const;
+    bool is_deadlocked() const;
+    /// To itself: it is not to sleep before it has looked.
+    void hint();
 
     /// It has got the lock by itself, and is about to go: who is first then may wait until it is handed over.
     void leave_with_lock();
@@ -202,8 +221,11 @@ class local_wait_queue {
   };
   static void wake(slot& s) {
     s.is_hinted = true;
-    s.woken.notify_one();
+    s.woken->notify_one();
   }
+  static void wake_first(queue& q);
+  static bool leads(const queue& q, const slot& s);
+  static std::optional<outcome> end_of(const slot& s, const contents& in, const std::stop_token& stop);
   static void promote(queue& q);
   static bool must_look(const slot& first);
   slot* first_with_offer(contents& in, std::string_view name);

@@ -78,11 +78,22 @@ void ticket_upkeep::mark(local_wait_queue::waiter& w, const lock_name& name, con
 } catch (const std::exception&) {  // somebody keeps the row locked: the waiter asks again by itself
 }
 
-void ticket_upkeep::leave(local_wait_queue::waiter& w, const store::access& db) noexcept try {
-  const auto own = w.ticket();
-  if (own.number == core::ticket_number::none) return;
-  if (store::leave(db, refs({&own, 1})).at(0)) w.give_up_ticket();
-} catch (const std::exception&) {  // it goes with the waiter
+void ticket_upkeep::leave(local_wait_queue::waiter& w, const store::access& db) noexcept {
+  local_wait_queue::waiter* const one = &w;
+  leave({&one, 1}, db);
+}
+
+void ticket_upkeep::leave(std::span<local_wait_queue::waiter* const> all, const store::access& db) noexcept try {
+  std::vector<queue_ticket> own;
+  for (const auto* w : all) own.push_back(w->ticket());
+  std::erase_if(own, [](const auto& t) { return t.number == core::ticket_number::none; });
+  if (own.empty()) return;
+  const auto gone = store::leave(db, refs(own));
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (gone[i])
+      for (auto* w : all)
+        if (w->ticket_number() == own[i].number) w->give_up_ticket();
+} catch (const std::exception&) {  // they go with the waiter
 }
 
 void ticket_upkeep::leave(local_wait_queue::waiter& w, const lock_name& name, std::vector<queue_ticket> handed,

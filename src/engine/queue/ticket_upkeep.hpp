@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,8 @@ class ticket_upkeep final : public maintenance::task {
   void mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept;
   /// A waiter that has the lock leaves the queue at once: a release that comes soon must not find it to be the next.
   static void leave(local_wait_queue::waiter& w, const store::access& db) noexcept;
+  /// The same of one that is in the queues of several names.
+  static void leave(std::span<local_wait_queue::waiter* const> all, const store::access& db) noexcept;
   /// The same, and with it tickets of waiters to which it was handed over.
   void leave(local_wait_queue::waiter& w, const lock_name& name, std::vector<queue_ticket> handed,
              const store::access& db);
@@ -54,14 +57,16 @@ class ticket_upkeep final : public maintenance::task {
 /// A waiter of this client; its ticket goes with it, if it still has one: later, unless it leaves at once.
 class queued_waiter {
  public:
-  queued_waiter(local_wait_queue& queue, ticket_cleanup& cleanup, const lock_name& name)
+  queued_waiter(local_wait_queue& queue, ticket_cleanup& cleanup, const lock_name& name,
+                local_wait_queue::purpose wants = local_wait_queue::purpose::one, queued_waiter* beside = nullptr)
       : cleanup_{cleanup}, name_{name} {
-    waiter_.emplace(queue, name);
+    waiter_.emplace(queue, name, wants, beside == nullptr ? nullptr : &*beside->waiter_);
   }
   queued_waiter(const queued_waiter&) = delete;
   queued_waiter& operator=(const queued_waiter&) = delete;
   ~queued_waiter();
 
+  const lock_name& name() const noexcept { return name_; }
   local_wait_queue::waiter& waiter() { return *waiter_; }
   /// Without the lock. When this returns its ticket is gone, and with it what a release has granted to it; after a
   /// short time at the latest.
