@@ -113,16 +113,39 @@ TEST_P(deadlocks_of_many, with_oneself) {
   EXPECT_FALSE(order.held().lost().stop_requested());
 }
 
-TEST_P(deadlocks_of_many, of_holders_with_names_of_their_own) {
+// A handle may change threads.
+TEST_P(deadlocks_of_many, are_not_seen_where_another_thread_lets_go_of_what_a_named_holder_has) {
   auto locks = connect();
-  const auto job = [](const char* name) { return with({.as = holder::named(name)}); };
-  const auto one = locks.acquire("a", job("one"));
+  std::optional<held_lock> handle;
+  std::atomic<int> missing{2};
+  const auto lock_both = [&](const char* who, const char* first, const char* second, std::optional<held_lock>& has) {
+    const auto options = with({.as = holder::named(who)});
+    has = locks.acquire(first, options);
+    for (--missing; missing > 0;) std::this_thread::yield();
+    return error_of([&] { return locks.acquire(second, options); });
+  };
+  background one{[&](std::stop_token) { return lock_both("one", "a", "b", handle); }};
+  background two{[&](std::stop_token) {
+    std::optional<held_lock> own;
+    return lock_both("two", "b", "a", own);
+  }};
+  ASSERT_TRUE(eventually([&] { return db().tickets() == 2; }));
+  EXPECT_FALSE(one.is_done_within(2s + a_moment));
+  handle.reset();
+  EXPECT_FALSE(one.get());
+  EXPECT_FALSE(two.get());
+}
+
+TEST_P(deadlocks_of_many, of_threads_that_have_handles) {
+  auto locks = connect();
+  const auto job = [] { return with({.as = holder::this_thread()}); };
+  const auto one = locks.acquire("a", job());
   background other{[&](std::stop_token stop) {
-    const auto two = locks.acquire("b", job("two"));
-    return error_of([&] { return locks.acquire("a", job("two"), std::move(stop)); });
+    const auto two = locks.acquire("b", job());
+    return error_of([&] { return locks.acquire("a", job(), std::move(stop)); });
   }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
-  const auto mine = error_of([&] { return locks.acquire("b", job("one")); });
+  const auto mine = error_of([&] { return locks.acquire("b", job()); });
   ASSERT_TRUE(mine);
   EXPECT_EQ(mine->code(), errc::deadlock);
   other.stop();
@@ -131,16 +154,16 @@ TEST_P(deadlocks_of_many, of_holders_with_names_of_their_own) {
 
 TEST_P(deadlocks_of_leases, through_names_that_were_acquired_together) {
   auto locks = connect();
-  const auto job = [](const char* name) { return with({.as = holder::named(name)}); };
+  const auto job = [] { return with({.as = holder::this_thread()}); };
   const std::vector<lock_name> first{"a", "c"};
   const std::vector<lock_name> second{"b", "d"};
-  const auto one = locks.acquire_all(first, job("one"));
+  const auto one = locks.acquire_all(first, job());
   background other{[&](std::stop_token stop) {
-    const auto two = locks.acquire_all(second, job("two"));
-    return error_of([&] { return locks.acquire("a", job("two"), std::move(stop)); });
+    const auto two = locks.acquire_all(second, job());
+    return error_of([&] { return locks.acquire("a", job(), std::move(stop)); });
   }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
-  const auto mine = error_of([&] { return locks.acquire("d", job("one")); });
+  const auto mine = error_of([&] { return locks.acquire("d", job()); });
   ASSERT_TRUE(mine);
   EXPECT_EQ(mine->code(), errc::deadlock);
   other.stop();

@@ -22,9 +22,9 @@ bool waits_for_all_holders(const queue_ticket& t) {
   return t.room == core::sharing{}.room || t.room == core::sharing::unlimited;
 }
 
-// What only the thread that took it can let go: a holder with more than one handle may have given one to another
-// thread, unless it is the thread itself.
-bool is_kept_by_its_thread(const lease_state& a) { return a.by && a.is_held() && (a.handles == 1 || a.is_of_thread); }
+// What only the thread that took it lets go. The handles of any other holder may be with other threads, which do not
+// wait.
+bool is_kept_by_its_thread(const lease_state& a) { return a.is_held() && a.is_of_thread; }
 
 }  // namespace
 
