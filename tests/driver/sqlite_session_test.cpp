@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <thread>
@@ -86,6 +87,16 @@ class sqlite_session_test : public testing::Test {
 TEST_F(sqlite_session_test, a_new_file_becomes_wal) {
   open();
   EXPECT_EQ(pragma_of(file(), "journal_mode"), "wal");
+}
+
+TEST_F(sqlite_session_test, on_a_new_file_keeps_the_log_from_being_removed) {
+  auto session = open();
+  {
+    auto other = open();
+    migrate(other);
+  }
+  for (const auto* each : {"1", "2"}) std::ofstream{file(each)}.flush();  // with the numbers of files that are gone
+  EXPECT_EQ(acquire(session, "a", "1").what, verdict::granted);
 }
 
 TEST_F(sqlite_session_test, a_file_that_was_there_keeps_its_mode_and_gives_a_warning) {

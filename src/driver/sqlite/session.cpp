@@ -119,6 +119,7 @@ void sqlite_session::register_functions(const std::string& doing) {
 void sqlite_session::choose_durability(const sqlite_options& options) {
   const bool is_new = pragma("page_count", limits_) == "0";
   const std::string mode = pragma(is_new ? "journal_mode = WAL" : "journal_mode", limits_);
+  if (is_new) pragma("page_count", limits_);  // opens the log, so that no other connection removes it when it closes
   pragma(mode == "wal" || mode == "memory" ? "synchronous = NORMAL" : "synchronous = FULL", limits_);
   if (mode != "wal" && mode != "memory" && options.warning)
     options.warning("the SQLite file " + options.path + " has journal_mode " + mode +
