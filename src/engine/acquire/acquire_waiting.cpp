@@ -146,9 +146,12 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
     if (outcome == local_wait_queue::outcome::deadlocked) end_deadlocked(waiters);
     db_.check_usable();
     const auto now = base::now();
-    for (auto& at : places)
-      if (outcome == local_wait_queue::outcome::stopped || at.step.until <= now || at.is_hinted())
-        at.step = at.machine.after_sleep(now, wakeup_of(at.is_hinted() ? local_wait_queue::outcome::hinted : outcome));
+    const bool is_stopped = outcome == local_wait_queue::outcome::stopped;
+    for (auto& at : places) {
+      const bool is_hinted = !is_stopped && at.is_hinted();
+      if (is_stopped || is_hinted || at.step.until <= now)
+        at.step = at.machine.after_sleep(now, wakeup_of(is_hinted ? local_wait_queue::outcome::hinted : outcome));
+    }
   }
 }
 
