@@ -201,9 +201,7 @@ bool local_wait_queue::waiter::is_first() const {
 local_wait_queue::position local_wait_queue::waiter::where(base::instant now) const {
   const auto state = in_.state_.lock();
   const queue& q = state->queues.at(slot_.ticket.name);
-  return {.is_first = leads(q, slot_),
-          .ticket = slot_.ticket.number,
-          .gives_way = now < q.gives_way_until};
+  return {.is_first = leads(q, slot_), .ticket = slot_.ticket.number, .gives_way = now < q.gives_way_until};
 }
 
 local_wait_queue::slot* local_wait_queue::first_with_offer(contents& in, std::string_view name) {
