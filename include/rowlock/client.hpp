@@ -85,8 +85,8 @@ class ROWLOCK_EXPORT client {
   ///
   /// If threads wait for each other in a circle, each with a name that the one before wants, the wait of the one that
   /// came last ends within 2 seconds, with errc::deadlock and a text that names all of them; over processes, hosts and
-  /// strategies, for what they hold as themselves (`mutex`, holder::this_thread()). It is not retryable: the caller must
-  /// release what it has first.
+  /// strategies, for what they hold as themselves (`mutex`, holder::this_thread()). It is not retryable: the caller
+  /// must release what it has first.
   [[nodiscard]] held_lock acquire(const lock_name& name, const lock_options& options = {}, std::stop_token stop = {});
 
   /// Tries once to take a lock; nullopt means that another holder has it.
@@ -150,8 +150,8 @@ class ROWLOCK_EXPORT client {
   /// they are. Each lock has a fencing token of its own.
   ///
   /// While it waits, it is in the queues of all names. With fairness::fifo it passes nobody who waits for one of them,
-  /// and no later call with fairness::fifo for one of them passes it. Otherwise calls for one name are faster to find it
-  /// free than a call for many is to find all free: a set that is asked for often should be a name of its own.
+  /// and no later call with fairness::fifo for one of them passes it. Otherwise calls for one name are faster to find
+  /// it free than a call for many is to find all free: a set that is asked for often should be a name of its own.
   ///
   /// A name that is given twice is had once. A holder (lock_options::as) that has some of them already has these again.
   /// Waits end as those of acquire() do. (Redisson: RedissonMultiLock; the standard's scoped_lock.)

@@ -48,8 +48,8 @@ constexpr std::string_view withdraw_one =
     "DELETE FROM rowlock_waiter WHERE name = $1::text AND attempt = $2::text{relaxed}{briefly}";
 
 // Nothing is written, and no row is locked, where the row says so already. The ticket was committed before: whoever
-// clears the mark looks for tickets once more when that is committed. A row that is seen is not made, as by every insert:
-// it may be deleted just now, and the floor seen was that before.
+// clears the mark looks for tickets once more when that is committed. A row that is seen is not made, as by every
+// insert: it may be deleted just now, and the floor seen was that before.
 constexpr std::string_view mark_waiting_one = R"(
 WITH marked AS (
   UPDATE rowlock_lock SET waiting = true WHERE name = $1::text AND NOT waiting{relaxed}{briefly}
