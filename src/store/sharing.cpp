@@ -112,9 +112,10 @@ std::vector<sharer> sharers(const access& db, std::string_view name) {
   return out;
 }
 
-duration next_end_of_shares(const access& db, std::string_view name) {
-  auto out = duration::max();
-  for (const auto& each : sharers(db, name)) out = std::min(out, each.info.expires_in.value_or(out));
+std::optional<duration> next_end_of_shares(const access& db, std::string_view name) {
+  std::optional<duration> out;
+  for (const auto& each : sharers(db, name))
+    if (const auto& end = each.info.expires_in; end && (!out || *end < *out)) out = *end;
   return out;
 }
 
