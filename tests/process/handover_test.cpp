@@ -147,9 +147,11 @@ TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
   // Of a hand-over, the release alone is the disk's and the server's time.
   const auto releasing = std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(longest_release).count());
   testing::Test::RecordProperty("longest_release_us", releasing);
+  // A hint that was lost is made up for by looks at growing distances, which are 2.5 s in all.
   for (const auto* each : {&unfair, &fifo}) {
     EXPECT_LT(each->percentile(50), 50'000 * slowness);
-    EXPECT_LT(each->percentile(99), 500'000 * slowness) << "the longest release took " << releasing << " us";
+    EXPECT_LT(each->percentile(90), 500'000 * slowness) << "the longest release took " << releasing << " us";
+    EXPECT_LT(each->percentile(99), 3'000'000 * slowness) << "the longest release took " << releasing << " us";
   }
 }
 

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 int migrate(const std::vector<std::string>& arguments) {
   say("ready");
   if (hear() != "go") return 1;
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   locks.migrate();
   locks.check();
   return locks.try_acquire(arguments.at(1)).has_value() ? 0 : 2;

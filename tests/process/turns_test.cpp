@@ -153,7 +153,7 @@ class taking_turns : public on_each_database {
   using crew = std::map<std::string, std::unique_ptr<child_process>>;
 
   taking_turns() {
-    locks_.migrate();
+    connect_patiently(db().url()).migrate();
     fill_up();
   }
 
