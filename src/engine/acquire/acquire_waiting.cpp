@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <list>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -93,12 +97,12 @@ void acquirer::end_deadlocked(std::span<local_wait_queue::waiter* const> waiters
   throw error{e};
 }
 
-void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, queued_waiter* beside) {
+void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, std::pmr::list<queued_waiter>& all) {
   auto& what = at.what;
   const auto enter = [&](const lock_name& name) {
-    auto& one = *at.queued.emplace_back(std::make_unique<queued_waiter>(queue_, cleanup_, name, wants, beside));
-    beside = &one;
-    return &one.waiter();
+    auto* const beside = all.empty() ? nullptr : &all.back();
+    at.queued.push_back(&all.emplace_back(queue_, cleanup_, name, wants, beside));
+    return &all.back().waiter();
   };
   if (what.set == nullptr) {
     what.waiter = enter(what.name);
@@ -106,7 +110,7 @@ void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, queued_w
     for (const auto& name : what.set->names) what.set->waiters.push_back(enter(name));
     what.waiter = what.set->waiters.front();
   }
-  for (auto& one : at.queued) {
+  for (auto* one : at.queued) {
     if (may_be_granted(what)) one->how = ticket_cleanup::departure::unwanted;
     one->lease = what.options.lease;
   }
@@ -117,14 +121,13 @@ void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, queued_w
 // what was granted to one of them meanwhile is released.
 lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_token& stop) {
   using enum local_wait_queue::purpose;
-  std::vector<local_wait_queue::waiter*> waiters;
-  queued_waiter* beside = nullptr;
-  for (auto& at : places) {
-    enter_queues(at, at.what.set != nullptr ? all : places.size() > 1 ? any : one, beside);
-    beside = at.queued.back().get();
-    for (auto& each : at.queued) waiters.push_back(&each->waiter());
-  }
   std::optional<subscription> hints;
+  alignas(std::max_align_t) std::array<std::byte, sizeof(queued_waiter) + 64> for_one_name;
+  std::pmr::monotonic_buffer_resource memory{for_one_name.data(), for_one_name.size()};
+  std::pmr::list<queued_waiter> entered{&memory};
+  std::vector<local_wait_queue::waiter*> waiters;
+  for (auto& at : places) enter_queues(at, at.what.set != nullptr ? all : places.size() > 1 ? any : one, entered);
+  for (auto& each : entered) waiters.push_back(&each.waiter());
   for (auto& at : places) {
     if (auto lease = again(at.what)) return lease;  // since the first look, before anybody could tell this waiter
     at.step = at.machine.in_queue(base::now(), position_of(at));
@@ -171,7 +174,7 @@ lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const s
         at.step = machine.after_ticket(position_of(at));
         break;
       case look:
-        for (auto& each : at.queued) each->waiter().listen();
+        for (auto* each : at.queued) each->waiter().listen();
         if (auto lease = again(what)) return lease;
         at.step = machine.after_look(base::now(), position_of(at));
         break;
@@ -229,7 +232,7 @@ lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire
 
 void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {
   const auto& what = at.what;
-  for (auto& each : at.queued) {
+  for (auto* each : at.queued) {
     if (each->waiter().ticket_number() != core::ticket_number::none) continue;
     tickets_.take(
         each->waiter(), each->name(), what.by, what.options.note,

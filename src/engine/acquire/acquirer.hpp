@@ -4,7 +4,9 @@
 #include <rowlock/lock_name.hpp>
 #include <rowlock/options.hpp>
 
+#include <list>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -101,7 +103,7 @@ class acquirer {
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
   lease_ptr wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
   lease_ptr wait_in_queues(std::span<place> places, const std::stop_token& stop);
-  void enter_queues(place& at, local_wait_queue::purpose wants, queued_waiter* beside);
+  void enter_queues(place& at, local_wait_queue::purpose wants, std::pmr::list<queued_waiter>& all);
   lease_ptr go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop);
   bool holds_something();
   [[noreturn]] void end_deadlocked(std::span<local_wait_queue::waiter* const> waiters);

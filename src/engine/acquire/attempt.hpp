@@ -37,21 +37,20 @@ struct acquirer::place {
   core::acquire_machine machine;
   lease_ptr offer{};
   core::acquire_machine::step step{};
-  std::vector<std::unique_ptr<queued_waiter>> queued{};
+  std::vector<queued_waiter*> queued{};  // while it waits
 
   bool is_hinted() const {
-    return std::any_of(queued.begin(), queued.end(), [](const auto& each) { return each->waiter().is_hinted(); });
+    return std::any_of(queued.begin(), queued.end(), [](auto* each) { return each->waiter().is_hinted(); });
   }
   void leave_with_lock(const lease_state& lease) {
-    for (auto& each : queued) {
+    for (auto* each : queued) {
       each->waiter().leave_with_lock();
       if (lease.id == each->waiter().ticket().attempt) each->how = ticket_cleanup::departure::spent;
     }
-    queued.clear();
   }
   /// Without the lock.
   void leave() noexcept {
-    for (auto& each : queued) each->leave();
+    for (auto* each : queued) each->leave();
   }
 };
 
