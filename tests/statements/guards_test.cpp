@@ -81,6 +81,11 @@ class statements : public on_each_database {
   std::int64_t ahead() { return db().now() + microseconds(24h); }
   static std::int64_t microseconds(std::chrono::microseconds t) { return t.count(); }
 
+  template <class Check>
+  void for_each_change(Check check) {
+    for_each(changes, [&](const form& f) { check(f, false); });
+    for_each(changes_of_shares, [&](const form& f) { check(f, true); });
+  }
   /// Each of the forms that this database has, with a name of its own.
   template <class Forms, class Check>
   void for_each(const Forms& forms, Check check) {
@@ -311,45 +316,33 @@ TEST_P(statements, that_make_rows_begin_above_what_was_swept) {
 }
 
 TEST_P(statements, that_change_a_lease_do_it_and_raise_the_version_where_it_is_a_token) {
-  const auto check = [&](bool is_shared) {
-    return [&, is_shared](const form& f) {
-      make_mine(f, is_shared);
-      const auto before = ahead();
-      db().set_version(name_, before);
-      const auto row_before = columns();
-      EXPECT_TRUE(run(f));
-      EXPECT_NE(columns(), row_before);
-      EXPECT_GE(row().version, before + f.raises);
-      EXPECT_TRUE(f.raises > 0 || row().version == before);
-      EXPECT_EQ(row().owner.has_value(), !is_a_release(f.what) && f.what != verb::release_share);
-    };
-  };
-  for_each(changes, check(false));
-  for_each(changes_of_shares, check(true));
+  for_each_change([&](const form& f, bool is_shared) {
+    make_mine(f, is_shared);
+    const auto before = ahead();
+    db().set_version(name_, before);
+    const auto row_before = columns();
+    EXPECT_TRUE(run(f));
+    EXPECT_NE(columns(), row_before);
+    EXPECT_GE(row().version, before + f.raises);
+    EXPECT_TRUE(f.raises > 0 || row().version == before);
+    EXPECT_EQ(row().owner.has_value(), !is_a_release(f.what) && f.what != verb::release_share);
+  });
 }
 
 TEST_P(statements, that_change_a_lease_never_touch_a_later_holder) {
-  const auto check = [&](bool is_shared) {
-    return [&, is_shared](const form& f) {
-      make_mine(f, is_shared);
-      db().steal(name_);
-      expect_unchanged_by(f);
-    };
-  };
-  for_each(changes, check(false));
-  for_each(changes_of_shares, check(true));
+  for_each_change([&](const form& f, bool is_shared) {
+    make_mine(f, is_shared);
+    db().steal(name_);
+    expect_unchanged_by(f);
+  });
 }
 
 TEST_P(statements, that_change_a_lease_never_touch_a_name_that_was_freed) {
-  const auto check = [&](bool is_shared) {
-    return [&, is_shared](const form& f) {
-      make_mine(f, is_shared);
-      db().vacate(name_);
-      expect_unchanged_by(f);
-    };
-  };
-  for_each(changes, check(false));
-  for_each(changes_of_shares, check(true));
+  for_each_change([&](const form& f, bool is_shared) {
+    make_mine(f, is_shared);
+    db().vacate(name_);
+    expect_unchanged_by(f);
+  });
 }
 
 TEST_P(statements, that_change_a_lease_never_bring_it_back) {
