@@ -34,14 +34,15 @@ lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_t
   throw;
 }
 
-lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
+lease_ptr acquirer::wait_for(acquire_request wanted, base::instant deadline, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
   const auto now = base::now();
   const bool takes_handovers =
-      what.call != nullptr && what.share.is_exclusive() && what.set == nullptr && handover_.takes(what.options);
-  const bool offers = takes_handovers || takes_share(what);
-  place at{.what = what,
+      wanted.call != nullptr && wanted.share.is_exclusive() && wanted.set == nullptr && handover_.takes(wanted.options);
+  place at{.what = std::move(wanted),
            .machine = {now, deadline, takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt}};
+  const auto& what = at.what;
+  const bool offers = takes_handovers || takes_share(what);
   auto& machine = at.machine;
   lease_ptr lease;
   // Where somebody else was seen to wait, a fair attempt without a ticket would be in vain.

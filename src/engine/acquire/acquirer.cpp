@@ -57,13 +57,14 @@ lease_ptr acquirer::acquire(const acquire_request& what, duration wait, const st
   core::check(what.share, what.options);
   const gateway::call under_way{db_};
   const auto deadline = base::later(base::now(), wait);
-  auto wanted = what;
-  wanted.comes_after_others = wait > duration::zero() && comes_after_others(what, deadline, stop);
+  const bool comes_after = wait > duration::zero() && comes_after_others(what, deadline, stop);
   if (stop.stop_requested()) return nullptr;
   if (auto lease = again(what)) return lease;
   cleanup_.clear(what.name, wait, stop);
   if (wait <= duration::zero()) return try_only_once(what, stop);
-  return wait_for(wanted, deadline, stop);
+  auto wanted = what;
+  wanted.comes_after_others = comes_after;
+  return wait_for(std::move(wanted), deadline, stop);
 }
 
 // Only of a holder that threads may share.

@@ -101,7 +101,7 @@ class acquirer {
 
   // acquire_waiting.cpp
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
-  lease_ptr wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
+  lease_ptr wait_for(acquire_request wanted, base::instant deadline, const std::stop_token& stop);
   lease_ptr wait_in_queues(std::span<place> places, const std::stop_token& stop);
   void enter_queues(place& at, local_wait_queue::purpose wants, std::pmr::list<queued_waiter>& all);
   lease_ptr go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop);
