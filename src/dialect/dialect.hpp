@@ -229,7 +229,7 @@ struct choices {
 table postgresql(std::string_view prefix, const choices& with);
 /// The same without what it notifies besides its work, and without a grant that its waiter would not hear of; nullopt:
 /// it notifies nobody, or does nothing else.
-std::optional<step> postgresql_without_notices(const step& of);
+ROWLOCK_EXPORT std::optional<step> postgresql_without_notices(const step& of);
 table mysql(std::string_view prefix);
 
 /// What is sent inside the caller's transaction, on a connection that the caller has set up: nothing in it depends on
@@ -263,9 +263,9 @@ struct enlisted_texts {
 };
 /// Tables are named in full, since the caller's connection may find others by the same names. `file` is the name of the
 /// client's file on that connection.
-enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file);
+ROWLOCK_EXPORT enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file);
 /// `place` is what stands in for place_mark.
-enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place);
-enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place);
+ROWLOCK_EXPORT enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place);
+ROWLOCK_EXPORT enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place);
 
 }  // namespace rowlock::inline v1::dialect

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rowlock/export.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,7 +23,7 @@ struct mysql_text {
   std::string sql;
   std::vector<std::size_t> arguments;  ///< for each ?, counted from 0
 };
-mysql_text for_server(std::string_view text, mysql_kind kind, std::string_view place = {});
+ROWLOCK_EXPORT mysql_text for_server(std::string_view text, mysql_kind kind, std::string_view place = {});
 
 /// The requests as JSON: an array of each one's arguments, in an array.
 std::string json_of(std::span<const request> batch);

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialect/dialect.hpp"
+#include "driver/backend.hpp"
+#ifdef ROWLOCK_WITH_MYSQL
+#include "driver/mysql/values.hpp"
+#endif
+
+// Every text of SQL about our tables, as a server or SQLite gets it, is in golden/: whoever changes how texts are made
+// sees that they are the same, and whoever changes one sees all that changed with it. With ROWLOCK_WRITE_GOLDEN set
+// the files are written anew. The order of the texts does not count, and a text that two verbs send is there once.
+
+namespace rowlock::test {
+namespace {
+
+using dialect::verb;
+
+/// The texts, in the order in which they come, and when each is sent.
+class sent_texts {
+ public:
+  void add(std::string_view when, const std::string& text) {
+    const auto [at, is_new] = when_.try_emplace(text);
+    if (is_new) order_.push_back(text);
+    if (!at->second.ends_with(when)) at->second.append(at->second.empty() ? "" : ", ").append(when);
+  }
+  void add(std::string_view when, const std::optional<std::string>& text) {
+    if (text && !text->empty()) add(when, *text);
+  }
+
+  const std::map<std::string, std::string>& by_text() const { return when_; }
+  std::string file() const {
+    std::string out;
+    for (const auto& text : order_) out.append("--- ").append(when_.at(text)).append("\n").append(text).append("\n\n");
+    return out;
+  }
+
+  static sent_texts of_file(const std::string& content) {
+    constexpr std::string_view head = "--- ";
+    sent_texts out;
+    for (std::size_t at = 0; at < content.size();) {
+      const auto line = content.find('\n', at);
+      const auto next = std::min(content.find("\n\n--- ", line), content.size() - 2);
+      out.add(std::string_view{content}.substr(at + head.size(), line - at - head.size()),
+              content.substr(line + 1, next - line - 1));
+      at = next + 2;
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::string> order_;
+  std::map<std::string, std::string> when_;
+};
+
+template <class Add>
+void add_step(const dialect::step& s, Add add) {
+  for (const auto* text : {&s.look, &s.act, &s.also, &s.told, &s.many, &s.many_also, &s.many_skipping, &s.many_told,
+                           &s.making, &s.many_making})
+    if (*text) add(**text);
+}
+
+template <class Add>
+void add_table(const dialect::table& sql, Add add) {
+  for (std::size_t i = 0; i < dialect::table::size; ++i) add_step(sql[static_cast<verb>(i)], add);
+}
+
+void add_enlisted(sent_texts& to, const dialect::enlisted_texts& in) {
+  constexpr std::string_view when = "the caller's transaction";
+  for (const auto* text : {&in.take_vacant, &in.take, &in.await, &in.change, &in.pin, &in.isolation, &in.prolong,
+                           &in.see, &in.installation, &in.set})
+    if (!text->empty()) to.add(when, *text);
+}
+
+dialect::table table_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
+  return driver::backend_for(scheme).dialect(prefix, with);
+}
+
+sent_texts sqlite_texts(std::string_view prefix) {
+  sent_texts out;
+  add_table(table_of("sqlite", prefix), [&](const std::string& text) { out.add("the client", text); });
+  add_enlisted(out, dialect::sqlite_enlisted(prefix, "main"));
+  return out;
+}
+
+#ifdef ROWLOCK_WITH_POSTGRESQL
+sent_texts postgresql_texts(std::string_view prefix) {
+  struct {
+    const char* when;
+    driver::open_options with;
+  } const all[] = {{"plain", {}},
+                   {"durable_release", {.durable_release = true}},
+                   {"transaction_pooling", {.transaction_pooling = true}},
+                   {"both", {.transaction_pooling = true, .durable_release = true}}};
+  sent_texts out;
+  for (const auto& [when, with] : all) {
+    const auto sql = table_of("postgresql", prefix, with);
+    const auto add = [&, when = when](const std::string& text) {
+      out.add(when, dialect::replaced(text, dialect::place_mark, "place."));
+    };
+    add_table(sql, add);
+    for (std::size_t i = 0; i < dialect::table::size; ++i)
+      if (const auto silent = dialect::postgresql_without_notices(sql[static_cast<verb>(i)])) add_step(*silent, add);
+  }
+  add_enlisted(out, dialect::postgresql_enlisted(prefix, "place."));
+  return out;
+}
+#endif
+
+#ifdef ROWLOCK_WITH_MYSQL
+sent_texts mysql_texts(std::string_view prefix) {
+  sent_texts out;
+  const auto sql = table_of("mysql", prefix);
+  for (const auto kind : {driver::mysql_kind::mysql, driver::mysql_kind::mariadb})
+    add_table(sql, [&](const std::string& text) {
+      out.add(kind == driver::mysql_kind::mysql ? "MySQL" : "MariaDB", driver::for_server(text, kind, "place.").sql);
+    });
+  add_enlisted(out, dialect::mysql_enlisted(prefix, "place."));
+  return out;
+}
+#endif
+
+std::string read(const std::string& path) {
+  std::ifstream in{path};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+void expect_golden(const char* database, sent_texts (*texts)(std::string_view prefix)) {
+  const std::string path = std::string{ROWLOCK_GOLDEN_FOLDER "/"} + database + ".sql";
+  const auto sent = texts("rowlock_");
+  if (std::getenv("ROWLOCK_WRITE_GOLDEN") != nullptr) std::ofstream{path} << sent.file();
+  const auto golden = sent_texts::of_file(read(path));
+  for (const auto& [text, when] : sent.by_text()) {
+    const auto at = golden.by_text().find(text);
+    if (at == golden.by_text().end()) {
+      ADD_FAILURE() << "sent, and not in " << path << " (" << when << "):\n" << text;
+    } else {
+      EXPECT_EQ(when, at->second) << text;
+    }
+  }
+  for (const auto& [text, when] : golden.by_text())
+    EXPECT_TRUE(sent.by_text().contains(text)) << "in " << path << ", and not sent (" << when << "):\n" << text;
+
+  sent_texts elsewhere;
+  for (const auto& [text, when] : golden.by_text()) elsewhere.add(when, dialect::with_prefix(text, "other_"));
+  EXPECT_EQ(texts("other_").by_text(), elsewhere.by_text());
+}
+
+TEST(golden, texts_for_sqlite_are_known) { expect_golden("sqlite", sqlite_texts); }
+#ifdef ROWLOCK_WITH_POSTGRESQL
+TEST(golden, texts_for_postgresql_are_known) { expect_golden("postgresql", postgresql_texts); }
+#endif
+#ifdef ROWLOCK_WITH_MYSQL
+TEST(golden, texts_for_mysql_and_mariadb_are_known) { expect_golden("mysql", mysql_texts); }
+#endif
+
+}  // namespace
+}  // namespace rowlock::test
