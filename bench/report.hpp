@@ -24,4 +24,9 @@ std::string gnuplot_script(const std::vector<result>& results, const std::string
 /// Throws std::invalid_argument where a block has no end or is of no kind.
 std::string with_tables(std::string_view page, const std::vector<result>& results);
 
+/// A table of how the rates of `ours` are beside those of `theirs`: what was measured in turns, the first with the
+/// first. The median of the turns, and the least and the most; of the baselines, too, which show how quiet the machine
+/// was. Throws std::invalid_argument where they are not of the same cases.
+std::string ours_beside_theirs(const std::vector<result>& ours, const std::vector<result>& theirs);
+
 }  // namespace bench

@@ -49,9 +49,13 @@ int main(int argc, char** argv) {
   auto* const tables = app.add_subcommand("tables", "Makes the generated tables of a page anew");
   tables->add_option("results", file, "What ./bench.sh --json wrote")->required();
   tables->add_option("page", place, "The page; see bench/report.hpp for how a table is marked")->required();
+  auto* const against = app.add_subcommand("against", "Compares the results of two builds that were measured by turns");
+  against->add_option("results", file, "What was measured of the one")->required();
+  against->add_option("others", place, "What was measured of the other")->required();
   CLI11_PARSE(app, argc, argv);
   try {
     const auto results = results_in(file);
+    if (against->parsed()) fmt::print("{}", bench::ours_beside_theirs(results, results_in(place)));
     if (plots->parsed()) fmt::print("{}", bench::gnuplot_script(results, place));
     if (tables->parsed()) rewrite(place, results);
     return 0;

@@ -114,6 +114,18 @@ TEST(bench_tables, need_an_end_and_a_known_kind) {
   EXPECT_THROW(with_tables("<!-- bench guess: ^cycle -->\n<!-- bench end -->", two_subjects()), std::invalid_argument);
 }
 
+TEST(bench_comparison, is_of_what_was_measured_in_the_same_turn) {
+  const auto with = [](double rate) { return cycle("rowlock unique_index", 1, rate); };
+
+  const auto table = ours_beside_theirs({with(900), with(2200), with(1000)}, {with(1000), with(2000), with(1000)});
+
+  EXPECT_EQ(table,
+            "| database | case | subject | rate, ratio | least | most |\n| --- | --- | --- | --- | --- | --- |\n"
+            "| PostgreSQL | cycle, 1 thread, distinct names | rowlock unique_index | 1.000 | 0.900 | 1.100 |\n");
+  EXPECT_THROW(ours_beside_theirs({with(1)}, {cycle("rowlock mutex", 1, 1)}), std::invalid_argument);
+  EXPECT_THROW(ours_beside_theirs({with(1)}, {}), std::invalid_argument);
+}
+
 TEST(bench_plots, draw_what_goes_up_to_the_most_threads) {
   const auto script = gnuplot_script(two_subjects(), "images");
 

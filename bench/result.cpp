@@ -15,13 +15,6 @@
 namespace bench {
 namespace {
 
-double median(std::vector<double> of) {
-  if (of.empty()) return 0;
-  std::sort(of.begin(), of.end());
-  const auto middle = of.size() / 2;
-  return of.size() % 2 == 1 ? of[middle] : (of[middle - 1] + of[middle]) / 2;
-}
-
 double percentile_us(const measurement& of, double share) { return percentile(of.latencies_ns, share) / 1000; }
 
 double ratio(const measurement& baseline, const measurement& to) {
@@ -134,6 +127,13 @@ void print_rates(const std::vector<result>& of_one_case) {
 }
 
 }  // namespace
+
+double median(std::vector<double> of) {
+  if (of.empty()) return 0;
+  std::sort(of.begin(), of.end());
+  const auto middle = of.size() / 2;
+  return of.size() % 2 == 1 ? of[middle] : (of[middle - 1] + of[middle]) / 2;
+}
 
 std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured) {
   auto results = evaluate_any(what, measured);

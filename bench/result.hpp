@@ -36,6 +36,9 @@ struct result {
   std::map<std::string, double> figures{};
 };
 
+/// 0 of nothing.
+double median(std::vector<double> of);
+
 std::vector<result> evaluate(const bench_case& what, const std::vector<measurement>& measured);
 std::vector<result> evaluate(const contest& what, const std::vector<measurement>& measured);
 

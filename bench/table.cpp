@@ -203,6 +203,27 @@ std::vector<std::string> databases_of(const std::vector<result>& results) {
   return all;
 }
 
+std::string ours_beside_theirs(const std::vector<result>& ours, const std::vector<result>& theirs) {
+  std::map<cells, std::vector<double>> ratios;
+  std::vector<cells> order;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const auto name = beginning(ours[i], true);
+    if (i >= theirs.size() || beginning(theirs[i], true) != name)
+      throw std::invalid_argument{fmt::format("{}: not measured of both", fmt::join(name, ", "))};
+    if (!ratios.contains(name)) order.push_back(name);
+    ratios[name].push_back(ours[i].cycles_per_s / theirs[i].cycles_per_s);
+  }
+  std::vector<cells> rows;
+  for (auto& row : order) {
+    const auto& all = ratios[row];
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    rows.push_back(row);
+    rows.back().insert(rows.back().end(), {fmt::format("{:.3f}", median(all)), fmt::format("{:.3f}", *least),
+                                           fmt::format("{:.3f}", *most)});
+  }
+  return table_of(head_of(true, {"rate, ratio", "least", "most"}), rows);
+}
+
 std::string with_tables(std::string_view page, const std::vector<result>& results) {
   static const std::regex begin{"<!-- bench (\\w+): (.+) -->"};
   constexpr std::string_view end = "<!-- bench end -->";
