@@ -12,44 +12,13 @@
 #include <stdexcept>
 
 #include "testkit/connection.hpp"
-#include "testkit/url.hpp"
+#include "testkit/mysql_url.hpp"
 
 namespace rowlock::test {
 
 namespace {
 
 using rows = std::unique_ptr<sql::ResultSet>;
-
-/// As MySQL's own programs name and number them; those that need no files.
-enum class ssl_mode : std::uint8_t { disabled = 1, preferred, required };
-
-struct mysql_address {
-  server_address server;
-  ssl_mode encryption = ssl_mode::preferred;
-};
-
-ssl_mode ssl_mode_of(std::string text) {
-  for (char& each : text)
-    if (each >= 'a' && each <= 'z') each = static_cast<char>(each - 'a' + 'A');
-  if (text == "DISABLED") return ssl_mode::disabled;
-  if (text == "PREFERRED") return ssl_mode::preferred;
-  if (text == "REQUIRED") return ssl_mode::required;
-  throw std::invalid_argument{"ssl-mode is DISABLED, PREFERRED or REQUIRED here"};
-}
-
-mysql_address read_url(const std::string& url) {
-  mysql_address found{.server = parse_address(url)};
-  if (found.server.host.empty() || found.server.database.empty())
-    throw std::invalid_argument{"this URL has no host or no database: write mysql://user:password@host:port/database"};
-  for (std::string_view left = found.server.options; !left.empty();) {
-    const auto [option, rest] = cut(left, "&");
-    const auto [name, value] = cut(option, "=");
-    if (name != "ssl-mode") throw std::invalid_argument{"the only option of a mysql: URL here is ssl-mode"};
-    found.encryption = ssl_mode_of(percent_decoded(value).value_or(""));
-    left = rest;
-  }
-  return found;
-}
 
 sql::Driver& driver() {
   static sql::Driver* const only = sql::mysql::get_driver_instance();
@@ -239,10 +208,8 @@ class mysql_connection final : public connection {
 
 }  // namespace
 
-void check_mysql_url(const std::string& url) { (void)read_url(url); }
-
 std::unique_ptr<connection> connect_mysql(const std::string& url, const connection_options& options) {
-  return std::make_unique<mysql_connection>(read_url(url), options.counts_matches);
+  return std::make_unique<mysql_connection>(read_mysql_url(url), options.counts_matches);
 }
 
 }  // namespace rowlock::test

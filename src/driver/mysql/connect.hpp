@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "driver/mysql/address.hpp"
-#include "driver/mysql/connector_cpp.hpp"
+#include "driver/mysql/connector.hpp"
 #include "driver/session.hpp"
 
 namespace rowlock::inline v1::driver {

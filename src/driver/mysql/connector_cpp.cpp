@@ -13,34 +13,27 @@
 #include <rowlock/error.hpp>
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "driver/mysql/connector.hpp"
 #include "driver/mysql/values.hpp"
 #include "driver/net/new_socket.hpp"
+#include "driver/net/without_signals.hpp"
+
+// MySQL Connector/C++, its JDBC-style API. Only this file knows how its versions differ (Debian's 1.1, Oracle's 8 and
+// 9), and that every thread has to announce itself to it.
 
 namespace rowlock::inline v1::driver {
 
 namespace {
 
-/// The driver, made without a change of what the program does with SIGPIPE, which the client library ignores from then
-/// on.
-sql::Driver& make_driver() {
-  struct sigaction before {};
-  ::sigaction(SIGPIPE, nullptr, &before);
-  auto* const made = sql::mysql::get_driver_instance();
-  ::sigaction(SIGPIPE, &before, nullptr);
-  return *made;
-}
-
 /// Announces each thread to the connector the first time, and its end.
 sql::Driver& driver_in_this_thread() {
-  static sql::Driver& the = make_driver();
+  static sql::Driver& the = *keeping_sigpipe([] { return sql::mysql::get_driver_instance(); });
   // Without a destructor, so that even later calls, when the program ends, can read it.
   static thread_local bool is_announced = false;
   struct farewell {
@@ -58,46 +51,6 @@ sql::Driver& driver_in_this_thread() {
   }
   return the;
 }
-
-/// Keeps signals from this thread, but those that it causes by a fault. A handler would interrupt a read, which ends a
-/// call over TLS as if its time were over. OpenSSL may write to a socket that was shut down, which raises SIGPIPE, and
-/// would end the program.
-class without_signals {
- public:
-  without_signals() noexcept {
-    was_pending_ = is_pending();
-    pthread_sigmask(SIG_BLOCK, &those_of_others(), &before_);
-  }
-  without_signals(const without_signals&) = delete;
-  without_signals& operator=(const without_signals&) = delete;
-  ~without_signals() {
-    sigset_t pipe;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    const timespec at_once{};
-    if (!was_pending_ && is_pending()) sigtimedwait(&pipe, nullptr, &at_once);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  static bool is_pending() noexcept {
-    sigset_t pending;
-    sigpending(&pending);
-    return sigismember(&pending, SIGPIPE) == 1;
-  }
-  static const sigset_t& those_of_others() noexcept {
-    static const sigset_t all = [] {
-      sigset_t out;
-      sigfillset(&out);
-      for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&out, fault);
-      return out;
-    }();
-    return all;
-  }
-
-  sigset_t before_{};
-  bool was_pending_ = false;
-};
 
 /// An object of this is in every function that calls the connector.
 struct calling {
@@ -273,6 +226,7 @@ connector_connection::connector_connection(const mysql_address& to, std::chrono:
                                            std::chrono::seconds reading, const std::stop_token& given_up) {
   const calling about_to;
   const auto options = options_of(to, connecting, reading);
+  // The connector does not tell its socket.
   socket_ = open_and_find_socket({.is_local = !to.socket.empty(), .port = to.port}, host_of(to), [&] {
     implementation_.reset();
     if (given_up.stop_requested()) throw error{errc::cancelled, "stopped while connecting"};

@@ -11,7 +11,7 @@
 
 #include "driver/backend.hpp"
 #include "driver/mysql/address.hpp"
-#include "driver/mysql/connector_cpp.hpp"
+#include "driver/mysql/connector.hpp"
 #include "driver/mysql/values.hpp"
 #include "driver/net/guarded_connection.hpp"
 #include "driver/statement_cache.hpp"
