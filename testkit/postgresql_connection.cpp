@@ -95,25 +95,9 @@ class postgresql_statement final : public statement {
   }
 
  private:
-  // What one libpqxx does differently from another is here.
-#if PQXX_VERSION_MAJOR < 7
   pqxx::result rows(std::span<const char* const> values) {
-    const auto parameters = pqxx::prepare::make_dynamic_params(values.begin(), values.end());
-    return way_.run([&](auto& tx) { return tx.exec_prepared(name_, parameters); });
+    return way_.run([&](auto& tx) { return detail::execute_prepared(tx, name_, values); });
   }
-#else
-  pqxx::result rows(std::span<const char* const> values) {
-    pqxx::params parameters;
-    for (const char* each : values) {
-      if (each == nullptr) {
-        parameters.append();
-      } else {
-        parameters.append(pqxx::zview{each});
-      }
-    }
-    return way_.run([&](auto& tx) { return tx.exec(pqxx::prepped{name_}, parameters); });
-  }
-#endif
 
   way_to_server& way_;
   std::string name_;

@@ -26,7 +26,7 @@ class postgresql_caller : public caller {
     own_->abort();
     end();
   }
-  bool takes_several() const override { return PQXX_VERSION_MAJOR >= 7; }
+  bool takes_several() const override { return detail::libpqxx_takes_several; }
   std::string text(const std::string& sql) override { return tx_ == nullptr ? run_alone(sql) : run(*tx_, sql); }
 
   transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options,

@@ -4,7 +4,7 @@
 #ifndef ROWLOCK_BEFORE_CXX20
 
 /// \file
-/// Locks in transactions of your own, for libpqxx 6.4 to 8.
+/// Locks in transactions of your own, for libpqxx 6.4, and 7.7.1 to 8.
 ///
 /// It is compiled in your program, against your libpqxx. A program does not link if that libpqxx has another major or
 /// minor version than the one that the library was built with.
@@ -34,13 +34,6 @@ namespace rowlock::inline v1 {
 
 namespace detail {
 
-// Named after the libpqxx that the library was built with: a program that is built with another one does not link,
-// where it would crash.
-#define ROWLOCK_PQXX_TAG_OF(major, minor) rowlock_was_built_with_libpqxx_##major##_##minor
-#define ROWLOCK_PQXX_TAG(major, minor) ROWLOCK_PQXX_TAG_OF(major, minor)
-extern "C" ROWLOCK_EXPORT const char ROWLOCK_PQXX_TAG(PQXX_VERSION_MAJOR, PQXX_VERSION_MINOR);
-inline const char* libpqxx_of_library() noexcept { return &ROWLOCK_PQXX_TAG(PQXX_VERSION_MAJOR, PQXX_VERSION_MINOR); }
-
 /// Throws what libpqxx threw, as an `error`.
 ///
 /// `committing`: if the connection was lost, nobody can tell whether the transaction was committed.
@@ -60,8 +53,7 @@ class pqxx_transaction final : public caller_transaction {
 
   backend kind() const noexcept override { return backend::postgresql; }
   std::int64_t session() const override { return tx_.conn().backendpid(); }
-  // exec() of version 6 rolls the transaction back if a statement fails.
-  bool takes_several() const noexcept override { return PQXX_VERSION_MAJOR >= 7; }
+  bool takes_several() const noexcept override { return libpqxx_takes_several; }
   std::vector<row> execute(const std::string& sql, std::span<const value_in> arguments) override {
     std::vector<std::string> texts;
     texts.reserve(arguments.size());

@@ -44,7 +44,7 @@ class postgresql_database final : public database {
   }
   bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
-  bool needs_static_objects() const noexcept override { return libpqxx_needs_static_objects; }
+  bool needs_static_objects() const noexcept override { return detail::libpqxx_needs_static_objects; }
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
   foreign_news news() const noexcept override {
     return with_.transaction_pooling ? foreign_news::asked : foreign_news::told;

@@ -4,16 +4,18 @@
 
 #include <pqxx/except>
 
-#if PQXX_VERSION_MAJOR < 7
+#if ROWLOCK_PQXX_BEFORE(7, 0)
 #include <pqxx/connectionpolicy.hxx>
+#endif
+#if ROWLOCK_PQXX_BEFORE(7, 10)
 #include <pqxx/errorhandler>
 #endif
 
 namespace rowlock::inline v1::driver {
 
-#if PQXX_VERSION_MAJOR < 7
-
 namespace {
+
+#if ROWLOCK_PQXX_BEFORE(7, 0)
 
 /// Gives libpqxx a connection that exists already, once. If libpqxx wants to make another one, it gets none.
 class adopting : public pqxx::connectionpolicy {
@@ -52,10 +54,23 @@ class adopted_connection final : private adopting_base, public pqxx::connection_
   }
 };
 
+adopted_connection adopt(postgresql_handle connected) { return adopted_connection{std::move(connected)}; }
+
+#else
+
+using adopted_connection = pqxx::connection;
+
+adopted_connection adopt(postgresql_handle connected) {
+  return pqxx::connection::seize_raw_connection(connected.release());
+}
+
+#endif
+
+#if ROWLOCK_PQXX_BEFORE(7, 10)
+
 class notices final : public pqxx::errorhandler {
  public:
-  notices(pqxx::connection_base& of, std::function<void(const char*)> to)
-      : pqxx::errorhandler{of}, to_{std::move(to)} {}
+  notices(adopted_connection& of, std::function<void(const char*)> to) : pqxx::errorhandler{of}, to_{std::move(to)} {}
   bool operator()(const char message[]) noexcept override {  // NOLINT(modernize-avoid-c-arrays): libpqxx's
     to_(message);
     return false;
@@ -65,16 +80,27 @@ class notices final : public pqxx::errorhandler {
   std::function<void(const char*)> to_;
 };
 
+#else
+
+struct notices {
+  notices(adopted_connection& of, std::function<void(const char*)> to) {
+    of.set_notice_handler([to = std::move(to)](pqxx::zview message) { to(message.c_str()); });
+  }
+};
+
+#endif
+
 }  // namespace
 
 class libpqxx_connection::implementation {
  public:
   implementation(postgresql_handle connected, std::function<void(const char*)> notice)
-      : connection_{std::move(connected)}, notices_{connection_, std::move(notice)} {}
+      : connection_(adopt(std::move(connected))), notices_{connection_, std::move(notice)} {}
 
   void prepare(const std::string& name, const std::string& sql) { connection_.prepare(name, sql); }
   pqxx::result execute_prepared(const std::string& name, postgresql_values values) {
-    return pqxx::nontransaction{connection_}.exec_prepared(name, detail::as_parameters(values));
+    pqxx::nontransaction alone{connection_};
+    return detail::execute_prepared(alone, name, values);
   }
   pqxx::result execute(const std::string& sql, postgresql_values values) {
     pqxx::nontransaction alone{connection_};
@@ -84,33 +110,8 @@ class libpqxx_connection::implementation {
 
  private:
   adopted_connection connection_;
-  notices notices_;
+  [[no_unique_address]] notices notices_;
 };
-
-#else
-
-class libpqxx_connection::implementation {
- public:
-  implementation(postgresql_handle connected, std::function<void(const char*)> notice)
-      : connection_{pqxx::connection::seize_raw_connection(connected.release())} {
-    connection_.set_notice_handler([to = std::move(notice)](pqxx::zview message) { to(message.c_str()); });
-  }
-
-  void prepare(const std::string& name, const std::string& sql) { connection_.prepare(name, sql); }
-  pqxx::result execute_prepared(const std::string& name, postgresql_values values) {
-    return pqxx::nontransaction{connection_}.exec(pqxx::prepped{name}, detail::as_parameters(values));
-  }
-  pqxx::result execute(const std::string& sql, postgresql_values values) {
-    pqxx::nontransaction alone{connection_};
-    return detail::execute_with(alone, sql, values);
-  }
-  pqxx::result execute_script(const std::string& sql) { return pqxx::nontransaction{connection_}.exec(sql); }
-
- private:
-  pqxx::connection connection_;
-};
-
-#endif
 
 libpqxx_connection::libpqxx_connection(postgresql_handle connected, std::function<void(const char*)> notice)
     : raw_{connected.get()},

@@ -21,15 +21,11 @@ struct finish_postgresql {
 };
 using postgresql_handle = std::unique_ptr<PGconn, finish_postgresql>;
 
-/// Version 6.4 reads every answer with a table that it makes at the first answer and destroys when the program ends.
-inline constexpr bool libpqxx_needs_static_objects = PQXX_VERSION_MAJOR < 7;
-
 /// Arguments as a statement takes them.
 using detail::postgresql_values;
 
-/// A connection by libpqxx. Only this file knows how its versions differ (6.4, 7.10 and 8.0). Each call is one round
-/// trip and no transaction but its own; none reconnects. (6.4 never frees libpq's answer, 2 kB, if a connection breaks
-/// during a call.)
+/// A connection by libpqxx, made in the way of each of its versions. Each call is one round trip and no transaction but
+/// its own; none reconnects. (6.4 never frees libpq's answer, 2 kB, if a connection breaks during a call.)
 class libpqxx_connection {
  public:
   /// `notice` is called with the server's warnings, during a call.

@@ -5,6 +5,11 @@
 
 #include <pqxx/version>
 
+/// Differences between the versions of libpqxx (6.4, and 7.7.1 to 8.0), for the library and for its users' programs.
+/// (How connections are made is the library's own: driver/postgresql/libpqxx.cpp.)
+#define ROWLOCK_PQXX_BEFORE(major, minor) \
+  (PQXX_VERSION_MAJOR < (major) || (PQXX_VERSION_MAJOR == (major) && PQXX_VERSION_MINOR < (minor)))
+
 #include <exception>
 #include <span>
 #include <string>
@@ -13,12 +18,25 @@
 #include <pqxx/result>
 #include <pqxx/transaction_base>
 
-#if PQXX_VERSION_MAJOR < 7
+#if ROWLOCK_PQXX_BEFORE(7, 0)
 #include <pqxx/prepared_statement>
 #endif
 
-/// Differences between the versions of libpqxx (6.4 to 8.0), for the library and for its users' programs.
+#include <rowlock/export.hpp>
+
 namespace rowlock::inline v1::detail {
+
+// Named after the libpqxx that the library was built with: a program that is built with another one does not link,
+// where it would crash.
+#define ROWLOCK_PQXX_TAG_OF(major, minor) rowlock_was_built_with_libpqxx_##major##_##minor
+#define ROWLOCK_PQXX_TAG(major, minor) ROWLOCK_PQXX_TAG_OF(major, minor)
+extern "C" ROWLOCK_EXPORT const char ROWLOCK_PQXX_TAG(PQXX_VERSION_MAJOR, PQXX_VERSION_MINOR);
+inline const char* libpqxx_of_library() noexcept { return &ROWLOCK_PQXX_TAG(PQXX_VERSION_MAJOR, PQXX_VERSION_MINOR); }
+
+/// exec() of version 6 rolls the transaction back if a statement fails, so several cannot be sent together.
+inline constexpr bool libpqxx_takes_several = !ROWLOCK_PQXX_BEFORE(7, 0);
+/// Version 6.4 reads every answer with a table that it makes at the first answer and destroys when the program ends.
+inline constexpr bool libpqxx_needs_static_objects = ROWLOCK_PQXX_BEFORE(7, 0);
 
 template <class Exception>
 bool is_a(const std::exception& e) {
@@ -41,15 +59,10 @@ inline std::string sqlstate_of(const std::exception& e) {
 /// Text without NUL, or nullptr for NULL.
 using postgresql_values = std::span<const char* const>;
 
-#if PQXX_VERSION_MAJOR < 7
-
+#if ROWLOCK_PQXX_BEFORE(7, 0)
 inline auto as_parameters(postgresql_values values) {
   return pqxx::prepare::make_dynamic_params(values.begin(), values.end());
 }
-inline pqxx::result execute_with(pqxx::transaction_base& tx, const std::string& sql, postgresql_values values) {
-  return tx.exec_params(sql, as_parameters(values));
-}
-
 #else
 
 inline pqxx::params as_parameters(postgresql_values values) {
@@ -64,14 +77,22 @@ inline pqxx::params as_parameters(postgresql_values values) {
   }
   return out;
 }
-inline pqxx::result execute_with(pqxx::transaction_base& tx, const std::string& sql, postgresql_values values) {
-#if PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR < 10
-  return tx.exec_params(sql, as_parameters(values));
-#else
-  return tx.exec(sql, as_parameters(values));
 #endif
-}
 
+#if ROWLOCK_PQXX_BEFORE(7, 10)
+inline pqxx::result execute_with(pqxx::transaction_base& tx, const std::string& sql, postgresql_values values) {
+  return tx.exec_params(sql, as_parameters(values));
+}
+inline pqxx::result execute_prepared(pqxx::transaction_base& tx, const std::string& name, postgresql_values values) {
+  return tx.exec_prepared(name, as_parameters(values));
+}
+#else
+inline pqxx::result execute_with(pqxx::transaction_base& tx, const std::string& sql, postgresql_values values) {
+  return tx.exec(sql, as_parameters(values));
+}
+inline pqxx::result execute_prepared(pqxx::transaction_base& tx, const std::string& name, postgresql_values values) {
+  return tx.exec(pqxx::prepped{name}, as_parameters(values));
+}
 #endif
 
 }  // namespace rowlock::inline v1::detail
