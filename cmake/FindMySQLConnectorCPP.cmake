@@ -1,5 +1,6 @@
 # MySQL Connector/C++, its JDBC-style API, as the target MySQLConnectorCPP::jdbc. Debian's 1.1 has its headers in the
-# include folder itself, Oracle's 8 and 9 below jdbc/. Sets MySQLConnectorCPP_VERSION.
+# include folder itself, Oracle's 8 and 9 below jdbc/, beside mysql/jdbc.h, which includes them all. Sets
+# MySQLConnectorCPP_VERSION and MySQLConnectorCPP_INCLUDE_DIRS.
 
 set(hints "$ENV{MYSQL_CONNECTOR_CPP}" /usr/local/mysql-connector-c++ /opt/mysql-connector-c++)
 find_path(MySQLConnectorCPP_INCLUDE_DIR mysql_driver.h
@@ -27,6 +28,13 @@ if(MySQLConnectorCPP_VERSION VERSION_LESS 8)
     set(needed MySQLConnectorCPP_BOOST_INCLUDE_DIR)
 endif()
 
+# A program may write <cppconn/...>, <jdbc/cppconn/...> or <mysql/jdbc.h>.
+set(MySQLConnectorCPP_INCLUDE_DIRS "${MySQLConnectorCPP_INCLUDE_DIR}" ${MySQLConnectorCPP_BOOST_INCLUDE_DIR})
+if(MySQLConnectorCPP_INCLUDE_DIR MATCHES "^(.+)/jdbc$")
+    list(APPEND MySQLConnectorCPP_INCLUDE_DIRS "${CMAKE_MATCH_1}")
+endif()
+list(REMOVE_DUPLICATES MySQLConnectorCPP_INCLUDE_DIRS)
+
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(MySQLConnectorCPP
     REQUIRED_VARS MySQLConnectorCPP_LIBRARY MySQLConnectorCPP_INCLUDE_DIR ${needed}
@@ -36,5 +44,5 @@ if(MySQLConnectorCPP_FOUND AND NOT TARGET MySQLConnectorCPP::jdbc)
     add_library(MySQLConnectorCPP::jdbc UNKNOWN IMPORTED)
     set_target_properties(MySQLConnectorCPP::jdbc PROPERTIES
         IMPORTED_LOCATION "${MySQLConnectorCPP_LIBRARY}"
-        INTERFACE_INCLUDE_DIRECTORIES "${MySQLConnectorCPP_INCLUDE_DIR}")
+        INTERFACE_INCLUDE_DIRECTORIES "${MySQLConnectorCPP_INCLUDE_DIRS}")
 endif()

@@ -42,10 +42,11 @@ function(rowlock_find_libraries_from target folder)
     endif()
 endfunction()
 
-# rowlock_pkgconfig(<name> DESCRIPTION <sentence> [LIBS <flag>...] [REQUIRES <package>...])
+# rowlock_pkgconfig(<name> DESCRIPTION <sentence> [CFLAGS <flag>...] [LIBS <flag>...] [REQUIRES <package>...])
 function(rowlock_pkgconfig name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION" "LIBS;REQUIRES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION" "CFLAGS;LIBS;REQUIRES")
     rowlock_way(way_to_prefix "${ROWLOCK_PKGCONFIG_FOLDER}" "")
+    list(JOIN arg_CFLAGS " " cflags)
     list(JOIN arg_LIBS " " libs)
     list(JOIN arg_REQUIRES ", " requires)
     set(file "${PROJECT_BINARY_DIR}/generated/${name}.pc")
@@ -54,13 +55,18 @@ function(rowlock_pkgconfig name)
 endfunction()
 
 # rowlock_install_component(<component> DESCRIPTION <what it is>
-#     [NEEDS "<package> [<version>]"...] [REQUIRES <pkg-config package>...] [LIBS <flag>...])
+#     [NEEDS "<package> [<version>]"...] [REQUIRES <pkg-config package>...] [CFLAGS <flag>...] [LIBS <flag>...])
 #
 # NEEDS for find_package, REQUIRES and LIBS for pkg-config: what whoever links it must find too. A shared library keeps
-# that to itself.
+# that to itself. The driver, which is the first of NEEDS, has headers that a program may use beside either.
 function(rowlock_install_component component)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION" "NEEDS;REQUIRES;LIBS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "DESCRIPTION" "NEEDS;REQUIRES;CFLAGS;LIBS")
     set(library rowlock_${component})
+    get_target_property(driver ${library} ROWLOCK_DRIVER)
+    set(package_of_driver "")
+    if(driver)
+        string(REGEX MATCH "^[^ ]+" package_of_driver "${arg_NEEDS}")
+    endif()
     if(ROWLOCK_LIBRARIES_ARE_SHARED)
         set(arg_NEEDS "")
         set(arg_REQUIRES "")
@@ -96,6 +102,7 @@ function(rowlock_install_component component)
     endif()
     rowlock_pkgconfig(rowlock-${component}
         DESCRIPTION "${arg_DESCRIPTION}"
+        CFLAGS ${arg_CFLAGS}
         LIBS ${flags} ${arg_LIBS}
         REQUIRES ${arg_REQUIRES})
 endfunction()
@@ -118,6 +125,9 @@ if(ROWLOCK_WITH_SQLITE)
         DESCRIPTION "Named locks on SQLite"
         NEEDS "SQLite3 3.35"
         REQUIRES "sqlite3 >= 3.35")
+    install(FILES "${PROJECT_SOURCE_DIR}/cmake/SQLite3Target.cmake"
+        DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
+        COMPONENT development)
     list(APPEND components sqlite)
 endif()
 
@@ -134,10 +144,19 @@ if(ROWLOCK_WITH_POSTGRESQL)
 endif()
 
 if(ROWLOCK_WITH_MYSQL)
+    # The connector has no file for pkg-config.
+    find_package(MySQLConnectorCPP REQUIRED)
+    set(folders ${MySQLConnectorCPP_INCLUDE_DIRS})
+    list(REMOVE_ITEM folders ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+    list(TRANSFORM folders PREPEND -I OUTPUT_VARIABLE cflags)
+    cmake_path(GET MySQLConnectorCPP_LIBRARY PARENT_PATH folders)
+    list(REMOVE_ITEM folders ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
+    list(TRANSFORM folders PREPEND -L OUTPUT_VARIABLE libs)
     rowlock_install_component(mysql
         DESCRIPTION "Named locks on MySQL and MariaDB"
         NEEDS "MySQLConnectorCPP 1.1"
-        LIBS -lmysqlcppconn)
+        CFLAGS ${cflags}
+        LIBS ${libs} -lmysqlcppconn)
     install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindMySQLConnectorCPP.cmake"
         DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
         COMPONENT development)

@@ -54,6 +54,17 @@ function(rowlock_component component)
     endif()
 endfunction()
 
+# rowlock_driver(<component> <target>): its driver, whose headers the component's own for callers' transactions includes.
+function(rowlock_driver component driver)
+    set(library rowlock_${component})
+    target_link_libraries(${library} PRIVATE ${driver})
+    get_target_property(headers ${driver} INTERFACE_INCLUDE_DIRECTORIES)
+    if(headers)
+        target_include_directories(${library} SYSTEM INTERFACE "$<BUILD_INTERFACE:${headers}>")
+    endif()
+    set_target_properties(${library} PROPERTIES ROWLOCK_DRIVER ${driver})
+endfunction()
+
 # rowlock_backend(<component>): makes a program that links it keep its entry in the table of compiled-in backends
 # (src/driver/backends.cpp.in).
 #

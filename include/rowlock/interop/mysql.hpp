@@ -5,12 +5,17 @@
 
 /// \file
 /// Locks in transactions of your own, for MySQL Connector/C++ (its JDBC-style API, 1.1 to 9).
+///
+/// A program does not link if its connector has another major or minor version than the one that the library was built
+/// with.
 #if __has_include(<mysql/jdbc.h>)
 #include <mysql/jdbc.h>
 #elif __has_include(<jdbc/cppconn/connection.h>)
 #include <jdbc/cppconn/connection.h>
+#include <jdbc/cppconn/version_info.h>
 #else
 #include <cppconn/connection.h>
+#include <cppconn/version_info.h>
 #endif
 
 #include <chrono>
@@ -27,7 +32,15 @@
 
 namespace rowlock::inline v1 {
 
+// Named after the connector that the library was built with: the classes of another one have other virtual functions,
+// so a program that is built with that one would call the wrong ones.
+#define ROWLOCK_CONNECTOR_TAG_OF(major, minor) built_with_mysql_connector_cpp_##major##_##minor
+#define ROWLOCK_CONNECTOR_TAG_AS(major, minor) ROWLOCK_CONNECTOR_TAG_OF(major, minor)
+#define ROWLOCK_CONNECTOR_TAG ROWLOCK_CONNECTOR_TAG_AS(MYCPPCONN_DM_MAJOR_VERSION, MYCPPCONN_DM_MINOR_VERSION)
+
 namespace detail {
+
+inline namespace ROWLOCK_CONNECTOR_TAG {
 
 ROWLOCK_EXPORT std::optional<transaction_lock> lock_in(sql::Connection& tx, client& locks, const lock_name& name,
                                                        std::optional<duration> wait, const lock_in_options& options,
@@ -52,6 +65,10 @@ class ROWLOCK_EXPORT mysql_attempt {
   struct state;
   std::unique_ptr<state> state_;
 };
+
+ROWLOCK_EXPORT void confirm(sql::Connection& tx, const held_lock& held);
+
+}  // namespace ROWLOCK_CONNECTOR_TAG
 
 }  // namespace detail
 
@@ -134,7 +151,7 @@ template <class Rep, class Period>
 /// - errc::wrong_transaction_state: see lock_in()
 /// - errc::stale_snapshot, and the transaction must be begun again: it read data before the lock was granted
 /// - errc::serialization_failure, errc::deadlock, and the transaction must be begun again
-ROWLOCK_EXPORT void confirm(sql::Connection& tx, const held_lock& held);
+inline void confirm(sql::Connection& tx, const held_lock& held) { detail::confirm(tx, held); }
 /// Confirms the lock that the calling thread holds through the mutex; see the other confirm().
 inline void confirm(sql::Connection& tx, const mutex& m) { confirm(tx, m.held()); }
 

@@ -33,6 +33,8 @@ class connector_cpp_caller final : public mysql_caller {
 
 namespace detail {
 
+inline namespace ROWLOCK_CONNECTOR_TAG {
+
 std::optional<transaction_lock> lock_in(sql::Connection& tx, client& locks, const lock_name& name,
                                         std::optional<duration> wait, const lock_in_options& options,
                                         const std::stop_token& stop) {
@@ -59,11 +61,13 @@ bool mysql_attempt::is_conflict(const std::exception& e) noexcept {
   return found != nullptr && driver::is_conflict_of_transactions(found->getErrorCode());
 }
 
-}  // namespace detail
-
 void confirm(sql::Connection& tx, const held_lock& held) {
   driver::connector_cpp_caller bridge{tx};
-  detail::confirm(bridge, held);
+  confirm(bridge, held);
 }
+
+}  // namespace ROWLOCK_CONNECTOR_TAG
+
+}  // namespace detail
 
 }  // namespace rowlock::inline v1

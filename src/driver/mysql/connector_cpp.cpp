@@ -87,12 +87,16 @@ std::string host_of(const mysql_address& to) {
 }
 
 #if MYCPPCONN_DM_MAJOR_VERSION < 8
+// A new connection would not have what the session has set. Later versions make none by themselves, and warn on stderr
+// about the option.
+void refuse_reconnection(sql::ConnectOptionsMap& options) { options["OPT_RECONNECT"] = false; }
 // Version 1.1 ignores the option for the mode of encryption, and fails only if one of these options is given.
 void ask_for_encryption(sql::ConnectOptionsMap& options, const mysql_address& to) {
   if (to.must_be_encrypted()) options["sslEnforce"] = true;
   if (to.tls >= encryption::verify_ca) options["sslVerify"] = true;
 }
 #else
+void refuse_reconnection(sql::ConnectOptionsMap& /*options*/) {}
 void ask_for_encryption(sql::ConnectOptionsMap& options, const mysql_address& to) {
   constexpr sql::ssl_mode modes[] = {sql::SSL_MODE_DISABLED, sql::SSL_MODE_PREFERRED, sql::SSL_MODE_REQUIRED,
                                      sql::SSL_MODE_VERIFY_CA, sql::SSL_MODE_VERIFY_IDENTITY};
@@ -117,8 +121,7 @@ sql::ConnectOptionsMap options_of(const mysql_address& to, std::chrono::seconds 
   out["OPT_READ_TIMEOUT"] = static_cast<int>(reading.count());
   out["OPT_WRITE_TIMEOUT"] = static_cast<int>(reading.count());
   out["CLIENT_MULTI_STATEMENTS"] = true;
-  // A new connection would not have what the session has set.
-  out["OPT_RECONNECT"] = false;
+  refuse_reconnection(out);
   set("sslCA", to.ca);
   set("sslCAPath", to.ca_folder);
   set("sslCert", to.certificate);
