@@ -144,20 +144,26 @@ if(ROWLOCK_WITH_POSTGRESQL)
 endif()
 
 if(ROWLOCK_WITH_MYSQL)
-    # The connector has no file for pkg-config.
-    find_package(MySQLConnectorCPP REQUIRED)
-    set(folders ${MySQLConnectorCPP_INCLUDE_DIRS})
-    list(REMOVE_ITEM folders ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
-    list(TRANSFORM folders PREPEND -I OUTPUT_VARIABLE cflags)
-    cmake_path(GET MySQLConnectorCPP_LIBRARY PARENT_PATH folders)
-    list(REMOVE_ITEM folders ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
-    list(TRANSFORM folders PREPEND -L OUTPUT_VARIABLE libs)
+    find_package(${ROWLOCK_MYSQL_PACKAGE} REQUIRED)
+    if(ROWLOCK_MYSQL_DRIVER STREQUAL "mariadb-c")
+        set(flags REQUIRES libmariadb)
+    else()
+        # This connector has no file for pkg-config.
+        set(folders ${MySQLConnectorCPP_INCLUDE_DIRS})
+        list(REMOVE_ITEM folders ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+        list(TRANSFORM folders PREPEND -I OUTPUT_VARIABLE cflags)
+        cmake_path(GET MySQLConnectorCPP_LIBRARY PARENT_PATH folders)
+        list(REMOVE_ITEM folders ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES})
+        list(TRANSFORM folders PREPEND -L OUTPUT_VARIABLE libs)
+        set(flags CFLAGS ${cflags} LIBS ${libs} -lmysqlcppconn)
+    endif()
+    list(JOIN ROWLOCK_MYSQL_PACKAGE " " package)
     rowlock_install_component(mysql
         DESCRIPTION "Named locks on MySQL and MariaDB"
-        NEEDS "MySQLConnectorCPP 1.1"
-        CFLAGS ${cflags}
-        LIBS ${libs} -lmysqlcppconn)
-    install(FILES "${PROJECT_SOURCE_DIR}/cmake/FindMySQLConnectorCPP.cmake"
+        NEEDS "${package}"
+        ${flags})
+    list(GET ROWLOCK_MYSQL_PACKAGE 0 package)
+    install(FILES "${PROJECT_SOURCE_DIR}/cmake/Find${package}.cmake"
         DESTINATION "${ROWLOCK_CMAKE_FOLDER}"
         COMPONENT development)
     list(APPEND components mysql)

@@ -3,6 +3,9 @@
 option(ROWLOCK_WITH_SQLITE "Build the SQLite backend" ON)
 option(ROWLOCK_WITH_POSTGRESQL "Build the PostgreSQL backend" ON)
 option(ROWLOCK_WITH_MYSQL "Build the MySQL and MariaDB backend" ON)
+set(ROWLOCK_MYSQL_DRIVER "connector-cpp" CACHE STRING
+    "What that backend connects with: connector-cpp (MySQL Connector/C++) or mariadb-c (MariaDB Connector/C)")
+set_property(CACHE ROWLOCK_MYSQL_DRIVER PROPERTY STRINGS connector-cpp mariadb-c)
 
 option(ROWLOCK_WERROR "Treat warnings in our own sources as errors" OFF)
 option(ROWLOCK_UNITY "Compile our programs and tests several sources at a time, which takes a third of the time" OFF)
@@ -18,6 +21,18 @@ option(ROWLOCK_INSTALL "Have install rules and packages" ${PROJECT_IS_TOP_LEVEL}
 if(NOT ROWLOCK_WITH_SQLITE AND NOT ROWLOCK_WITH_POSTGRESQL AND NOT ROWLOCK_WITH_MYSQL)
     message(FATAL_ERROR "Every backend is switched off, so there is no database that a lock could live in. "
                         "Configure with -DROWLOCK_WITH_SQLITE=ON, -DROWLOCK_WITH_POSTGRESQL=ON or -DROWLOCK_WITH_MYSQL=ON.")
+endif()
+
+if(ROWLOCK_MYSQL_DRIVER STREQUAL "connector-cpp")
+    set(ROWLOCK_MYSQL_PACKAGE MySQLConnectorCPP 1.1)
+    set(ROWLOCK_MYSQL_LIBRARY MySQLConnectorCPP::jdbc)
+    set(ROWLOCK_MYSQL_DEBIAN_PACKAGE libmysqlcppconn-dev)
+elseif(ROWLOCK_MYSQL_DRIVER STREQUAL "mariadb-c")
+    set(ROWLOCK_MYSQL_PACKAGE MariaDBConnectorC 3.3)
+    set(ROWLOCK_MYSQL_LIBRARY MariaDBConnectorC::mariadb)
+    set(ROWLOCK_MYSQL_DEBIAN_PACKAGE libmariadb-dev)
+else()
+    message(FATAL_ERROR "ROWLOCK_MYSQL_DRIVER is \"${ROWLOCK_MYSQL_DRIVER}\". Configure with connector-cpp or mariadb-c.")
 endif()
 
 if(ROWLOCK_BUILD_FUZZ)

@@ -87,7 +87,7 @@ if(ROWLOCK_WITH_POSTGRESQL)
     list(APPEND needs libpqxx-dev libpq-dev)
 endif()
 if(ROWLOCK_WITH_MYSQL)
-    list(APPEND needs libmysqlcppconn-dev)
+    list(APPEND needs ${ROWLOCK_MYSQL_DEBIAN_PACKAGE})
 endif()
 list(JOIN needs ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
 

@@ -140,6 +140,7 @@ TEST(mysql_errors, say_what_now) {
         expected{1135, errc::connection_failed, true, true},
         expected{1180, errc::connection_failed, true, true},
         expected{2013, errc::connection_failed, true, true},
+        expected{5013, errc::connection_failed, true, true},
         expected{1927, errc::connection_failed, true, true},
         expected{1021, errc::database_error, false, false, "; free some space on the disk of the server"},
         expected{1114, errc::database_error, false, false, "; free some space on the disk of the server"},
@@ -237,8 +238,23 @@ TEST_F(mysql_session_test, sends_every_text_as_it_is) {
     EXPECT_EQ(word(*on, "SELECT HEX(?1)", {std::string_view{text}}),
               word(*on, "SELECT HEX(CAST(?1 AS BINARY))", {std::string_view{text}}));
   for (const auto& text : hostile) EXPECT_EQ(word(*on, "SELECT ?1", {std::string_view{text}}), text);
+  EXPECT_EQ(word(*on, "SELECT ?1", {std::string_view{}}), "");
+  EXPECT_EQ(number(*on, "SELECT ?1 IS NULL", {std::string_view{}}), 0);
   EXPECT_EQ(number(*on, "SELECT ?1 IS NULL", {}), 1);
   EXPECT_EQ(number(*on, "SELECT CAST(?1 AS SIGNED)", {INT64_MIN}), INT64_MIN);
+}
+
+// The server has sent a row by then, and a statement that writes is undone.
+TEST_F(mysql_session_test, answers_no_row_of_a_statement_that_fails) {
+  driver::connector_connection on{server(), 10s, 10s, {}};
+  const std::string sql = "SELECT 9223372036854775807 + n FROM (SELECT 0 AS n UNION ALL SELECT 1) two";
+  std::vector<driver::row> rows;
+  EXPECT_ANY_THROW(on.prepare(sql)->execute({}, rows));
+  EXPECT_ANY_THROW(on.execute_with_types(sql, rows));
+  EXPECT_ANY_THROW(on.execute(sql, rows));
+  EXPECT_EQ(rows.size(), 0U);
+  on.execute("SELECT 1", rows);
+  EXPECT_EQ(rows.size(), 1U);
 }
 
 TEST_F(mysql_session_test, sends_a_batch_as_a_table) {

@@ -5,6 +5,7 @@
 #   version       rowlock's
 #   components    core and the databases that were built, with spaces between them
 #   is_shared     ON or OFF
+#   mysql_package what Debian names the connector of the backend for MySQL
 #   has_command   1 where the command was built
 
 set -euo pipefail

@@ -4,7 +4,7 @@
 # link.
 source "${BASH_SOURCE[0]%/*}/common.sh"
 
-[[ " $components " == *" mysql "* ]] || exit 77
+[[ " $components " == *" mysql "* && $mysql_package == libmysqlcppconn-dev ]] || exit 77
 
 setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 

@@ -29,7 +29,7 @@ check_names() {
 check_dependencies() {
     depends_on librowlock-dev libsqlite3-dev
     [[ " $components " != *" postgresql "* ]] || depends_on librowlock-dev libpqxx-dev
-    [[ " $components " != *" mysql "* ]] || depends_on librowlock-dev libmysqlcppconn-dev
+    [[ " $components " != *" mysql "* ]] || depends_on librowlock-dev "$mysql_package"
     if [[ $is_shared == ON ]]; then
         depends_on "$runtime" 'libsqlite3-0 .*'
         depends_on librowlock-dev "$runtime \\(= $version\\)"

@@ -43,6 +43,15 @@ check_libpqxx_of_program() {
         fail "It was not said that the program is for another libpqxx: $(<"$scratch/log")"
 }
 
+# A program locks on a connection of its own.
+check_mariadb_c_program() {
+    [[ " $components " == *" mysql "* && $mysql_package == libmariadb-dev ]] || return 0
+    local flags
+    flags=$(pkg-config --cflags --libs rowlock-mysql libmariadb)
+    # shellcheck disable=SC2086
+    quietly "$CXX" -std=c++20 "$here/locking_on_mariadb_c.cpp" $flags -o "$scratch/program"
+}
+
 prefix=$scratch/moved
 quietly "$cmake" --install "$build" --prefix "$scratch/installed"
 mv "$scratch/installed" "$prefix"
@@ -58,6 +67,7 @@ check_pkg_config "$prefix" rowlock-sqlite
 check_pkg_config "$prefix" rowlock
 check_servers "$prefix"
 check_libpqxx_of_program
+check_mariadb_c_program
 check_command "$prefix"
 check_manual "$prefix"
 check_guides "$prefix"

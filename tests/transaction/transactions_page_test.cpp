@@ -15,10 +15,14 @@
 #include "support/databases.hpp"
 #include "support/recorder.hpp"
 
-#ifdef ROWLOCK_WITH_MYSQL
+#ifdef ROWLOCK_BY_CONNECTOR_CPP
 #include <mysql_driver.h>
 
 #include "docs_transactions_mysql.inc"
+#include "support/mysql_database.hpp"
+#endif
+#ifdef ROWLOCK_BY_MARIADB_C
+#include "docs_transactions_mariadb_c.inc"
 #include "support/mysql_database.hpp"
 #endif
 #ifdef ROWLOCK_WITH_POSTGRESQL
@@ -50,7 +54,7 @@ class shop {
   virtual bool buy(client& locks, int user) = 0;
 };
 
-#ifdef ROWLOCK_WITH_MYSQL
+#ifdef ROWLOCK_BY_CONNECTOR_CPP
 class mysql_shop final : public shop {
  public:
   explicit mysql_shop(database& at) : connection_{connect(dynamic_cast<mysql_database&>(at).address())} {}
@@ -93,6 +97,38 @@ class mysql_shop final : public shop {
   }
 
   std::unique_ptr<sql::Connection> connection_;
+};
+#endif
+
+#ifdef ROWLOCK_BY_MARIADB_C
+class mysql_shop final : public shop {
+ public:
+  explicit mysql_shop(database& at) : connection_{mysql_init(nullptr), mysql_close} {
+    const auto to = dynamic_cast<mysql_database&>(at).address();
+    const auto protocol = MYSQL_PROTOCOL_TCP;
+    mysql_options(connection_.get(), MYSQL_OPT_PROTOCOL, &protocol);
+    if (mysql_real_connect(connection_.get(), to.host.c_str(), to.user.c_str(), to.password.c_str(),
+                           to.database.c_str(), to.port.value_or(3306), nullptr, 0) == nullptr)
+      throw std::runtime_error{mysql_error(connection_.get())};
+  }
+
+  void run(const std::string& sql) override { static_cast<void>(query(connection_.get(), sql)); }
+  int number(const std::string& sql) override {
+    const auto found = query(connection_.get(), sql);
+    auto* const row = mysql_fetch_row(found.get());
+    return row != nullptr ? std::stoi(row[0]) : -1;
+  }
+  bool buy(client& locks, int user) override {
+    try {
+      return ::buy(connection_.get(), locks, user);
+    } catch (...) {
+      mysql_rollback(connection_.get());  // as the page says
+      throw;
+    }
+  }
+
+ private:
+  std::unique_ptr<MYSQL, void (*)(MYSQL*)> connection_;
 };
 #endif
 

@@ -62,7 +62,8 @@ class connector_connection::statement {
   statement(const statement&) = delete;
   statement& operator=(const statement&) = delete;
 
-  /// Integers become numbers, all else is text. Answers how many rows were changed if the statement gives no rows.
+  /// Integers become numbers, all else is text. Answers how many rows were changed if the statement gives no rows. If
+  /// the server fails, no row is added, although it may have sent some.
   virtual std::uint64_t execute(std::span<const argument* const> values, std::vector<row>& to) = 0;
 
  protected:

@@ -21,7 +21,7 @@ inline constexpr int out_of_range = 1690;
 
 /// How a call failed, as the server or the connector reports it.
 struct mysql_failure {
-  int code = 0;  ///< the server's, from 1000 on, or the connector's, from 2000 to 2999
+  int code = 0;  ///< the server's, from 1000 on, or the connector's, from 2000 to 2999 or 5000 to 5999
   std::string sqlstate{};
   std::string message{};
   bool connection_lost = false;
