@@ -204,6 +204,29 @@ TEST_F(waking, that_is_forbidden_leaves_the_beat) {
   EXPECT_LE(shortest(refresh_beat + 500ms, measure), refresh_beat + 500ms);
 }
 
+// As if all rings were lost. By then waiters try by themselves less often than the beat.
+TEST_F(waking, that_could_be_relied_on_before_there_was_a_ticket_leaves_the_beat) {
+  constexpr std::size_t names = 20;
+  const auto name = [](std::size_t i) { return "orders/" + std::to_string(i); };
+  auto first = connect();
+  auto second = connect({.connections = 2 * names});
+  std::vector<held_lock> held;
+  for (std::size_t i = 0; i < names; ++i) held.push_back(first.acquire(name(i), {.lease = long_lease}));
+  auto no_ticket_yet = db().transaction("LOCK TABLES rowlock_waiter WRITE");
+  std::vector<std::unique_ptr<background<held_lock>>> all;
+  for (std::size_t i = 0; i < names; ++i)
+    all.push_back(std::make_unique<background<held_lock>>(
+        [&, i](std::stop_token stop) { return second.acquire(name(i), {}, std::move(stop)); }));
+  ASSERT_TRUE(is_asleep());
+  no_ticket_yet.reset();
+  for (std::size_t i = 0; i < names; ++i) ASSERT_TRUE(is_waited_for(name(i)));
+  let_pass(4 * refresh_beat);
+  for (std::size_t i = 0; i < names; ++i) db().vacate(name(i));
+  const stopwatch watch;
+  for (auto& each : all) each->get().release();
+  EXPECT_LT(watch.elapsed(), refresh_beat + slack);
+}
+
 // Somebody else than a client may have written the ticket.
 TEST_F(waking, is_not_tried_for_owners_that_no_client_can_have) {
   auto first = connect();

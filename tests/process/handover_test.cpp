@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -87,6 +88,51 @@ class latencies {
   std::vector<std::int64_t> all_;
 };
 
+/// How long the machine, its disk and the server take for a lock that no one else wants, over and over.
+class pace {
+ public:
+  explicit pace(const std::string& url)
+      : locks_{client::connect(url, {.observer = silent()})}, thread_{[this](const std::stop_token& enough) {
+          while (!enough.stop_requested()) measure();
+        }} {}
+
+  /// The longest of those that were under way since then, in microseconds.
+  std::int64_t longest_since(std::int64_t then) {
+    const std::lock_guard alone{mutex_};
+    std::erase_if(all_, [&](const stay& each) { return each.end < then; });
+    auto out = shared_clock() - begun_;
+    for (const auto& each : all_) out = std::max(out, each.end - each.begin);
+    return out;
+  }
+
+ private:
+  struct stay {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+
+  void measure() try {
+    {
+      const std::lock_guard alone{mutex_};
+      begun_ = shared_clock();
+    }
+    locks_.acquire("pace").release();
+    {
+      const std::lock_guard alone{mutex_};
+      all_.push_back({.begin = begun_, .end = shared_clock()});
+      begun_ = all_.back().end;
+    }
+    std::this_thread::sleep_for(10ms);
+  } catch (const error&) {  // it took so long
+  }
+
+  client locks_;
+  std::mutex mutex_;
+  std::int64_t begun_ = shared_clock();
+  std::vector<stay> all_;
+  std::jthread thread_;
+};
+
 class handover : public on_each_database {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(handover);
 
@@ -116,13 +162,18 @@ TEST_P(handover, to_a_waiter_in_another_process_is_prompt) {
   EXPECT_LT(waited.percentile(100), 5'000'000) << "the longest of them";
 }
 
-// Who polls looks the more rarely the longer it waits: after that time four times a second at most.
+// Waiters that poll look less often the longer they wait: after that time four times a second at most. A hand-over is
+// about ten steps of threads, servers and disks, one after the other. The pace is at least five, so the machine's part
+// of a hand-over is about twice what that took meanwhile. What is left tells how the waiter learned of the release.
+// MySQL may not hear a hint, which is made up for by looks 20, 100, 260 and 580 ms after the listener began to sleep;
+// without them it takes seconds.
 TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
   auto locks = client::connect(db().url(), {.observer = silent()});
   locks.migrate();
+  pace machine{db().url()};
   latencies unfair;
   latencies fifo;
-  std::chrono::steady_clock::duration longest_release{};
+  latencies besides;
   for (int round = 0; round < many(10, 1); ++round) {
     std::vector<held_lock> held;
     for (int i = 0; i < sleepers; ++i) held.push_back(locks.acquire(name_of_sleeper(i)));
@@ -134,25 +185,18 @@ TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
     }));
     for (int i = 0; i < sleepers; ++i) {
       const auto released = shared_clock();
-      const stopwatch watch;
       held[static_cast<std::size_t>(i)].release();
-      longest_release = std::max(longest_release, watch.elapsed());
       const auto took = std::stoll(process.read_line()) - released;
       (fairness_of_sleeper(i) == fairness::fifo ? fifo : unfair).add(took);
+      besides.add(std::max<std::int64_t>(took - 2 * machine.longest_since(released), 0));
     }
     EXPECT_EQ(process.wait(), 0);
   }
   unfair.record("unfair_");
   fifo.record("fifo_");
-  // Of a hand-over, the release alone is the disk's and the server's time.
-  const auto releasing = std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(longest_release).count());
-  testing::Test::RecordProperty("longest_release_us", releasing);
-  // A hint that was lost is made up for by looks at growing distances, which are 2.5 s in all.
-  for (const auto* each : {&unfair, &fifo}) {
-    EXPECT_LT(each->percentile(50), 50'000 * slowness);
-    EXPECT_LT(each->percentile(90), 500'000 * slowness) << "the longest release took " << releasing << " us";
-    EXPECT_LT(each->percentile(99), 3'000'000 * slowness) << "the longest release took " << releasing << " us";
-  }
+  besides.record("besides_");
+  EXPECT_LT(besides.percentile(50), 50'000 * slowness);
+  EXPECT_LT(besides.percentile(100), 1'000'000 * slowness);
 }
 
 TEST_P(handover, goes_through_a_row_of_processes) {

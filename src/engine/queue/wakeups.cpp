@@ -49,7 +49,7 @@ class poll_wakeups final : public queue_poller {
   /// While another source is live, this one need not look, but for what look_at() says.
   void pause_while(bool another_is_live) {
     is_paused_ = another_is_live;
-    if (!another_is_live) look_sooner();
+    nudge();  // it sleeps until the look that was next before, which without a ticket is never
   }
   bool tells(bool /*is_marked*/) const noexcept override { return is_live() && !is_paused_; }
   /// Looks at that time, and from then on now and then.
