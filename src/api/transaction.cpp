@@ -26,6 +26,20 @@ void confirm(caller_transaction& tx, const held_lock& held) {
 }
 
 struct optimism::state {
+  state(std::shared_ptr<engine::client_core> by, const lock_name& what, const retry_options& how)
+      : client{std::move(by)},
+        name{what},
+        options{how},
+        deadline{base::later(base::now(), how.within.value_or(duration::max()))} {
+    client->transactions.begin_optimistically(name);
+  }
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+  ~state() {
+    give_back();
+    client->transactions.end_optimistically(name);
+  }
+
   std::shared_ptr<engine::client_core> client;
   lock_name name;
   retry_options options;
@@ -51,14 +65,10 @@ optimism::optimism(client& locks, const lock_name& name, const retry_options& op
   core::check(options);
   auto client = inside::of(locks);
   client->transactions.refuse_own(name, holder::this_thread());
-  const auto deadline = base::later(base::now(), options.within.value_or(duration::max()));
-  state_ = std::make_unique<state>(
-      state{.client = std::move(client), .name = name, .options = options, .deadline = deadline});
+  state_ = std::make_unique<state>(std::move(client), name, options);
 }
 
-optimism::~optimism() {
-  if (state_) state_->give_back();
-}
+optimism::~optimism() = default;
 
 attempt optimism::current() const noexcept { return state_->run; }
 

@@ -259,6 +259,53 @@ TEST_P(optimistically, would_wait_in_vain_for_the_thread_itself) {
   expect_nothing_open();
 }
 
+TEST_P(optimistically, refuses_a_body_that_acquires_the_same_name) {
+  const auto other = open();
+  const std::vector<std::function<void()>> ways{
+      [&] { static_cast<void>(locks().acquire("orders/42")); },
+      [&] { static_cast<void>(locks().try_acquire("orders/42")); },
+      [&] { static_cast<void>(locks().acquire("orders/42", {.as = holder::named("a job")})); },
+      [&] { static_cast<void>(locks().acquire_shared("orders/42")); },
+      [&] {
+        static_cast<void>(locks().acquire_all({"orders/41", "orders/42"}));
+      },
+      [&] {
+        static_cast<void>(locks().acquire_any({"orders/42", "orders/41"}));
+      },
+      [&] {
+        mutex{locks(), "orders/42"}.lock();
+      },
+      [&] { tx().lock_in(locks(), "orders/42"); },
+      [&] { other->optimistically_without_result(locks(), "orders/42", [] { FAIL() << "it is run"; }); }};
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    int runs = 0;
+    EXPECT_TRUE(throws(errc::would_deadlock,
+                       [&] {
+                         tx().optimistically_without_result(locks(), "orders/42", [&] {
+                           ++runs;
+                           tx().statement(write_own);
+                           ways[way]();
+                         });
+                       }))
+        << "way " << way;
+    EXPECT_EQ(runs, 1) << "way " << way;
+  }
+  EXPECT_EQ(value(), 0);
+  expect_nothing_open();
+  EXPECT_NO_THROW(locks().acquire("orders/42").release()) << "it is over";
+}
+
+// The fourth attempt is made under a lease of the client.
+TEST_P(optimistically_on_servers, refuses_a_body_that_acquires_the_same_name_at_last) {
+  EXPECT_TRUE(throws(errc::would_deadlock, [&] {
+    tx().optimistically_without_result(locks(), "orders/42", [&, runs = 0]() mutable {
+      if (++runs <= 3) return disturb();
+      static_cast<void>(locks().acquire("orders/42"));
+    });
+  }));
+  expect_nothing_open();
+}
+
 TEST_P(optimistically_not_on_postgresql, needs_a_connection_without_a_transaction) {
   if (is_on("mysql") && tx().text("SELECT VERSION()").find("MariaDB") == std::string::npos)
     GTEST_SKIP() << "MySQL does not tell";

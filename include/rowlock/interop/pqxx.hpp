@@ -224,7 +224,7 @@ void confirm(pqxx::nontransaction&, const mutex&) = delete;
 ///
 /// Throws:
 /// - errc::contention: gave up, as retry_options say
-/// - errc::would_deadlock: the calling thread has the lock through the client
+/// - errc::would_deadlock: the calling thread has the lock through the client, or the body acquires it there
 /// - errc::wrong_transaction_state: see lock_in()
 /// - errc::outcome_unknown: the connection was lost during the commit
 /// - what the body throws, after a rollback, unless it reports a conflict

@@ -130,7 +130,7 @@ inline void confirm(sqlite3* tx, const mutex& m) { confirm(tx, m.held()); }
 ///
 /// Throws:
 /// - errc::contention: gave up, as retry_options say
-/// - errc::would_deadlock: the calling thread has the lock through the client
+/// - errc::would_deadlock: the calling thread has the lock through the client, or the body acquires it there
 /// - errc::wrong_transaction_state: a transaction is open already
 /// - what the body throws, after a rollback, unless it reports a conflict
 /// - what the database reports

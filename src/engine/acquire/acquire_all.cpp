@@ -39,6 +39,7 @@ std::vector<lease_ptr> acquirer::acquire_all(std::span<const lock_name> names, c
     throw error{
         errc::unsupported,
         "several names are had together by leases; use unique_index or version_cas, or lock_in in one transaction"};
+  for (const auto& name : names) locks_.optimists().refuse(name);
   using enum counters::outcome;
   wanted_set set{.names = sorted(names), .again = by};
   counted_call call{db_.events().numbers(), options.strategy};

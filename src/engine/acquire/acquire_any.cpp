@@ -30,6 +30,7 @@ lease_ptr acquirer::acquire_any(std::span<const lock_name> names, const lock_opt
   if (db_.is_foreign()) db_.check_usable();
   if (names.empty()) throw error{errc::invalid_option, "there is no name to choose from; give at least one"};
   core::check(options);
+  for (const auto& name : names) locks_.optimists().refuse(name);
   const gateway::call under_way{db_};
   counted_call call{db_.events().numbers(), options.strategy};
   const auto deadline = base::later(base::now(), std::max(wait, duration::zero()));

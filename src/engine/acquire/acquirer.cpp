@@ -21,6 +21,7 @@ namespace rowlock::inline v1::engine {
 lease_ptr acquirer::acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by,
                             duration wait, const std::stop_token& stop, core::sharing share) {
   if (db_.is_foreign()) db_.check_usable();
+  locks_.optimists().refuse(name);
   counted_call call{db_.events().numbers(), options.strategy};
   auto lease = acquire({.name = name,
                         .options = options,

@@ -14,6 +14,7 @@
 #include "engine/lease/handover.hpp"
 #include "engine/lease/lease_state.hpp"
 #include "engine/lease/lock_registry.hpp"
+#include "engine/lease/optimistic_runs.hpp"
 #include "engine/lease/reconciler.hpp"
 #include "engine/lease/reentry_turns.hpp"
 #include "engine/lease/renewer.hpp"
@@ -38,6 +39,7 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   bool was_given_up(std::string_view acquisition) { return who_.made(acquisition) && !registry_.find(acquisition); }
   handover& handing_over() noexcept { return handover_; }
   reentry_turns& turns() noexcept { return turns_; }
+  optimistic_runs& optimists() noexcept { return optimists_; }
   /// Before a lock is asked for that is held by a transaction. Throws if there is no thread to be had.
   void prepare_transactions() { heartbeat_.start(); }
 
@@ -127,6 +129,7 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   renewer renewer_;
   reconciler reconciler_;
   reentry_turns turns_;
+  optimistic_runs optimists_;
   transaction_heartbeat heartbeat_;
 };
 

@@ -114,6 +114,7 @@ struct transaction_locks::progress {
 };
 
 void transaction_locks::refuse_own(const lock_name& name, const holder& by) {
+  locks_.optimists().refuse(name);
   if (!locks_.registry().has(name, by, base::now())) return;
   throw error{errc::would_deadlock, "this holder already has " + quoted(name) +
                                         " through the client, so the transaction would wait for itself; to commit "

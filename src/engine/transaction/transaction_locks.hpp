@@ -44,8 +44,11 @@ class transaction_locks {
   /// In place of see() and set(), under such a lease. set() pins it to the end of the transaction. false: it was lost.
   void see_kept(driver::caller_transaction& tx);
   bool set_kept(driver::caller_transaction& tx, const lease_ptr& kept);
-  /// Throws would_deadlock if this holder has the name.
+  /// Throws would_deadlock if this holder has the name, or this thread runs optimistically() for it.
   void refuse_own(const lock_name& name, const holder& by);
+  /// This thread runs optimistically() for the name until end_optimistically().
+  void begin_optimistically(const lock_name& name) { locks_.optimists().begin(name); }
+  void end_optimistically(const lock_name& name) noexcept { locks_.optimists().end(name); }
   /// Between two attempts of optimistically(): returns early if the client closes.
   void pause_until(base::instant t) { db_.pause_until(t, {}); }
 
