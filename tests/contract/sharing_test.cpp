@@ -3,36 +3,14 @@
 #include <set>
 #include <shared_mutex>
 #include <thread>
+#include <vector>
 
-#include "contract/contract.hpp"
+#include "contract/sharing.hpp"
 #include "support/tier.hpp"
 
 namespace rowlock::test {
 namespace {
 
-// The parameter's strategy is that of who wants the name alone.
-class sharing : public contract {
- protected:
-  static constexpr const char* name = "orders/42";
-
-  using waiter = background<held_lock>;
-  std::unique_ptr<waiter> start_to_share(client& locks, fairness how, const std::string& note = {}) {
-    const auto before = db().tickets();
-    auto out = std::make_unique<waiter>([&locks, how, note](std::stop_token stop) {
-      return locks.acquire_shared(name, {.fairness = how, .note = note}, std::move(stop));
-    });
-    EXPECT_TRUE(eventually([&] { return db().tickets() == before + 1; }));
-    return out;
-  }
-  /// Calls of the database that give shares.
-  static std::uint64_t grants(const client& of) {
-    std::uint64_t out = 0;
-    for (const auto& each : of.stats().statements)
-      if (each.operation == "acquiring")
-        for (const auto count : each.took.counts) out += count;
-    return out;
-  }
-};
 ROWLOCK_CONTRACT_SUITE(sharing, every_pair());
 class sharing_crowd : public sharing {};
 ROWLOCK_CONTRACT_SUITE(sharing_crowd, usual_pairs());
@@ -310,67 +288,6 @@ TEST_P(sharing, a_share_of_an_earlier_time_counts_no_more) {
   EXPECT_EQ(living.why_lost(), loss_reason::none);
 }
 
-TEST_P(sharing, force_release_frees_all_of_them) {
-  auto locks = connect();
-  auto other = connect();
-  const auto one = locks.acquire_shared(name, {.lease = 1s});
-  const auto two = locks.acquire_shared(name, {.lease = 1s});
-  EXPECT_TRUE(other.force_release(name));
-  const auto alone = other.try_acquire(name, with());
-  ASSERT_TRUE(alone);
-  EXPECT_GT(alone->token(), two.token());
-  EXPECT_TRUE(eventually([&] { return one.lost().stop_requested() && two.lost().stop_requested(); }));
-  if (!GetParam().holds_by_transaction) {
-    EXPECT_EQ(one.why_lost(), loss_reason::forced);
-  }
-}
-
-TEST_P(sharing, what_was_forced_is_found_lost_though_somebody_has_the_name_now) {
-  auto locks = connect();
-  auto other = connect();
-  auto one = locks.acquire_shared(name, {.lease = 1min});
-  auto two = locks.acquire_shared(name, {.lease = 1min});
-  auto alone = locks.acquire("alone", {.lease = 1min});
-  EXPECT_TRUE(other.force_release(name));
-  EXPECT_TRUE(other.force_release("alone"));
-  const auto taken = other.acquire(name, with());
-  const auto taken_too = other.acquire("alone", with());
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { one.release(); }));
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { (void)two.try_upgrade(); }));
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { alone.downgrade(); }));
-}
-
-TEST_P(sharing, force_release_frees_the_one_with_a_token) {
-  auto locks = connect();
-  auto other = connect();
-  const auto one = locks.acquire_shared(name);
-  const auto two = locks.acquire_shared(name);
-  EXPECT_FALSE(locks.force_release(name, fencing_token{one.token().value() - 1}));
-  EXPECT_TRUE(locks.force_release(name, two.token()));
-  EXPECT_TRUE(two.lost().stop_requested()) << "which this client holds";
-  EXPECT_EQ(one.why_lost(), loss_reason::none);
-  EXPECT_FALSE(locks.force_release(name, two.token())) << "now the last that the row has seen";
-  EXPECT_FALSE(other.try_acquire(name, with()));
-  EXPECT_TRUE(other.force_release(name, one.token()));
-  EXPECT_TRUE(other.try_acquire(name, with()));
-}
-
-TEST_P(sharing, the_sweeper_spares_the_living_and_deletes_the_dead) {
-  auto locks = connect();
-  const auto living = locks.acquire_shared(name, {.lease = 10min});
-  {
-    auto other = connect();
-    const auto dead = other.acquire_shared(name, {.lease = 10min});
-    db().kill_share(dead.token().value(), 2h);
-    EXPECT_EQ(db().shares(), 2);
-    sweeper{locks}.sweep_once();
-    EXPECT_EQ(locks.find(name).value().sharers, 1);
-    EXPECT_EQ(db().shares(), 1);
-  }
-  EXPECT_EQ(living.why_lost(), loss_reason::none);
-  EXPECT_FALSE(locks.try_acquire(name, with()));
-}
-
 TEST_P(sharing, a_holder_has_it_again) {
   auto locks = connect();
   const lock_options as_job{.as = holder::named("job")};
@@ -400,78 +317,6 @@ TEST_P(sharing, is_extended) {
   EXPECT_TRUE(eventually([&] { return locks.try_acquire(name, with()).has_value(); }));
 }
 
-TEST_P(sharing, is_upgraded_where_nobody_else_shares) {
-  auto locks = connect();
-  auto other = connect();
-  auto one = locks.acquire_shared(name, {.note = "mine"});
-  auto two = other.acquire_shared(name);
-  EXPECT_FALSE(one.try_upgrade());
-  EXPECT_FALSE(two.try_upgrade()) << "neither waits for the other";
-  const auto before = two.token();
-  two.release();
-  ASSERT_TRUE(one.try_upgrade());
-  EXPECT_TRUE(one.try_upgrade()) << "a second time";
-  EXPECT_GT(one.token(), before);
-  EXPECT_FALSE(other.try_acquire_shared(name));
-  EXPECT_FALSE(other.try_acquire(name, with()));
-  EXPECT_EQ(other.find(name).value().token, one.token());
-  EXPECT_EQ(other.find(name).value().note, "mine");
-  EXPECT_EQ(db().shares(), 0);
-  one.release();
-  EXPECT_TRUE(can_have(other, name));
-}
-
-TEST_P(sharing, is_upgraded_beside_one_who_is_dead) {
-  auto locks = connect();
-  auto other = connect();
-  auto one = locks.acquire_shared(name);
-  const auto dead = other.acquire_shared(name, {.lease = 200ms, .renew = false});
-  EXPECT_TRUE(eventually([&] { return one.try_upgrade(); }));
-  EXPECT_TRUE(dead.lost().stop_requested());
-}
-
-TEST_P(sharing, is_downgraded_and_lets_others_in) {
-  auto locks = connect();
-  auto other = connect();
-  auto one = locks.acquire(name, with());
-  if (!GetParam().has_lease) {
-    EXPECT_TRUE(throws(errc::unsupported, [&] { one.downgrade(); }));
-    return;
-  }
-  background reader{[&](std::stop_token stop) { return other.acquire_shared(name, {}, std::move(stop)); }};
-  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
-  const auto before = one.token();
-  one.downgrade();
-  EXPECT_GT(one.token(), before);
-  const auto two = reader.get();
-  EXPECT_GT(two.token(), one.token());
-  EXPECT_EQ(locks.sharers(name).size(), 2U);
-  EXPECT_FALSE(one.try_upgrade());
-  EXPECT_FALSE(other.try_acquire(name, with()));
-}
-
-TEST_P(sharing, is_renewed_after_a_conversion) {
-  auto locks = connect();
-  auto other = connect();
-  auto held = locks.acquire_shared(name, {.lease = 1s});
-  ASSERT_TRUE(held.try_upgrade());
-  EXPECT_FALSE(eventually(1500ms, [&] { return held.lost().stop_requested(); }));
-  held.downgrade();
-  EXPECT_FALSE(eventually(1500ms, [&] { return held.lost().stop_requested(); }));
-  EXPECT_TRUE(other.try_acquire_shared(name));
-  EXPECT_EQ(locks.stats().held, 1U);
-  held.release();
-  EXPECT_TRUE(can_have(other, name));
-}
-
-TEST_P(sharing, of_who_has_it_more_than_once_is_not_downgraded) {
-  auto locks = connect();
-  const lock_options as_job{.as = holder::named("job")};
-  auto one = locks.acquire(name, as_job);
-  const auto two = locks.acquire(name, as_job);
-  EXPECT_TRUE(throws(errc::unsupported, [&] { one.downgrade(); }));
-}
-
 TEST_P(sharing, close_lets_go) {
   auto other = connect();
   {
@@ -483,129 +328,6 @@ TEST_P(sharing, close_lets_go) {
   }
   EXPECT_TRUE(other.try_acquire(name, with()));
   EXPECT_TRUE(other.sharers(name).empty());
-}
-
-TEST_P(sharing, a_semaphore_may_have_very_many_permits) {
-  auto locks = connect();
-  semaphore all{locks, name, semaphore::max()};
-  const auto most = all.try_acquire(semaphore::max() - 1);
-  ASSERT_TRUE(most);
-  {
-    const auto last = all.try_acquire();
-    EXPECT_TRUE(last);
-    EXPECT_FALSE(all.try_acquire());
-  }
-  EXPECT_FALSE(all.try_acquire(2));
-  EXPECT_TRUE(all.try_acquire(1));
-}
-
-TEST_P(sharing, a_semaphore_has_so_many_permits) {
-  auto locks = connect();
-  auto other = connect();
-  semaphore here{locks, name, 3};
-  semaphore there{other, name, 3};
-  auto one = here.acquire();
-  auto two = there.try_acquire(2);
-  ASSERT_TRUE(two);
-  EXPECT_GT(two->token(), one.token());
-  EXPECT_FALSE(here.try_acquire());
-  EXPECT_FALSE(other.try_acquire(name, with()));
-  one.release();
-  EXPECT_FALSE(here.try_acquire(2));
-  const auto three = here.try_acquire();
-  EXPECT_TRUE(three);
-  two->release();
-  EXPECT_TRUE(there.try_acquire(2));
-  EXPECT_FALSE(there.try_acquire(3)) << "one is given out";
-}
-
-TEST_P(sharing, a_conversion_keeps_the_permits) {
-  auto locks = connect();
-  auto other = connect();
-  semaphore here{locks, name, 4};
-  semaphore there{other, name, 4};
-  auto held = here.acquire(3);
-  for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(held.try_upgrade());
-    EXPECT_FALSE(there.try_acquire());
-    held.downgrade();
-    EXPECT_EQ(other.find(name).value().sharers, 3);
-    EXPECT_EQ(other.sharers(name).at(0).sharers, 3);
-    EXPECT_FALSE(there.try_acquire(2));
-    EXPECT_TRUE(there.try_acquire());
-  }
-  held.release();
-  EXPECT_TRUE(there.try_acquire(4));
-}
-
-TEST_P(sharing, numbers_of_permits_are_each_honoured) {
-  auto locks = connect();
-  semaphore narrow{locks, name, 1};
-  semaphore wide{locks, name, 3};
-  const auto one = wide.acquire();
-  EXPECT_FALSE(narrow.try_acquire());
-  const auto two = wide.acquire(2);
-  EXPECT_FALSE(wide.try_acquire());
-  EXPECT_TRUE(locks.try_acquire_shared(name)) << "which has no number";
-}
-
-TEST_P(sharing, permits_of_the_dead_come_back) {
-  auto locks = connect();
-  auto other = connect();
-  semaphore here{locks, name, 2, {.lease = 10min}};
-  semaphore there{other, name, 2, {.lease = 200ms, .renew = false}};
-  const auto living = here.acquire();
-  const auto dead = there.acquire();
-  EXPECT_FALSE(here.try_acquire());
-  EXPECT_TRUE(eventually([&] { return here.try_acquire().has_value(); }));
-  EXPECT_EQ(living.why_lost(), loss_reason::none);
-  EXPECT_FALSE(other.try_acquire(name, with()));
-}
-
-TEST_P(sharing, a_waiter_has_the_permit_that_comes_back) {
-  auto locks = connect();
-  auto other = connect();
-  semaphore here{locks, name, 2};
-  semaphore there{other, name, 2};
-  const auto one = here.acquire();
-  auto two = here.acquire();
-  background waits{[&](std::stop_token stop) { return there.try_acquire_for(patience, 1, stop); }};
-  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
-  EXPECT_FALSE(waits.is_done_within(a_moment));
-  two.release();
-  EXPECT_TRUE(waits.get());
-}
-
-TEST_P(sharing, never_more_permits_than_there_are) {
-  auto locks = connect();
-  auto other = connect();
-  std::atomic<int> given{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 8; ++t)
-      threads.emplace_back([&, t] {
-        semaphore from{t % 2 == 0 ? locks : other, name, 3};
-        for (int i = 0; i < 10; ++i) {
-          const int number = 1 + (t + i) % 3;
-          const auto held = from.acquire(number);
-          EXPECT_LE(given += number, 3);
-          given -= number;
-        }
-      });
-  }
-  EXPECT_FALSE(locks.find(name));
-  EXPECT_EQ(db().shares(), 0);
-}
-
-TEST_P(sharing, a_semaphore_refuses_numbers_that_make_no_sense) {
-  auto locks = connect();
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { semaphore{locks, name, 0}; }));
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { semaphore{locks, name, semaphore::max() + 1}; }));
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { semaphore{locks, name, 1, {.as = holder::this_thread()}}; }));
-  semaphore two{locks, name, 2};
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { (void)two.try_acquire(0); }));
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { (void)two.try_acquire(3); }));
-  EXPECT_EQ(two.permits(), 2);
 }
 
 TEST_P(sharing, standard_locks_of_a_shared_mutex) {
