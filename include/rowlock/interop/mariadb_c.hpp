@@ -150,7 +150,7 @@ inline void confirm(st_mysql* tx, const mutex& m) { confirm(tx, m.held()); }
 ///
 /// Throws:
 /// - errc::contention: gave up, as retry_options say
-/// - errc::would_deadlock: the calling thread has the lock through the client
+/// - errc::would_deadlock: the calling thread has the lock through the client, or the body acquires it there
 /// - errc::wrong_transaction_state: a transaction is open, or see lock_in()
 /// - errc::outcome_unknown: the connection was lost during the commit
 /// - what the body throws, after a rollback, unless it reports a conflict
