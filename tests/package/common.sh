@@ -49,13 +49,15 @@ check_consumer() {
     rm "$scratch"/locks.db*
 }
 
-# configure_consumer <prefix> <project> [<argument>...]: into $scratch/consumer.
+# configure_consumer <prefix> <project> [<argument>...]: into $scratch/consumer. It must not warn.
 configure_consumer() {
     local prefix=$1 project=$2
     shift 2
     rm -rf "$scratch/consumer"
     "$cmake" -S "$here/$project" -B "$scratch/consumer" -DCMAKE_BUILD_TYPE=Release \
-        -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DSERIES="$series" "$@"
+        -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DSERIES="$series" "$@" 2>&1 |
+        tee "$scratch/configured" || return 1
+    ! grep 'CMake.* Warning' "$scratch/configured"
 }
 
 # check_find_package <prefix> <target> [COMPONENTS <component>...]
