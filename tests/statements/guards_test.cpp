@@ -180,6 +180,10 @@ class statements : public on_each_database {
     const auto by = now.acquisition.value_or("");
     return now.owner && (by == mine || by.starts_with("shared:")) ? now.version : 0;
   }
+  bool is_missing(const form& f) {
+    const auto& text = steps_->sql()[f.what];
+    return !text.look && !text.act && !text.many;
+  }
   lock_row row() { return db().row(name_).value_or(lock_row{}); }
   auto columns() {
     const auto r = row();
@@ -205,15 +209,10 @@ class statements : public on_each_database {
   std::int64_t version_ = 0;
   std::int64_t ticket_ = 0;
   std::int64_t token_ = 0;
+  int names_ = 0;
 
  private:
   static bool is_of_one_name(const form& f) { return f.what == verb::share; }
-  bool is_missing(const form& f) {
-    const auto& text = steps_->sql()[f.what];
-    return !text.look && !text.act && !text.many;
-  }
-
-  int names_ = 0;
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(statements);
 
@@ -271,6 +270,8 @@ TEST_P(statements, that_grant_leave_a_name_alone_that_is_taken) {
     db().steal(name_);
     version_ = row().version;
     expect_unchanged_by(f);
+    EXPECT_EQ(granted(f), 0);
+    EXPECT_TRUE(f.what != verb::acquire_all || !db().row(beside_)->owner) << "all of them, or nothing";
   });
 }
 
@@ -359,6 +360,39 @@ TEST_P(statements, that_change_a_lease_never_bring_it_back) {
     if (f.what != verb::release_share) return expect_unchanged_by(f);
     run(f);
     EXPECT_FALSE(row().owner);
+  });
+}
+
+TEST_P(statements, that_renew_never_bring_the_end_forward) {
+  for_each_change([&](const form& f, bool is_shared) {
+    if (f.what != verb::renew && f.what != verb::renew_share && f.what != verb::reserve) return;
+    make_mine(f, is_shared);
+    const auto before = row().expires_at;
+    lease_ = 1s;
+    EXPECT_TRUE(run(f));
+    EXPECT_EQ(row().expires_at, before);
+  });
+}
+
+// To prolong it, they would have to wait for the disk. With less than 300 ms they leave it to the waiter.
+TEST_P(statements, that_grant_a_released_name_never_prolong_its_lease) {
+  const bool has_grant = steps_->sql().can().grants_to_a_ticket;
+  const auto forms =
+      has_grant ? std::vector<form>{{verb::grant}} : std::vector<form>{{verb::release}, {verb::release, 2}};
+  for_each(forms, [&](const form& f) {
+    EXPECT_TRUE(eventually([&] {
+      name_ = "name/" + std::to_string(++names_);
+      make_mine(f, false);
+      enqueue();
+      if (const form marking{verb::mark_waiting}; !is_missing(marking)) run(marking);
+      lease_ = 900ms;
+      run(verb::extend);
+      const auto before = row().expires_at;
+      run(f);
+      const bool is_granted = row().acquisition == attempt_ && row().owner;
+      EXPECT_TRUE(!is_granted || row().expires_at == before);
+      return is_granted;
+    }));
   });
 }
 
