@@ -8,7 +8,11 @@ set(ROWLOCK_MYSQL_DRIVER "connector-cpp" CACHE STRING
 set_property(CACHE ROWLOCK_MYSQL_DRIVER PROPERTY STRINGS connector-cpp mariadb-c)
 
 option(ROWLOCK_WERROR "Treat warnings in our own sources as errors" OFF)
-option(ROWLOCK_UNITY "Compile our programs and tests several sources at a time, which takes a third of the time" OFF)
+set(is_nested ON)
+if(PROJECT_IS_TOP_LEVEL)
+    set(is_nested OFF)
+endif()
+option(ROWLOCK_UNITY "Compile several of our sources at a time, which takes a third of the time" ${is_nested})
 set(ROWLOCK_SANITIZE "" CACHE STRING "Sanitizers to build with, separated by commas, for instance address,undefined")
 
 option(ROWLOCK_BUILD_COMMAND "Build the command rowlock" ${PROJECT_IS_TOP_LEVEL})
