@@ -76,8 +76,7 @@ class ROWLOCK_EXPORT mariadb_c_attempt {
 ///   default, let lock_in() be its first statement. Also thrown if it had to wait for more than two seconds for another
 ///   transaction that has confirmed a lock of the same client.
 /// - errc::serialization_failure: above READ COMMITTED only. Another client took a lease at that very moment, and
-/// InnoDB
-///   keeps the row locked. If leases and transactions contend for one name all the time this is frequent; READ
+///   InnoDB keeps the row locked. If leases and transactions contend for one name all the time this is frequent; READ
 ///   COMMITTED is better there.
 /// - errc::deadlock: each of two transactions waits for what the other has locked
 /// - errc::connection_failed
