@@ -65,11 +65,18 @@ void postgresql_server::follow(const postgresql_server& primary) {
   start();
 }
 
+bool postgresql_server::has_small_queue(server_database& place) {
+  return place.number("SELECT count(*) FROM pg_settings WHERE name = 'max_notify_queue_pages' AND setting = '64'") == 1;
+}
+
 // What was written is not lost with a process. What is said last counts.
 void postgresql_server::configure() const {
+  int version = 0;
+  std::ifstream{folder() / "data" / "PG_VERSION"} >> version;
   std::ofstream{folder() / "data" / "postgresql.conf", std::ios::app}
       << "listen_addresses = ''\nunix_socket_directories = '" << folder().string()
-      << "'\nmax_connections = 50\nfsync = off\n";
+      << "'\nmax_connections = 50\nfsync = off\n"
+      << (version >= 17 ? "max_notify_queue_pages = 64\n" : "");
 }
 
 void postgresql_server::wait_for_standby(bool on) const {

@@ -21,6 +21,8 @@ class postgresql_server : public private_server {
   server_address address() const override;
   std::unique_ptr<server_database> open() const override;
 
+  /// Whether notifications fill the queue of the server there soon: of such a one since PostgreSQL 17.
+  static bool has_small_queue(server_database& place);
   /// Its commits wait for a standby, also while there is none.
   void wait_for_standby(bool on) const;
   bool has_standby() const;
