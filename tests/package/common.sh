@@ -54,7 +54,7 @@ configure_consumer() {
     local prefix=$1 project=$2
     shift 2
     rm -rf "$scratch/consumer"
-    "$cmake" -S "$here/$project" -B "$scratch/consumer" -DCMAKE_BUILD_TYPE=Release \
+    "$cmake" --no-warn-unused-cli -S "$here/$project" -B "$scratch/consumer" -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF -DSERIES="$series" "$@" 2>&1 |
         tee "$scratch/configured" || return 1
     ! grep 'CMake.* Warning' "$scratch/configured"
