@@ -225,7 +225,7 @@ TEST_F(with_table, exclusively_lets_one_in_at_a_time) {
   session_->exclusively(
       [&] {
         const auto refused = error_of([&] {
-          other->exclusively([] { ADD_FAILURE() << "two were in"; }, within(300ms));
+          other->exclusively([] { ADD_FAILURE() << "two were in"; }, within(2s));
           return 0;
         });
         ASSERT_TRUE(refused);
