@@ -124,6 +124,20 @@ TEST_P(late_statement, does_not_outlive_its_session_where_that_can_be_ended) {
   EXPECT_TRUE(is_vacant("orders/42"));
 }
 
+TEST_P(late_statement, that_takes_a_dead_reader_off_does_not_outlive_its_session_either) {
+  auto locks = connect_through_proxy({.connections = 1});
+  const auto living = locks.acquire_shared("orders/42", {.lease = long_lease});
+  const auto dead = locks.acquire_shared("orders/42", {.lease = long_lease});
+  db().kill_share(dead.token().value(), 1s);
+  hold(tcp_proxy::contains("DELETE FROM", "rowlock_share"));
+  semaphore two{locks, "orders/42", 2, {.lease = long_lease}};
+  error_of([&] { return two.try_acquire().has_value(); });
+  ASSERT_TRUE(proxy().has_acted());
+  EXPECT_TRUE(eventually(soon, [&] { return old_sessions_are_gone(); })) << "the server was not asked to end it";
+  proxy().let_go();
+  EXPECT_TRUE(two.try_acquire().has_value());
+}
+
 TEST_P(late_statement, that_releases_does_not_touch_the_next_holder) {
   auto locks = connect_where_sessions_stay();
   auto held = locks.acquire("orders/42", {.lease = long_lease});

@@ -96,7 +96,8 @@ TEST_P(slow_way, a_grant_by_a_release_counts_from_before_it_was_claimed) {
   background next{[&](std::stop_token stop) {
     return locks.acquire(name, {.lease = lease, .fairness = fairness::fifo}, std::move(stop));
   }};
-  ASSERT_TRUE(eventually([&] { return is_waited_for(name); }));
+  ASSERT_TRUE(is_waited_for(name));
+  ASSERT_TRUE(eventually([&] { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }));
   theirs.release();
   expect_cautious(next.get());
 }

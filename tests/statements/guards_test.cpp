@@ -47,6 +47,7 @@ constexpr form grants[] = {{verb::acquire, 1, 1},         {verb::acquire, 2, 1},
                            {verb::acquire_in_turn, 1, 1}, {verb::share, 1, 1},   {verb::share, 2, 2},
                            {verb::hold_while_alive, 1, 1}};
 constexpr form grants_by_version[] = {{verb::acquire_all, 2}, {verb::compare_and_set}, {verb::share}, {verb::share, 2}};
+constexpr form shares[] = {{verb::share}, {verb::share, 2}};
 constexpr form making_rows[] = {{verb::acquire, 1},         {verb::acquire, 2},       {verb::make},
                                 {verb::acquire_in_turn, 1}, {verb::hold_while_alive}, {verb::mark_waiting}};
 /// By the acquisition of a lease.
@@ -118,7 +119,7 @@ class statements : public on_each_database {
                                                {field::number, reserved},
                                                {field::retention, microseconds(1min)},
                                                {field::ticket, ticket_},
-                                               {field::turn, core::to_integer(core::ticket_number::last)},
+                                               {field::turn, turn_},
                                                {field::version, i == 0 || is_of_one_name(f) ? version_ : 0}};
       batch.push_back(store::positional(f.what, given));
     }
@@ -157,6 +158,11 @@ class statements : public on_each_database {
         {field::lease, microseconds(lease_)},   {field::life, microseconds(1h)},
         {field::room, std::int64_t{-1}}};
     ticket_ = std::get<std::int64_t>(ask(verb::enqueue, given).at(0).at(1));
+  }
+  /// So that the row says it, too, where it does.
+  void enqueue_and_mark() {
+    enqueue();
+    if (!is_missing({verb::mark_waiting})) run(verb::mark_waiting);
   }
   void take(const std::string& name, std::string_view acquisition, bool is_shared) {
     const std::vector<store::argument> given{
@@ -200,6 +206,7 @@ class statements : public on_each_database {
   static constexpr std::string_view mine = "0123456789abcdef0000000000000001";
   static constexpr std::string_view also_mine = "0123456789abcdef0000000000000002";
   static constexpr std::string_view others = "fedcba98765432100000000000000002";
+  static constexpr std::int64_t last_turn = core::to_integer(core::ticket_number::last);
   std::string_view attempt_ = "fedcba98765432100000000000000001";
   std::string_view other_attempt_ = "fedcba98765432100000000000000003";
   std::optional<steps> steps_;
@@ -208,6 +215,7 @@ class statements : public on_each_database {
   duration lease_ = 1h;
   std::int64_t version_ = 0;
   std::int64_t ticket_ = 0;
+  std::int64_t turn_ = last_turn;
   std::int64_t token_ = 0;
   int names_ = 0;
 
@@ -383,8 +391,7 @@ TEST_P(statements, that_grant_a_released_name_never_prolong_its_lease) {
     EXPECT_TRUE(eventually([&] {
       name_ = "name/" + std::to_string(++names_);
       make_mine(f, false);
-      enqueue();
-      if (const form marking{verb::mark_waiting}; !is_missing(marking)) run(marking);
+      enqueue_and_mark();
       lease_ = 900ms;
       run(verb::extend);
       const auto before = row().expires_at;
@@ -448,6 +455,96 @@ TEST_P(statements, that_grant_a_released_name_pass_over_tickets_of_the_dead) {
     std::swap(attempt_, other_attempt_);
     EXPECT_TRUE(run(f));
     EXPECT_GT(ticket_, dead);
+  });
+}
+
+TEST_P(statements, that_share_a_name_give_no_more_permits_than_there_are) {
+  for_each(shares, [&](const form& f) {
+    make_free(db().now());
+    take(name_, "1", true);
+    take(name_, "2", true);
+    version_ = 0;
+    expect_unchanged_by(f);
+    db().kill_share(row().version, 1s);
+    run(verb::reap_shares);
+    const int before = db().shares();
+    EXPECT_TRUE(run(f));
+    EXPECT_GT(db().shares(), before);
+  });
+}
+
+TEST_P(statements, that_share_a_free_name_pass_nobody_who_waits) {
+  for_each(shares, [&](const form& f) {
+    make_free(db().now());
+    enqueue_and_mark();
+    version_ = 0;
+    expect_unchanged_by(f);
+    db().kill_waiters(1s);
+    if (!is_missing({verb::clear_waiting})) run(verb::clear_waiting);
+    EXPECT_GT(granted(f), 0);
+  });
+}
+
+TEST_P(statements, that_release_a_name_alone_leave_it_where_somebody_waits) {
+  for_each(std::vector<form>{{verb::release_alone}, {verb::release_alone, 2}}, [&](const form& f) {
+    make_mine(f, false);
+    enqueue_and_mark();
+    expect_unchanged_by(f);
+  });
+}
+
+TEST_P(statements, that_release_a_name_grant_it_to_none_of_the_dead) {
+  for_each(std::vector<form>{{verb::release}, {verb::release, 2}}, [&](const form& f) {
+    make_mine(f, false);
+    enqueue_and_mark();
+    db().kill_waiters(1s);
+    EXPECT_TRUE(run(f));
+    EXPECT_FALSE(row().owner);
+  });
+}
+
+TEST_P(statements, that_grant_in_turn_pass_nobody_and_need_their_ticket) {
+  for_each(std::vector<form>{{verb::acquire_in_turn}}, [&](const form& f) {
+    make_free(db().now());
+    enqueue();
+    const auto others = std::exchange(ticket_, 0);
+    expect_unchanged_by(f);
+    db().kill_waiters(1s);
+    ticket_ = turn_ = others + 1;
+    expect_unchanged_by(f);
+    ticket_ = 0;
+    turn_ = last_turn;
+    EXPECT_GT(granted(f), 0);
+  });
+}
+
+TEST_P(statements, that_look_at_a_queue_see_who_comes_before_and_the_own_ticket) {
+  for_each(std::vector<form>{{verb::turn}, {verb::turn, 2}}, [&](const form& f) {
+    beside_ = name_ + "+";
+    make_free(db().now());
+    enqueue();
+    const auto look = [&](std::int64_t turn) {
+      const store::ticket_ref own{.name = name_, .attempt = {}, .number = core::ticket_number{turn}};
+      const store::ticket_ref beside{.name = beside_, .attempt = {}, .number = core::ticket_number::last};
+      const std::vector<store::ticket_ref> both{own, beside};
+      return steps_->look_at_queues({both.data(), f.size}).at(0);
+    };
+    EXPECT_TRUE(look(last_turn).is_behind);
+    EXPECT_FALSE(look(ticket_).is_behind);
+    EXPECT_TRUE(look(ticket_).has_ticket);
+    EXPECT_FALSE(look(ticket_ + 1).has_ticket);
+    db().kill_waiters(1s);
+    EXPECT_FALSE(look(last_turn).is_behind);
+  });
+}
+
+TEST_P(statements, that_take_the_mark_off_leave_it_beside_a_ticket) {
+  for_each(std::vector<form>{{verb::clear_waiting}}, [&](const form& f) {
+    make_free(db().now());
+    enqueue_and_mark();
+    EXPECT_FALSE(run(f));
+    db().kill_waiters(1s);
+    EXPECT_TRUE(run(f));
   });
 }
 

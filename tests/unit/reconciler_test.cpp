@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/boot_clock.hpp"
+#include "core/error_detail.hpp"
+#include "core/lease.hpp"
 #include "engine/lease/reconciler.hpp"
 #include "engine/maintenance.hpp"
 #include "unit/fake_database.hpp"
@@ -78,6 +80,33 @@ TEST_F(reconciler_test, pauses_after_a_failure) {
   reconciler.add(entry("a", "1"));
   run();
   EXPECT_FALSE(is_due());
+  EXPECT_NE(reconciler.next_due(), base::instant::max());
+}
+
+// A release grants the name to the next holder, who believes in that for so long at most.
+TEST_F(reconciler_test, repeats_a_release_that_may_have_granted_only_when_that_is_over) {
+  on_release = [] {
+    throw detail::error_access::make(errc::call_timed_out, "no answer", {.retryable = true, .outcome_unknown = true});
+  };
+  reconciler.add(entry("a", "1"));
+  run();
+  EXPECT_FALSE(reconciler.permits("1", base::now()));
+  auto e = entry("b", "2");
+  e.may_have_granted = true;
+  reconciler.add(e);
+  const auto before = base::now();
+  run();
+  EXPECT_EQ(releases, 1) << "of the first";
+  EXPECT_FALSE(reconciler.permits("2", before + core::longest_grant - 1us));
+  EXPECT_TRUE(reconciler.permits("2", base::now() + core::longest_grant));
+}
+
+TEST_F(reconciler_test, goes_on_with_what_may_appear_yet) {
+  auto e = entry("a", "1");
+  e.may_appear = true;
+  reconciler.add(e);
+  run();
+  EXPECT_EQ(releases, 1);
   EXPECT_NE(reconciler.next_due(), base::instant::max());
 }
 
