@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <memory>
+#include <optional>
+
+#include "support/server_database.hpp"
+#include "support/tcp_proxy.hpp"
+#include "transaction/transaction_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+/// What a caller sends can be held until others have acquired what it asks for.
+class overtaken : public transaction_test {
+ protected:
+  overtaken() { make_rows({"orders/42"}); }
+
+  tcp_proxy& way() { return way_; }
+  caller& by() { return *by_; }
+
+ private:
+  server_database& server() const { return dynamic_cast<server_database&>(db()); }
+
+  tcp_proxy way_{server().host(), server().port()};
+  std::unique_ptr<caller> by_ = open_caller(server().url_through(way_.port()), GetParam().isolation);
+};
+ROWLOCK_SUITE_IN(overtaken, on_servers(each_place()));
+
+TEST_P(overtaken, lock_in_leaves_a_lease_alone_that_was_granted_since_the_pool_was_asked) {
+  by().begin();
+  way().on_request(tcp_proxy::contains("FOR UPDATE"), tcp_proxy::action::hold);
+  std::optional<transaction_lock> got;
+  background asks{[&](std::stop_token) {
+    return error_of([&] {
+      got = by().try_lock_in(locks(), "orders/42");
+      return true;
+    });
+  }};
+  ASSERT_TRUE(eventually([&] { return way().has_acted(); }));
+  auto theirs = others().acquire("orders/42");
+  way().let_go();
+  const auto e = asks.get();
+  EXPECT_TRUE(!e || e->is_retryable()) << e->what();
+  EXPECT_FALSE(got);
+  by().rollback();
+  EXPECT_NO_THROW(theirs.release());
+}
+
+}  // namespace
+}  // namespace rowlock::test
