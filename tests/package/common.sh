@@ -40,6 +40,15 @@ quietly() {
     fi
 }
 
+# make_release: the recipes as packaging/release.cmake writes them, in $scratch/release, for an archive of these sources.
+make_release() {
+    local archive=$scratch/rowlock-$version.tar.gz
+    tar -C "$root" --exclude=./build --exclude=./.git --transform "s,^[.],rowlock-$version," -czf "$archive" .
+    quietly "$cmake" -DARCHIVE="$archive" -DURL="file://$archive" -DHOMEPAGE=https://rowlock.invalid -DTO="$scratch/release" \
+        -P "$root/packaging/release.cmake"
+    ! grep -rn '@[A-Z0-9]*@' "$scratch/release" || fail "release.cmake left that as it was"
+}
+
 # check_consumer <program>: it takes a lock twice, and the token grows.
 check_consumer() {
     local url=sqlite:$scratch/locks.db first second

@@ -1,6 +1,6 @@
-# cmake -DPORT_FOLDER= -DSCRATCH= -DFEATURES= -DVERSION= -DBUILD=ON|OFF -P vcpkg.cmake: reads the port as vcpkg would, with
-# functions of the same names that do what vcpkg's documentation says of them. BUILD: also builds and installs, release
-# and debug, into SCRATCH/packages; else it is only configured. Not done: vcpkg's triplets and toolchain, what it does to
+# cmake -DPORT_FOLDER= -DSCRATCH= -DFEATURES= -DVERSION= -DINSTALLED= -DBUILD=ON|OFF -P vcpkg.cmake: reads the port as vcpkg
+# would, with functions of the same names that do what vcpkg's documentation says of them. INSTALLED has what other ports
+# installed. BUILD: also builds and installs, release and debug, into SCRATCH/packages; else it is only configured. Not done: vcpkg's triplets and toolchain, what it does to
 # run paths, its own checks of a package.
 cmake_minimum_required(VERSION 3.25)
 
@@ -48,7 +48,8 @@ function(check_dependencies)
     endforeach()
 endfunction()
 
-check_keys("the manifest" "name;version;port-version;description;homepage;license;supports;dependencies;default-features;features")
+# Each backend is an interface, which no default feature may add.
+check_keys("the manifest" "name;version;description;homepage;license;supports;dependencies;features")
 check_dependencies()
 string(JSON name GET "${manifest}" name)
 string(JSON version GET "${manifest}" version)
@@ -75,15 +76,6 @@ foreach(i RANGE ${last})
     string(JSON description GET "${manifest}" features ${feature} description)
     check_dependencies(features ${feature})
 endforeach()
-string(JSON count LENGTH "${manifest}" default-features)
-math(EXPR last "${count} - 1")
-foreach(i RANGE ${last})
-    string(JSON feature GET "${manifest}" default-features ${i})
-    if(NOT feature IN_LIST known_features)
-        message(SEND_ERROR "vcpkg.json: the default feature ${feature} is none")
-    endif()
-endforeach()
-
 # --- vcpkg's functions ------------------------------------------------------------------------------------------------
 
 macro(refuse_other_arguments)
@@ -98,6 +90,21 @@ function(run_or_fail)
         message(FATAL_ERROR "${ARGN}\n${said}")
     endif()
     set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+function(vcpkg_download_distfile out)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FILENAME;SHA512" URLS)
+    refuse_other_arguments()
+    file(DOWNLOAD "${arg_URLS}" "${SCRATCH}/${arg_FILENAME}" EXPECTED_HASH "SHA512=${arg_SHA512}")
+    set(${out} "${SCRATCH}/${arg_FILENAME}" PARENT_SCOPE)
+endfunction()
+
+function(vcpkg_extract_source_archive out)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "ARCHIVE" "")
+    refuse_other_arguments()
+    file(ARCHIVE_EXTRACT INPUT "${arg_ARCHIVE}" DESTINATION "${SCRATCH}/sources")
+    file(GLOB folder "${SCRATCH}/sources/*")
+    set(${out} "${folder}" PARENT_SCOPE)
 endfunction()
 
 function(vcpkg_check_features)
@@ -129,10 +136,10 @@ function(vcpkg_cmake_configure)
     set(options_dbg -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR}/debug" ${arg_OPTIONS_DEBUG})
     foreach(configuration IN LISTS configurations)
         run_or_fail("${CMAKE_COMMAND}" -S "${arg_SOURCE_PATH}" -B "${CURRENT_BUILDTREES_DIR}/${configuration}" -G Ninja
-            -DBUILD_SHARED_LIBS=OFF -DCMAKE_ERROR_ON_ABSOLUTE_INSTALL_DESTINATION=ON
+            "-DCMAKE_PREFIX_PATH=${INSTALLED}" -DBUILD_SHARED_LIBS=OFF -DCMAKE_ERROR_ON_ABSOLUTE_INSTALL_DESTINATION=ON
             -DCMAKE_INSTALL_LIBDIR:STRING=lib -DCMAKE_INSTALL_BINDIR:STRING=bin
             # Fast to build: what matters is what is built.
-            -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16
+            -DCMAKE_CXX_FLAGS_RELEASE=-O0 -DCMAKE_CXX_FLAGS_DEBUG=-O0
             ${arg_OPTIONS} ${options_${configuration}})
         if(said MATCHES "Manually-specified variables were not used.*(ROWLOCK_[A-Z_]+)")
             message(FATAL_ERROR "rowlock has no option ${CMAKE_MATCH_1}")
