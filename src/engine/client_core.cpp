@@ -52,7 +52,7 @@ client_core::client_core(std::string_view url, client_options options)
       background{options_.call_timeout},
       cleanup{db, who_, queue, background},
       tickets{db, who_, queue, cleanup, background},
-      locks{db, who_, queue, cleanup, background},
+      locks{db, queue, cleanup, background},
       hints{db, who_, queue, tickets, cleanup},
       deadlocks{db, queue, locks.registry(), background},
       acquiring{db, who_, locks, queue, tickets, cleanup, hints, deadlocks},

@@ -85,5 +85,14 @@ TEST_P(transaction_beside_leases, has_its_turn_beside_its_own_client) {
   expect_turns(locks(), 8);
 }
 
+// No thread relies on it, as while a lease is being granted or released.
+TEST_P(transaction_beside_leases, waits_in_turn_for_what_its_own_client_has_let_go) {
+  locks().acquire("orders/42", {.lease = 1min, .at_least = 1min}).release();
+  background waiter{[&](const std::stop_token& /*stop*/) { return locks_at_last(); }};
+  EXPECT_TRUE(eventually([&] { return db().tickets() == 1; }));
+  others().force_release("orders/42");
+  EXPECT_TRUE(waiter.get());
+}
+
 }  // namespace
 }  // namespace rowlock::test

@@ -107,7 +107,8 @@ acquirer::attempt_result acquirer::try_once(const acquire_request& what, const d
         if (result.answer.is_shared && what.waiter != nullptr)
           result.answer.left = locks_.left_of_shares(what.name, result.answer.left, until);
         if (!is_marked(what, result.answer, until)) return false;
-        if (what.is_for_transaction && locks_.was_given_up(result.answer.holding)) return true;
+        if (what.is_for_transaction && locks_.unresolved_ones().permits(result.answer.holding, base::now()))
+          return true;  // a transaction pins it, perhaps the one that waits
         out.why = {.left = result.answer.left,
                    .is_free = result.answer.what == strategies::verdict::behind,
                    .is_behind = result.answer.is_behind,

@@ -32,10 +32,8 @@ duration left_of(const lease_state& a) noexcept { return std::max(a.deadline() -
 
 }  // namespace
 
-held_locks::held_locks(gateway& db, const identity& who, local_wait_queue& queue, release_notices& notices,
-                       maintenance& on)
+held_locks::held_locks(gateway& db, local_wait_queue& queue, release_notices& notices, maintenance& on)
     : db_{db},
-      who_{who},
       notices_{notices},
       maintenance_{on},
       handover_{db, queue, registry_},

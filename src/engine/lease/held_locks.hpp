@@ -29,14 +29,12 @@ namespace rowlock::inline v1::engine {
 /// The locks of a client, from their grant until they are released or lost.
 class held_locks final : private lease_listener, private watchdog::listener, private store::release_observer {
  public:
-  held_locks(gateway& db, const identity& who, local_wait_queue& queue, release_notices& notices, maintenance& on);
+  held_locks(gateway& db, local_wait_queue& queue, release_notices& notices, maintenance& on);
 
   /// Before the maintenance thread starts.
   void start();
   lock_registry& registry() noexcept { return registry_; }
   reconciler& unresolved_ones() noexcept { return reconciler_; }
-  /// Whether this client has released it, or never relied on it; it is in the row because a transaction pins it.
-  bool was_given_up(std::string_view acquisition) { return who_.made(acquisition) && !registry_.find(acquisition); }
   handover& handing_over() noexcept { return handover_; }
   reentry_turns& turns() noexcept { return turns_; }
   optimistic_runs& optimists() noexcept { return optimists_; }
@@ -112,7 +110,6 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   std::vector<unresolved> give_up(const std::vector<lease_ptr>& all, loss_reason why, const driver::limits& until);
 
   gateway& db_;
-  const identity& who_;
   combined_verb<store::lease_ref, store::release_outcome> release_{
       purpose::releasing,
       [this](const store::access& db, std::span<const store::lease_ref> batch) {

@@ -77,7 +77,6 @@ auto in_transaction(Use use) try {
 struct transaction_locks::cleared {
   bool is_free = false;
   bool is_shared = false;
-  bool is_given_up = false;        ///< it is this client's, which does not rely on it
   bool is_locked = false;          ///< by a transaction
   bool is_missing = false;         ///< and could not be made just now
   bool is_kept = false;            ///< by a lease of this client that was for a transaction: nobody works under it
@@ -255,7 +254,7 @@ std::optional<transaction_lock> transaction_locks::try_lock_in(driver::enlisted_
   };
   if (!so_far.ridden_out(look)) return std::nullopt;
   const auto waited = so_far.backoff.waited(base::now());
-  const bool is_others = !way.is_free && way.released.empty() && !way.is_given_up;
+  const bool is_others = !way.is_free && way.released.empty();
   const bool is_over = is_others && way.left && *way.left <= duration::zero();
   so_far.is_leased = (is_others && !is_over) || may_be_taken_first(name, way, so_far);
   if (so_far.is_leased) contended_.add(name.view());
@@ -371,7 +370,6 @@ std::optional<transaction_locks::cleared> transaction_locks::look_for_way(const 
   const auto confirmed_by = locks_.unresolved_ones().permits(row.acquisition, base::now());
   const bool is_released = confirmed_by || (is_over && who_.made(row.acquisition));
   return cleared{.is_shared = row.is_shared(),
-                 .is_given_up = locks_.was_given_up(row.acquisition),
                  .left = row.left,
                  .released = is_released ? row.acquisition : std::string{},
                  .confirmed_by = confirmed_by.value_or(core::session_number::unknown)};
