@@ -61,15 +61,15 @@ std::string subject_name(const testing::TestParamInfo<subject>& info) { return i
 
 void contract::SetUp() { database_ = GetParam().open(); }
 
-client contract::connect(client_options options) {
-  auto locks = connect_bare(std::move(options));
-  locks.migrate();
-  return locks;
+client contract::connect(const client_options& options) { return connect_and_migrate(db().url(), with_room(options)); }
+
+client contract::connect_bare(const client_options& options) {
+  return connect_patiently(db().url(), with_room(options));
 }
 
-client contract::connect_bare(client_options options) {
+client_options contract::with_room(client_options options) {
   if (GetParam().holds_by_transaction) options.held_transactions = std::max<std::size_t>(options.held_transactions, 16);
-  return connect_patiently(db().url(), std::move(options));
+  return options;
 }
 
 lock_options contract::with(lock_options options) {

@@ -55,9 +55,11 @@ class contract : public testing::TestWithParam<subject> {
   database& db() { return *database_; }
 
   /// A client on the database, its tables made. Without an observer of its own it is silent.
-  client connect(client_options options = {});
+  client connect(const client_options& options = {});
   /// The same without migrating.
-  client connect_bare(client_options options = {});
+  client connect_bare(const client_options& options = {});
+  /// The options of a client, with room for what this test is run for.
+  static client_options with_room(client_options options);
 
   /// The options of a lock, with the strategy this test is run for, and without a lease where that has none.
   static lock_options with(lock_options options = {});

@@ -4,19 +4,7 @@
 
 namespace rowlock::test {
 
-// A short limit is for what the test does, not for the tables.
-client server_test::connect(client_options options) {
-  const client_options usual;
-  if (options.call_timeout < usual.call_timeout) {
-    auto patient = options;
-    patient.call_timeout = usual.call_timeout;
-    patient.observer = silent();
-    connect_to(db().url(), std::move(patient)).migrate();
-  }
-  auto locks = connect_to(db().url(), std::move(options));
-  locks.migrate();
-  return locks;
-}
+client server_test::connect(const client_options& options) { return connect_and_migrate(db().url(), options); }
 
 client server_test::connect_to(const std::string& url, client_options options) {
   return connect_patiently(url, std::move(options));

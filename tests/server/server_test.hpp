@@ -37,7 +37,7 @@ class server_test : public testing::Test {
   server_database& db() { return *database_; }
 
   /// A client as the schema's role, its tables made. Without an observer of its own it is silent.
-  client connect(client_options options = {});
+  client connect(const client_options& options = {});
   /// The same by another URL, without migrating.
   static client connect_to(const std::string& url, client_options options = {});
 

@@ -67,4 +67,17 @@ client connect_patiently(const std::string& url, client_options options) {
   return client::connect(url, std::move(options));
 }
 
+client connect_and_migrate(const std::string& url, const client_options& options) {
+  const client_options usual;
+  if (options.call_timeout < usual.call_timeout) {
+    auto patient = options;
+    patient.call_timeout = usual.call_timeout;
+    patient.observer = silent();
+    connect_patiently(url, std::move(patient)).migrate();
+  }
+  auto locks = connect_patiently(url, options);
+  locks.migrate();
+  return locks;
+}
+
 }  // namespace rowlock::test
