@@ -26,6 +26,8 @@ class overtaken : public transaction_test {
   std::unique_ptr<caller> by_ = open_caller(server().url_through(way_.port()), GetParam().isolation);
 };
 ROWLOCK_SUITE_IN(overtaken, on_servers(each_place()));
+class overtaken_on_mysql : public overtaken {};
+ROWLOCK_SUITE_IN(overtaken_on_mysql, on("mysql", each_place()));
 
 TEST_P(overtaken, lock_in_leaves_a_lease_alone_that_was_granted_since_the_pool_was_asked) {
   by().begin();
@@ -45,6 +47,25 @@ TEST_P(overtaken, lock_in_leaves_a_lease_alone_that_was_granted_since_the_pool_w
   EXPECT_FALSE(got);
   by().rollback();
   EXPECT_NO_THROW(theirs.release());
+}
+
+// It looks at the row first, and then makes the lease longer.
+TEST_P(overtaken_on_mysql, confirm_has_the_row_locked_between_its_statements) {
+  const auto held = locks().acquire("orders/42");
+  by().begin();
+  way().on_request(tcp_proxy::contains("INTERVAL 1 MICROSECOND"), tcp_proxy::action::hold);
+  background confirms{[&](std::stop_token) {
+    return error_of([&] {
+      by().confirm(held);
+      return true;
+    });
+  }};
+  ASSERT_TRUE(eventually([&] { return way().has_acted(); }));
+  EXPECT_ANY_THROW(
+      open_witness()->statement("SELECT name FROM rowlock_lock WHERE name = 'orders/42' FOR UPDATE NOWAIT"));
+  way().let_go();
+  EXPECT_FALSE(confirms.get());
+  by().rollback();
 }
 
 }  // namespace
