@@ -67,14 +67,22 @@ std::string server_of(const settings& found) {
   return (version.find("MariaDB") == std::string_view::npos ? "MySQL " : "MariaDB ") + std::string{version};
 }
 
+/// Servers write "TLSv1.3". Behind a proxy it is about the proxy's connection.
+std::string encryption_of(const settings& found) {
+  constexpr std::string_view prefix = "TLSv";
+  auto version = value_of(found, "ssl_version");
+  if (!version.starts_with(prefix)) return value_of(found, "gss") == "true" ? "encrypted by GSSAPI" : "not encrypted";
+  version.remove_prefix(prefix.size());
+  return "encrypted by TLS " + std::string{version} + " (" + std::string{value_of(found, "ssl_cipher")} + ')';
+}
+
 }  // namespace
 
 finding connection_of(const settings& found, duration took) {
   std::string sentence = server_of(found);
   if (const auto user = value_of(found, "user"); !user.empty()) sentence.append(", as ").append(user);
   if (const auto place = value_of(found, "database"); !place.empty()) sentence.append(", in ").append(place);
-  if (const auto encrypted = value_of(found, "encrypted"); !encrypted.empty())
-    sentence.append(encrypted == "true" ? ", encrypted" : ", not encrypted");
+  if (found.contains("ssl_version")) sentence.append(", ").append(encryption_of(found));
   return fine("connection", sentence + "; answers in " + as_milliseconds(took));
 }
 

@@ -359,8 +359,9 @@ TEST_P(command_beside_a_stranger, checks_as_whom_and_where_it_is_connected) {
   migrate();
   const auto& role = dynamic_cast<server_database&>(db()).address();
   const auto line = ask({"check"}).out;
-  EXPECT_THAT(line, ContainsRegex("^connection +ok +[^,]+, as " + role.user + "[^,]*, in " + role.database +
-                                  ", (not )?encrypted; answers in [0-9.]+ ms\n"))
+  EXPECT_THAT(line,
+              ContainsRegex("^connection +ok +[^,]+, as " + role.user + "[^,]*, in " + role.database +
+                            ", (not encrypted|encrypted by TLS [0-9.]+ \\([-A-Z0-9_]+\\)); answers in [0-9.]+ ms\n"))
       << "and nothing else, such as a password";
 }
 

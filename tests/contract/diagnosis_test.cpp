@@ -64,7 +64,8 @@ TEST_P(diagnosis_of_a_server, says_as_whom_and_where_it_is_connected_and_whether
   auto locks = connect();
   EXPECT_THAT(about("connection", locks.diagnose()).sentence,
               MatchesRegex("(PostgreSQL|MariaDB|MySQL) [^,]+, as " + server().address().user + "(@[^,]+)?, in " +
-                           server().address().database + ", (not )?encrypted; answers in [0-9.]+ ms"))
+                           server().address().database +
+                           ", (not encrypted|encrypted by TLS [0-9.]+ \\([-A-Z0-9_]+\\)); answers in [0-9.]+ ms"))
       << "and no more, such as a password";
 }
 

@@ -3,50 +3,13 @@
 #include <string_view>
 #include <vector>
 
+#include "mysql/speaking.hpp"
 #include "server/greeting_server.hpp"
 #include "server/server_test.hpp"
 #include "support/mysql_database.hpp"
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::string_literals;
-
-std::string packet(std::size_t number, const std::string& body) {
-  std::string out;
-  for (const auto byte : {body.size() & 255U, body.size() >> 8U & 255U, std::size_t{0}, number})
-    out += static_cast<char>(byte);
-  return out + body;
-}
-
-std::string text(const std::string& of) { return static_cast<char>(of.size()) + of; }
-
-/// Protocol 10, without encryption, and with what every client knows.
-std::string greeting(const std::string& version) {
-  const auto salt = "12345678"s;
-  const auto more_salt = "123456789012\0"s;
-  return packet(0, "\x0A"s + version + "\0\1\0\0\0"s + salt + "\0"s + "\xFF\xF7"s /* all but encryption */ +
-                       "\x21\2\0"s + "\x0F\0"s + "\x15"s + std::string(10, '\0') + more_salt +
-                       "mysql_native_password\0"s);
-}
-
-std::string done(std::size_t number) { return packet(number, "\0\0\0\2\0\0\0"s); }
-
-std::string table(const std::vector<std::vector<std::string>>& rows) {
-  const auto mark = "\xFE\0\0\2\0"s;
-  std::size_t number = 0;
-  std::string out = packet(++number, std::string(1, static_cast<char>(rows.at(0).size())));
-  for (std::size_t i = 0; i < rows[0].size(); ++i)
-    out += packet(++number, text("def") + text("") + text("") + text("") + text("some") + text("") +
-                                "\x0C\x21\0\xFF\0\0\0\xFD\0\0\0\0\0"s);
-  out += packet(++number, mark);
-  for (const auto& row : rows) {
-    std::string values;
-    for (const auto& value : row) values += text(value);
-    out += packet(++number, values);
-  }
-  return out + packet(++number, mark);
-}
 
 struct release {
   const char* name;

@@ -2,41 +2,19 @@
 #include <signal.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "mysql/mariadb_server.hpp"
+#include "mysql/mariadb_with_tls.hpp"
 #include "server/server_test.hpp"
 #include "support/mysql_database.hpp"
-#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 namespace {
 
-struct with_tls_server {
-  with_tls_server() {
-    const auto folder = files.path().string();
-    const auto make = "cd '" + folder +
-                      "' && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout key.pem "
-                      "-out certificate.pem 2>/dev/null && chmod 755 . && chmod 644 key.pem";
-    // NOLINTNEXTLINE(concurrency-mt-unsafe,cert-env33-c): a fixed command
-    if (std::system(make.c_str()) != 0) throw std::runtime_error{"openssl makes no certificate"};
-    server.emplace(
-        std::vector<std::string>{"--ssl-cert=" + folder + "/certificate.pem", "--ssl-key=" + folder + "/key.pem"});
-  }
-
-  const temp_folder files{};
-  std::optional<mariadb_server> server{};
-};
-
-class over_tls : protected with_tls_server, public server_test {
+class over_tls : protected with_private_server, public server_test {
  protected:
-  over_tls() : server_test{server->open()} {}
+  over_tls() : with_private_server{std::make_unique<mariadb_with_tls>()}, server_test{server->open()} {}
 };
 
 std::atomic<int> signals_caught{0};

@@ -101,6 +101,19 @@ void private_server::make_data(const char* variable, const words& otherwise) con
   run(fresh != nullptr ? words{"cp", "-a", fresh, "data"} : otherwise);
 }
 
+// The folder is made readable to those who connect; nothing but the key is secret.
+void private_server::make_certificate() const {
+  constexpr auto by_itself =
+      "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=$0 -keyout $0.key -out $0.pem";
+  run({"sh", "-c", by_itself, "authority"});
+  run({"sh", "-c", by_itself, "stranger"});
+  run({"sh", "-c",
+       "echo subjectAltName=DNS:db.example >names && openssl req -newkey rsa:2048 -nodes -subj /CN=db.example -keyout "
+       "key.pem -out request.pem && openssl x509 -req -in request.pem -CA authority.pem -CAkey authority.key "
+       "-CAcreateserial -days 2 -extfile names -out certificate.pem && chmod 711 . && chmod 644 *.pem && chmod 600 "
+       "key.pem"});
+}
+
 void private_server::run(const words& command) const {
   int status = 0;
   const auto pid = spawn(command);

@@ -52,6 +52,9 @@ class private_server {
   std::filesystem::path folder() const { return folder_.path(); }
   /// Makes folder() / "data": a copy of the fresh data folder that the environment names, or else by a program.
   void make_data(const char* variable, const words& otherwise) const;
+  /// Makes certificate.pem, for the host db.example, and key.pem in the folder, authority.pem, which has signed it, and
+  /// stranger.pem, which has not.
+  void make_certificate() const;
   /// Runs a program to its end, in the folder.
   void run(const words& command) const;
 

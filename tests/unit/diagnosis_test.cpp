@@ -14,16 +14,27 @@ using testing::Not;
 TEST(connection_finding, names_the_server_and_whatever_is_known_besides) {
   EXPECT_EQ(connection_of({{"server", "SQLite 3.40.1"}, {"database", "/tmp/locks.db"}}, 40us).sentence,
             "SQLite 3.40.1, in /tmp/locks.db; answers in 0.0 ms");
-  EXPECT_EQ(connection_of({{"server", "PostgreSQL 15.8"}, {"user", "app"}, {"database", "shop"}, {"encrypted", "true"}},
-                          1249us)
-                .sentence,
-            "PostgreSQL 15.8, as app, in shop, encrypted; answers in 1.2 ms");
-  EXPECT_THAT(connection_of({{"server", "PostgreSQL 15.8"}, {"encrypted", "false"}}, 1ms).sentence,
-              HasSubstr("not encrypted"));
+  const settings postgresql{{"server", "PostgreSQL 15.8"}, {"user", "app"}, {"database", "shop"}};
+  const auto by = [&](settings more) {
+    more.insert(postgresql.begin(), postgresql.end());
+    return connection_of(more, 1249us).sentence;
+  };
+  EXPECT_EQ(by({{"ssl_version", "TLSv1.3"}, {"ssl_cipher", "TLS_AES_256_GCM_SHA384"}}),
+            "PostgreSQL 15.8, as app, in shop, encrypted by TLS 1.3 (TLS_AES_256_GCM_SHA384); answers in 1.2 ms");
+  EXPECT_EQ(by({{"ssl_version", ""}, {"gss", "false"}}),
+            "PostgreSQL 15.8, as app, in shop, not encrypted; answers in 1.2 ms");
+  EXPECT_EQ(by({{"ssl_version", ""}, {"gss", "true"}}),
+            "PostgreSQL 15.8, as app, in shop, encrypted by GSSAPI; answers in 1.2 ms");
+  EXPECT_EQ(by({}), "PostgreSQL 15.8, as app, in shop; answers in 1.2 ms");
   EXPECT_THAT(connection_of({{"version", "10.11.6-MariaDB"}}, 1ms).sentence, HasSubstr("MariaDB 10.11.6-MariaDB;"));
-  EXPECT_EQ(connection_of({{"version", "8.0.36"}, {"user", "app@%"}, {"database", "shop"}, {"encrypted", "true"}}, 1ms)
+  EXPECT_EQ(connection_of({{"version", "8.0.36"},
+                           {"user", "app@%"},
+                           {"database", "shop"},
+                           {"ssl_version", "TLSv1.2"},
+                           {"ssl_cipher", "ECDHE-RSA-AES128-GCM-SHA256"}},
+                          1ms)
                 .sentence,
-            "MySQL 8.0.36, as app@%, in shop, encrypted; answers in 1.0 ms");
+            "MySQL 8.0.36, as app@%, in shop, encrypted by TLS 1.2 (ECDHE-RSA-AES128-GCM-SHA256); answers in 1.0 ms");
   EXPECT_THAT(connection_of({{"version", "8.0.36"}}, 1ms).sentence, HasSubstr("MySQL 8.0.36;"));
 }
 

@@ -28,12 +28,12 @@ constexpr std::string_view read_settings = R"(
 SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
   'group_replication_group_name'))";
 
-// Each of the two tables can be read without a privilege. Both servers call the cipher '' where nothing is encrypted.
+// Each of the two tables can be read without a privilege. Both values are '' where nothing is encrypted.
 constexpr std::string_view read_connection = R"(
 SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
-UNION ALL SELECT 'encrypted', IF(s.variable_value = '', 'false', 'true')
+UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM /*M!100600 information_schema.session_status */ /*!80000 performance_schema.session_status */ s
-WHERE s.variable_name = 'Ssl_cipher')";
+WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher'))";
 
 constexpr std::string_view list_applied =
     "SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version";

@@ -39,7 +39,9 @@ SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ('fsync', 'full_p
 UNION ALL SELECT 'server', 'PostgreSQL ' || current_setting('server_version')
 UNION ALL SELECT 'user', current_user::text
 UNION ALL SELECT 'database', current_database()::text
-UNION ALL SELECT 'encrypted', ssl::text FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()
+UNION ALL SELECT 'ssl_version', coalesce(version, '') FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()
+UNION ALL SELECT 'ssl_cipher', cipher FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl
+UNION ALL SELECT 'gss', encrypted::text FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()
 UNION ALL SELECT 'standbys', count(*)::text FROM pg_catalog.pg_stat_replication
 UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text)";
 

@@ -28,6 +28,10 @@ struct mysql_address {
   std::string key{};
   std::string ciphers{};
 
+  /// Not on a Unix socket, unless the URL requires it: nothing can listen there.
+  bool tries_encryption() const noexcept {
+    return must_be_encrypted() || (tls == encryption::preferred && socket.empty());
+  }
   /// Whether a session that is not encrypted is refused.
   bool must_be_encrypted() const noexcept { return tls >= encryption::required; }
   /// For messages: "MySQL (host:port/database)", without user and password.

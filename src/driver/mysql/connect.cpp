@@ -3,9 +3,12 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/boot_clock.hpp"
@@ -21,18 +24,65 @@ using std::chrono::seconds;
 
 seconds whole(duration d) { return std::max(std::chrono::ceil<seconds>(d), seconds{1}); }
 
+/// The time that is left, as the connector can be told.
+seconds left_until(base::instant deadline) {
+  return whole(std::min<duration>(deadline - base::now(), std::chrono::hours{1}));
+}
+
+// MariaDB's client library hides in a sentence what a server says before TLS begins, such as that it has no room for
+// one more connection.
+sql_failure as_the_server_said(sql_failure what) {
+  constexpr std::string_view before = "cannot be verified: ";
+  constexpr std::string_view between = " - ";
+  const auto at = what.message.find(before);
+  const auto cut = what.message.find(between, at);
+  if (what.code != mysql_code::connecting_failed || at == std::string::npos || cut == std::string::npos) return what;
+  std::from_chars(what.message.data() + at + before.size(), what.message.data() + cut, what.code);
+  what.message.erase(0, cut + between.size());
+  return what;
+}
+
 [[noreturn]] void raise(const std::exception& e, const mysql_address& to) {
-  const auto what = sql_failure_of(e);
-  if (!what) std::rethrow_exception(std::current_exception());
+  const auto found = sql_failure_of(e);
+  if (!found) std::rethrow_exception(std::current_exception());
+  const auto what = std::optional{as_the_server_said(*found)};
   throw mysql_error({.code = what->code, .sqlstate = what->sqlstate, .message = what->message, .connection_lost = true},
                     to.server_name("MySQL"), std::string{connecting_text});
 }
 
+struct dialled {
+  std::unique_ptr<connector_connection> connection;
+  std::string why_plain{};  ///< why it is not encrypted, although the server offers it
+};
+
+// With PREFERRED the server's offer of TLS is taken, if this process may. Where only the handshake fails, which comes
+// before anything about the user is sent, the connection is made without: a refused login is no such failure, and a
+// mode that requires encryption knows no other way. Both attempts have one deadline.
+dialled dial(mysql_address to, seconds reading, const limits& until) {
+  const auto once = [&] {
+    return std::make_unique<connector_connection>(to, left_until(until.deadline), reading, until.stop);
+  };
+  if (must_avoid_tls(to)) to.tls = encryption::disabled;
+  try {
+    return {.connection = once()};
+  } catch (const std::exception& e) {
+    const auto what = sql_failure_of(e);
+    const bool is_about_tls = what && what->code == mysql_code::encryption_failed;
+    if (!is_about_tls || to.tls != encryption::preferred || base::now() >= until.deadline) throw;
+    to.tls = encryption::disabled;
+    return {.connection = once(), .why_plain = what->message};
+  }
+}
+
 }  // namespace
 
-std::unique_ptr<connector_connection> connect(const mysql_address& to, duration call_timeout, const limits& until) {
-  const auto left = std::min<duration>(until.deadline - base::now(), std::chrono::hours{1});
-  if (left <= duration::zero())
+bool must_avoid_tls(const mysql_address& to) noexcept {
+  return tls_use::was_inherited() && to.tries_encryption() && !to.must_be_encrypted();
+}
+
+std::unique_ptr<connector_connection> connect(const mysql_address& to, duration call_timeout, const limits& until,
+                                              const warn& warning) {
+  if (until.deadline <= base::now())
     throw not_connected(errc::connection_failed, failure_of(connecting_text, to.server_name("MySQL")) +
                                                      "the time limit had passed before it began");
   // Registered after the connector's static objects were made, the exit handler runs before they are destroyed: a
@@ -40,11 +90,14 @@ std::unique_ptr<connector_connection> connect(const mysql_address& to, duration 
   connector_connection::make_static_objects();
   [[maybe_unused]] static const int registered = std::atexit(wait_for_those_left_behind);
   try {
-    auto made = make_aside(until, [to, connecting = whole(left),
-                                   reading = whole(call_timeout) + seconds{1}](const std::stop_token& given_up) {
-      return std::make_unique<connector_connection>(to, connecting, reading, given_up);
+    auto made = make_aside(until, [to, reading = whole(call_timeout) + seconds{1},
+                                   deadline = until.deadline](const std::stop_token& given_up) {
+      return dial(to, reading, {.deadline = deadline, .stop = given_up});
     });
-    if (made) return std::move(*made);
+    if (made && !made->why_plain.empty() && warning)
+      warning("connections to " + to.server_name("MySQL") + " are not encrypted, because TLS failed: " +
+              made->why_plain + "; mend it, or set ssl-mode=DISABLED to do without it, or REQUIRED to insist on it");
+    if (made) return std::move(made->connection);
   } catch (const std::exception& e) {
     raise(e, to);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "driver/mysql/address.hpp"
+#include "driver/mysql/tls_use.hpp"
 #include "driver/session.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -52,6 +53,7 @@ class connector_connection {
 
  private:
   class implementation;
+  const tls_use tls_;
   std::unique_ptr<implementation> implementation_;
   int socket_ = -1;
 };

@@ -90,21 +90,25 @@ std::string host_of(const mysql_address& to) {
 // A new connection would not have what the session has set. Later versions make none by themselves, and warn on stderr
 // about the option.
 void refuse_reconnection(sql::ConnectOptionsMap& options) { options["OPT_RECONNECT"] = false; }
-// Version 1.1 ignores the option for the mode of encryption, and fails only if one of these options is given.
-void ask_for_encryption(sql::ConnectOptionsMap& options, const mysql_address& to) {
-  if (to.must_be_encrypted()) options["sslEnforce"] = true;
-  if (to.tls >= encryption::verify_ca) options["sslVerify"] = true;
-}
 #else
 void refuse_reconnection(sql::ConnectOptionsMap& /*options*/) {}
+#endif
+
+// Where version 1.1 is linked to MariaDB's client library, the mode has no effect, but these two options have: the
+// first encrypts where the server can, the second refuses a server that cannot, or whose certificate is not to be
+// trusted. Where it is linked to MySQL's, the mode is what counts.
 void ask_for_encryption(sql::ConnectOptionsMap& options, const mysql_address& to) {
   constexpr sql::ssl_mode modes[] = {sql::SSL_MODE_DISABLED, sql::SSL_MODE_PREFERRED, sql::SSL_MODE_REQUIRED,
                                      sql::SSL_MODE_VERIFY_CA, sql::SSL_MODE_VERIFY_IDENTITY};
   options["OPT_SSL_MODE"] = static_cast<int>(modes[static_cast<int>(to.tls)]);
+#if MYCPPCONN_DM_MAJOR_VERSION < 8
+  options["sslEnforce"] = to.tries_encryption();
+  options["sslVerify"] = to.tls >= encryption::verify_ca;
+#else
   // Without encryption, only the server's key hides the password.
   if (to.tls < encryption::required) options["OPT_GET_SERVER_PUBLIC_KEY"] = true;
-}
 #endif
+}
 
 sql::ConnectOptionsMap options_of(const mysql_address& to, std::chrono::seconds connecting,
                                   std::chrono::seconds reading) {
@@ -122,12 +126,13 @@ sql::ConnectOptionsMap options_of(const mysql_address& to, std::chrono::seconds 
   out["OPT_WRITE_TIMEOUT"] = static_cast<int>(reading.count());
   out["CLIENT_MULTI_STATEMENTS"] = true;
   refuse_reconnection(out);
+  ask_for_encryption(out, to);
+  if (!to.tries_encryption()) return out;  // MariaDB's library encrypts as soon as one of these is given
   set("sslCA", to.ca);
   set("sslCAPath", to.ca_folder);
   set("sslCert", to.certificate);
   set("sslKey", to.key);
   set("sslCipher", to.ciphers);
-  ask_for_encryption(out, to);
   return out;
 }
 
@@ -226,7 +231,8 @@ class connector_connection::implementation {
 };
 
 connector_connection::connector_connection(const mysql_address& to, std::chrono::seconds connecting,
-                                           std::chrono::seconds reading, const std::stop_token& given_up) {
+                                           std::chrono::seconds reading, const std::stop_token& given_up)
+    : tls_{to.tries_encryption()} {
   const calling about_to;
   const auto options = options_of(to, connecting, reading);
   // The connector does not tell its socket.

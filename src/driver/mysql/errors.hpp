@@ -17,6 +17,8 @@ inline constexpr int lock_wait_timeout = 1205;
 inline constexpr int deadlock = 1213;
 inline constexpr int too_many_statements = 1461;
 inline constexpr int out_of_range = 1690;
+inline constexpr int connecting_failed = 2002;
+inline constexpr int encryption_failed = 2026;
 }  // namespace mysql_code
 
 /// How a call failed, as the server or the connector reports it.

@@ -232,8 +232,9 @@ void set_file(MYSQL* of, mysql_option option, const std::string& name) {
 // lets the connector go on in plain text with a server that has no encryption. Given an authority, it checks that one
 // has signed the server's certificate, and with the second option also the name in it.
 void ask_for_encryption(MYSQL* of, const mysql_address& to) {
-  set(of, MYSQL_OPT_SSL_ENFORCE, my_bool{to.tls != encryption::disabled});
+  set(of, MYSQL_OPT_SSL_ENFORCE, my_bool{to.tries_encryption()});
   set(of, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, my_bool{to.tls == encryption::verify_identity});
+  if (!to.tries_encryption()) return;  // each of these asks for encryption, too
   set_file(of, MYSQL_OPT_SSL_CA, to.ca);
   set_file(of, MYSQL_OPT_SSL_CAPATH, to.ca_folder);
   set_file(of, MYSQL_OPT_SSL_CERT, to.certificate);
@@ -287,7 +288,8 @@ class connector_connection::implementation {
 };
 
 connector_connection::connector_connection(const mysql_address& to, std::chrono::seconds connecting,
-                                           std::chrono::seconds reading, const std::stop_token& given_up) {
+                                           std::chrono::seconds reading, const std::stop_token& given_up)
+    : tls_{to.tries_encryption()} {
   const calling about_to;
   if (given_up.stop_requested()) throw error{errc::cancelled, "stopped while connecting"};
   auto made = make_connection(to, connecting, reading);

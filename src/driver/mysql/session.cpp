@@ -115,8 +115,9 @@ mysql_session::mysql_session(const mysql_address& to, mysql_options options, cal
                              const limits& until)
     : options_{std::move(options)},
       must_be_encrypted_{to.must_be_encrypted()},
+      avoids_tls_{must_avoid_tls(to)},
       place_{to.place()},
-      connection_{connect(to, options_.call_timeout, until)},
+      connection_{connect(to, options_.call_timeout, until, options_.warning)},
       guarded_{to.server_name("MySQL"), watchdog, connection_->socket(),
                [this] {
                  if (is_marked_ && options_.lost) options_.lost(mark_);
@@ -149,7 +150,7 @@ void mysql_session::set_up(const std::string& database, const limits& until) {
 void mysql_session::check_server(const limits& until) {
   std::map<std::string, std::string, std::less<>> found;
   for (const row& r : simple("SHOW VARIABLES WHERE Variable_name IN ('version', 'log_bin', 'binlog_format', "
-                             "'innodb_flush_log_at_trx_commit', 'read_only', 'wsrep_on', "
+                             "'innodb_flush_log_at_trx_commit', 'read_only', 'have_ssl', 'ssl_cert', 'wsrep_on', "
                              "'group_replication_group_name', 'group_replication_single_primary_mode')",
                              {setting_up}, until))
     found.emplace(text(r.at(0)), text(r.at(1)));
@@ -174,6 +175,13 @@ void mysql_session::check_server(const limits& until) {
     options_.warning(guarded_.server() +
                      " has innodb_flush_log_at_trx_commit = " + found["innodb_flush_log_at_trx_commit"] +
                      ", so a crash of its machine may lose granted locks; set it to 1");
+  // The second is a file's name, where the first does not exist.
+  const bool offers_tls = is("have_ssl", "YES") || !found["ssl_cert"].empty();
+  if (avoids_tls_ && offers_tls && options_.warning)
+    options_.warning("connections to " + guarded_.server() +
+                     " are not encrypted, because this process was forked while its parent had encrypted ones, after "
+                     "which TLS may hang; connect after the fork, or call exec in the child, or set ssl-mode=REQUIRED "
+                     "to insist on it");
   const bool writes_in_a_group =
       !found["group_replication_group_name"].empty() && is("group_replication_single_primary_mode", "OFF");
   if ((is("wsrep_on", "ON") || writes_in_a_group) && options_.warning)

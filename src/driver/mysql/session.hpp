@@ -119,6 +119,7 @@ class mysql_session final : public session {
 
   mysql_options options_;
   const bool must_be_encrypted_;
+  const bool avoids_tls_;
   const std::string place_;  // of the tables
   std::unique_ptr<connector_connection> connection_;
   guarded_connection guarded_;

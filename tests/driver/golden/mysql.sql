@@ -887,9 +887,9 @@ SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commi
 --- MySQL
 
 SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
-UNION ALL SELECT 'encrypted', IF(s.variable_value = '', 'false', 'true')
+UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM   performance_schema.session_status  s
-WHERE s.variable_name = 'Ssl_cipher'
+WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher')
 
 --- MySQL, MariaDB
 
@@ -1318,9 +1318,9 @@ DELETE t FROM (SELECT t.ticket FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHA
 --- MariaDB
 
 SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
-UNION ALL SELECT 'encrypted', IF(s.variable_value = '', 'false', 'true')
+UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM  information_schema.session_status   s
-WHERE s.variable_name = 'Ssl_cipher'
+WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher')
 
 --- the caller's transaction
 
