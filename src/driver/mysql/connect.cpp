@@ -42,10 +42,18 @@ sql_failure as_the_server_said(sql_failure what) {
   return what;
 }
 
+// Where MariaDB's client library finds no plugin for an account, it goes on without, and its code is that of what
+// becomes of it, mostly of a wrong password.
+sql_failure with_code_for_plugin(sql_failure what) {
+  if (what.message.starts_with("Plugin ") && what.message.find(" could not be loaded: ") != std::string::npos)
+    what.code = mysql_code::no_such_plugin;
+  return what;
+}
+
 [[noreturn]] void raise(const std::exception& e, const mysql_address& to) {
   const auto found = sql_failure_of(e);
   if (!found) std::rethrow_exception(std::current_exception());
-  const auto what = std::optional{as_the_server_said(*found)};
+  const auto what = std::optional{with_code_for_plugin(as_the_server_said(*found))};
   throw mysql_error({.code = what->code, .sqlstate = what->sqlstate, .message = what->message, .connection_lost = true},
                     to.server_name("MySQL"), std::string{connecting_text});
 }

@@ -25,7 +25,20 @@ meaning elsewhere(const char* advice = "") {
   return {.code = errc::connection_failed, .says = {.retryable = true, .connection_unusable = true}, .advice = advice};
 }
 
+// The client's library and the plugin of the account do not fit together.
+meaning cannot_log_in(int code) {
+  const char* advice =
+      "; this client library has no plugin for the account: install the plugin's file (Oracle's library 9 has "
+      "mysql_native_password in a file, MariaDB's has caching_sha2_password in one), use MariaDB's library with "
+      "MariaDB, "
+      "or change the account's plugin by ALTER USER";
+  if (code == 1524) advice = "; change the account's plugin to one that the server has, by ALTER USER";
+  if (code == 2061) advice = "; if a secure connection is missing, set ssl-mode=REQUIRED in the URL";
+  return {.code = errc::permission_denied, .says = {.connection_unusable = true}, .advice = advice};
+}
+
 meaning meaning_of(int code, std::string_view doing, bool writing) {
+  if (is_one_of(code, 1251, 1524, 2049, mysql_code::no_such_plugin, 2061, 5010, 5012)) return cannot_log_in(code);
   if (is_about_mysql_connection(code)) return lost(writing);
   // In a commit: on Galera the others may have it, where this node has just lost them.
   if (code == 1180) return lost(writing);
@@ -90,7 +103,8 @@ bool is_about_mysql_connection(int code) {
 error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing) {
   meaning m = meaning_of(what.code, doing, what.writing);
   if (what.connection_lost) m = with_lost_connection(std::move(m), what.writing);
-  if (doing == connecting_text && is_about_mysql_connection(what.code)) m.advice = check_address;
+  if (doing == connecting_text && m.code == errc::connection_failed && is_about_mysql_connection(what.code))
+    m.advice = check_address;
   m.says.native_code = what.code;
   m.says.sqlstate = what.sqlstate;
   return detail::error_access::make(m.code, failure_of(doing, server) + what.message + m.advice, std::move(m.says));

@@ -19,6 +19,7 @@ inline constexpr int too_many_statements = 1461;
 inline constexpr int out_of_range = 1690;
 inline constexpr int connecting_failed = 2002;
 inline constexpr int encryption_failed = 2026;
+inline constexpr int no_such_plugin = 2059;
 }  // namespace mysql_code
 
 /// How a call failed, as the server or the connector reports it.
