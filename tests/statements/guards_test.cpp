@@ -664,6 +664,7 @@ TEST_P(statements, that_sweep_delete_nothing_that_is_in_use) {
 TEST_P(statements, that_sweep_delete_no_row_that_is_held_or_young_or_above_the_floor) {
   name_ = "name";
   make_mine({}, false);
+  db().vacate(name_);
   db().age(name_, 1h);
   db().raise_floor(0);
   const auto sweep = [&] { return run(verb::sweep); };
