@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/inside.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::inline v1 {
 
@@ -31,7 +32,7 @@ client::~client() { close(); }
 
 held_lock client::acquire(const lock_name& name, const lock_options& options, std::stop_token stop) {
   auto held = try_acquire_for_(name, duration::max(), options, std::move(stop));
-  if (!held) throw error{errc::cancelled, "stopped while waiting for \"" + std::string{name.view()} + "\""};
+  if (!held) throw error{errc::cancelled, "stopped while waiting for " + base::quoted(name.view())};
   return std::move(*held);
 }
 
@@ -79,7 +80,7 @@ std::optional<held_set> client::try_acquire_all_for_(std::span<const lock_name> 
 
 held_lock client::acquire_shared(const lock_name& name, const lock_options& options, std::stop_token stop) {
   auto held = try_acquire_shared_for_(name, duration::max(), options, std::move(stop));
-  if (!held) throw error{errc::cancelled, "stopped while waiting to share \"" + std::string{name.view()} + "\""};
+  if (!held) throw error{errc::cancelled, "stopped while waiting to share " + base::quoted(name.view())};
   return std::move(*held);
 }
 

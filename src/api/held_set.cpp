@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace rowlock::inline v1 {
 
 namespace {
@@ -58,7 +60,7 @@ fencing_token held_set::token(const lock_name& name) const {
   const auto all = locks();
   const auto found = std::find_if(all.begin(), all.end(), [&](const held_lock& each) { return each.name() == name; });
   if (found == all.end())
-    throw error{errc::not_held, "\"" + std::string{name.view()} + "\" is not among the locks of this held_set"};
+    throw error{errc::not_held, base::quoted(name.view()) + " is not among the locks of this held_set"};
   return found->token();
 }
 

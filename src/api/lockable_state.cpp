@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/inside.hpp"
+#include "base/text.hpp"
 #include "core/checks.hpp"
 
 namespace rowlock::inline v1::detail {
@@ -41,8 +42,8 @@ const held_lock* lockable_state::latest(held_handles& of) const {
 }
 
 void lockable_state::throw_not_held() const {
-  throw error{errc::not_held, "the calling thread does not hold \"" + std::string{name.view()} +
-                                  "\" through this mutex; unlock it in the thread that locked it"};
+  throw error{errc::not_held, "the calling thread does not hold " + base::quoted(name.view()) +
+                                  " through this mutex; unlock it in the thread that locked it"};
 }
 
 }  // namespace rowlock::inline v1::detail

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/inside.hpp"
+#include "base/text.hpp"
 #include "core/checks.hpp"
 
 namespace rowlock::inline v1 {
@@ -45,8 +46,7 @@ semaphore::~semaphore() = default;
 
 held_lock semaphore::acquire(std::int64_t number, std::stop_token stop) {
   auto held = try_acquire_for_(duration::max(), number, std::move(stop));
-  if (!held)
-    throw error{errc::cancelled, "stopped while waiting for a permit of \"" + std::string{name().view()} + "\""};
+  if (!held) throw error{errc::cancelled, "stopped while waiting for a permit of " + base::quoted(name().view())};
   return std::move(*held);
 }
 

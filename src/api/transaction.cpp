@@ -8,6 +8,7 @@
 #include "api/inside.hpp"
 #include "base/boot_clock.hpp"
 #include "base/jitter.hpp"
+#include "base/text.hpp"
 #include "core/checks.hpp"
 #include "core/wait.hpp"
 
@@ -17,7 +18,7 @@ std::optional<transaction_lock> lock_in(caller_transaction& tx, client& locks, c
                                         std::optional<duration> wait, const lock_in_options& options,
                                         const std::stop_token& stop) {
   auto out = inside::of(locks)->transactions.lock_in(tx, name, wait, options, stop);
-  if (!out && !wait) throw error{errc::cancelled, "stopped while waiting for \"" + std::string{name.view()} + "\""};
+  if (!out && !wait) throw error{errc::cancelled, "stopped while waiting for " + base::quoted(name.view())};
   return out;
 }
 
@@ -93,7 +94,7 @@ void optimism::again() {
   if (s.version.has_value()) ++s.run.number;
   const auto give_up = [&](const std::string& why) {
     throw error{errc::contention,
-                "other transactions changed \"" + std::string{s.name.view()} + "\" in every attempt; gave up " + why};
+                "other transactions changed " + base::quoted(s.name.view()) + " in every attempt; gave up " + why};
   };
   if (s.tries >= s.options.attempts) give_up("after " + std::to_string(s.tries) + " attempts");
   const auto next = base::later(base::now(), core::conflict_pause(s.tries++, base::jitter()));

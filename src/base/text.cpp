@@ -150,6 +150,8 @@ bool is_plain_text(std::string_view text) noexcept {
   return text.find('\0') == std::string_view::npos && is_utf8(text);
 }
 
+std::string quoted(std::string_view text) { return '"' + std::string{text} + '"'; }
+
 std::optional<std::string> prefix_end(std::string_view prefix) {
   while (!prefix.empty()) {
     std::size_t last = prefix.size() - 1;

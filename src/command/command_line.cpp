@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/spelling.hpp"
+#include "base/text.hpp"
 #include "command/exit_status.hpp"
 #include "command/manual.hpp"
 
@@ -11,8 +12,6 @@ namespace rowlock::command {
 namespace {
 
 bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
-
-std::string quoted(std::string_view word) { return '"' + std::string{word} + '"'; }
 
 template <class Names>
 std::string nearest(std::string_view word, const Names& names) {
@@ -136,7 +135,7 @@ class parting {
 std::string no_subcommand(const CLI::App& whole, std::string_view word) {
   std::vector<std::string> names;
   for (const auto* each : subcommands_of(whole)) names.push_back(each->get_name());
-  return "there is no subcommand " + quoted(word) + nearest(word, names);
+  return "there is no subcommand " + base::quoted(word) + nearest(word, names);
 }
 
 command_line part(const CLI::App& whole, std::span<const char* const> words) { return parting{whole, words}.result(); }

@@ -3,22 +3,22 @@
 #include <exception>
 #include <utility>
 
+#include "base/text.hpp"
 #include "command/lock_words.hpp"
 
 namespace rowlock::command {
 
 namespace {
 
-std::string quoted(const lock_name& name) { return '"' + std::string{name.view()} + '"'; }
-
 std::string what_came_of_freeing(client& locks, const lock_info& shown) {
   try {
-    if (locks.force_release(shown.name, token_to_free(shown))) return "freed " + quoted(shown.name);
-    return quoted(shown.name) + (locks.find(shown.name) ? " was not freed: another has it meanwhile"
-                                                        : " was not freed: nobody holds it any more");
+    if (locks.force_release(shown.name, token_to_free(shown))) return "freed " + base::quoted(shown.name.view());
+    return base::quoted(shown.name.view()) + (locks.find(shown.name) ? " was not freed: another has it meanwhile"
+                                                                     : " was not freed: nobody holds it any more");
   } catch (const error& e) {
-    if (e.outcome_is_unknown()) return "it is not known whether " + quoted(shown.name) + " was freed: " + e.what();
-    return quoted(shown.name) + " was not freed: " + e.what();
+    if (e.outcome_is_unknown())
+      return "it is not known whether " + base::quoted(shown.name.view()) + " was freed: " + e.what();
+    return base::quoted(shown.name.view()) + " was not freed: " + e.what();
   }
 }
 

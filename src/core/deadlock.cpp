@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
+
 namespace rowlock::inline v1::core {
 
 namespace {
@@ -42,8 +44,8 @@ std::string text_of(std::span<const waiting_holder* const> cycle) {
     const auto& who = *cycle[i];
     const auto& gets_from = cycle[(i + 1) % cycle.size()];
     if (i > 0) out.append("; ");
-    out.append(who.owner).append(" (").append(who.thread).append(") waits for \"").append(who.waits_for);
-    out.append("\", which ");
+    out.append(who.owner).append(" (").append(who.thread).append(") waits for ").append(base::quoted(who.waits_for));
+    out.append(", which ");
     if (gets_from == &who) {
       out.append("it has itself");
     } else {

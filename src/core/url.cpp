@@ -35,7 +35,7 @@ url cut_url(std::string_view text) {
 std::string first_option(const url& address) {
   const auto equals = address.options.find('=');
   if (equals == std::string_view::npos || equals == 0) return {};
-  return ", such as \"" + base::printable(address.options.substr(0, equals)) + "\"";
+  return ", such as " + base::quoted(base::printable(address.options.substr(0, equals)));
 }
 
 }  // namespace rowlock::inline v1::core

@@ -14,6 +14,7 @@
 #include "base/boot_clock.hpp"
 #include "base/guarded.hpp"
 #include "base/start_thread.hpp"
+#include "base/text.hpp"
 #include "base/waits.hpp"
 #include "core/checks.hpp"
 
@@ -97,8 +98,7 @@ election::~election() = default;
 
 held_lock election::campaign(std::stop_token stop) {
   auto held = try_campaign_for_(duration::max(), std::move(stop));
-  if (!held)
-    throw error{errc::cancelled, "stopped while waiting for the lead of \"" + std::string{name().view()} + "\""};
+  if (!held) throw error{errc::cancelled, "stopped while waiting for the lead of " + base::quoted(name().view())};
   return std::move(*held);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "core/checks.hpp"
 #include "recipes/random_pause.hpp"
@@ -30,7 +31,7 @@ struct multi_lock::state {
       if (std::any_of(parts.begin(), a,
                       [&](const part& b) { return &a->client.get() == &b.client.get() && a->name == b.name; }))
         throw error{errc::invalid_option,
-                    "\"" + std::string{a->name.view()} + "\" is twice among the parts with one client; name it once"};
+                    base::quoted(a->name.view()) + " is twice among the parts with one client; name it once"};
   }
 };
 

@@ -13,6 +13,7 @@
 #include "base/boot_clock.hpp"
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "core/checks.hpp"
 #include "recipes/database_threads.hpp"
@@ -45,8 +46,8 @@ struct held_quorum::state {
     const auto number = left.members.size();
     auto failure = by->release(std::move(left.members), left.was_lost ? number : in->majority());
     if (left.was_lost)
-      return error{errc::lock_lost, "\"" + std::string{name.view()} +
-                                        "\" was lost: fewer than a majority of the databases still had it"};
+      return error{errc::lock_lost,
+                   base::quoted(name.view()) + " was lost: fewer than a majority of the databases still had it"};
     return failure;
   }
   // In a child of a fork all of it is left alone for good: its threads are not there.
@@ -213,8 +214,8 @@ struct quorum_lock::state {
   [[noreturn]] void throw_too_few(std::size_t failed, const std::optional<error>& first) const {
     const auto all = std::to_string(number());
     throw error{first ? static_cast<errc>(first->code().value()) : errc::call_timed_out,
-                "only " + std::to_string(number() - failed) + " of " + all + " databases answered about \"" +
-                    std::string{databases->name.view()} + "\", and a majority is " + std::to_string(majority()) +
+                "only " + std::to_string(number() - failed) + " of " + all + " databases answered about " +
+                    base::quoted(databases->name.view()) + ", and a majority is " + std::to_string(majority()) +
                     (first ? std::string{"; the first error: "} + first->what() : "")};
   }
 };
@@ -236,8 +237,7 @@ quorum_lock::~quorum_lock() {
 held_quorum quorum_lock::acquire(std::stop_token stop) {
   auto held = try_acquire_for_(duration::max(), std::move(stop));
   if (!held)
-    throw error{errc::cancelled,
-                "stopped while waiting for a majority to grant \"" + std::string{name().view()} + "\""};
+    throw error{errc::cancelled, "stopped while waiting for a majority to grant " + base::quoted(name().view())};
   return std::move(*held);
 }
 

@@ -92,7 +92,7 @@ constexpr text_option text_options[] = {{"ssl-ca", &mysql_address::ca},
 [[noreturn]] void refuse_option(std::string_view name, bool says_name) {
   std::vector<std::string_view> known{"ssl-mode"};
   for (const auto& each : text_options) known.push_back(each.name);
-  std::string sentence = says_name ? "a mysql: URL has no option \"" + base::printable(name) + "\""
+  std::string sentence = says_name ? "a mysql: URL has no option " + base::quoted(base::printable(name))
                                    : "an option of this URL is unknown, or the '?' is part of the password and must be "
                                      "written %3F";
   sentence.append("; the options are ssl-mode, ssl-ca, ssl-capath, ssl-cert, ssl-key, ssl-cipher and socket");
@@ -122,7 +122,7 @@ void read_options(std::string_view text, mysql_address& to) {
     const auto name = decoded(parts.left, "options");
     if (!parts.right) refuse("an option of this URL has no value" + std::string{form});
     if (!seen.insert(name).second)
-      refuse((says_names ? "the option \"" + base::printable(name) + "\" is" : "an option is") +
+      refuse((says_names ? "the option " + base::quoted(base::printable(name)) + " is" : "an option is") +
              " given twice in this URL; leave one out");
     read_option(name, decoded(*parts.right, "options"), says_names, to);
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "driver/backend.hpp"
 #include "driver/lost_sessions.hpp"
 #include "driver/mysql/blockers.hpp"
@@ -91,7 +92,7 @@ void mysql_database::end_session(const dialect::table& /*sql*/, session& on, std
       until);
   if (blockers.empty()) return;  // it has ended
   if (std::find(blockers.begin(), blockers.end(), number) == blockers.end())
-    throw error{errc::database_error, "the row of \"" + std::string{name} + "\" says that session " +
+    throw error{errc::database_error, "the row of " + base::quoted(name) + " says that session " +
                                           std::to_string(number) + " has locked it, but the server says it is " +
                                           list_of(blockers) +
                                           "; look for both in information_schema.innodb_trx and SHOW PROCESSLIST, and "

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/boot_clock.hpp"
+#include "base/text.hpp"
 #include "driver/enlisted_transaction.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -80,9 +81,9 @@ std::vector<std::int64_t> blockers_of(const std::string& table, std::string_view
     if (auto out = sessions_in(asking.ask(question, doing, until)); !out.empty()) return out;
   }
   if (of_wait == outcome::free) return {};
-  throw error{errc::database_error, "the server does not say which session has locked the row of \"" +
-                                        std::string{name} +
-                                        "\"; look for it in information_schema.innodb_trx and SHOW PROCESSLIST"};
+  throw error{errc::database_error, "the server does not say which session has locked the row of " +
+                                        base::quoted(name) +
+                                        "; look for it in information_schema.innodb_trx and SHOW PROCESSLIST"};
 }
 
 }  // namespace rowlock::inline v1::driver

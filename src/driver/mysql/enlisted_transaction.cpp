@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include "base/text.hpp"
 #include "core/error_detail.hpp"
 #include "driver/mysql/errors.hpp"
 
@@ -93,8 +94,8 @@ lock_view mysql_enlisted::take(const enlisted_target& at, const take_options& ho
   const auto& r = found[0];
   refuse_autocommit(r.at(3));
   if (number(r.at(1)) != 1)
-    throw error{errc::serialization_failure, "\"" + std::string{at.name} +
-                                                 "\" was acquired by another client at the same moment, and this "
+    throw error{errc::serialization_failure, base::quoted(at.name) +
+                                                 " was acquired by another client at the same moment, and this "
                                                  "transaction has its row locked until it ends; "
                                                  "roll it back, and begin again"};
   if (text(r.at(7)) != at.installation) return {.what = enlisted_result::elsewhere};

@@ -33,8 +33,8 @@ std::vector<std::string> keywords() {
 
 [[noreturn]] void refuse_option(std::string_view name, const std::vector<std::string>& all) {
   const std::vector<std::string_view> known{all.begin(), all.end()};
-  refuse("a postgresql: URL has no option \"" + base::printable(name) +
-         "\"; the options are libpq's parameters, such as sslmode, sslrootcert, connect_timeout, application_name, "
+  refuse("a postgresql: URL has no option " + base::quoted(base::printable(name)) +
+         "; the options are libpq's parameters, such as sslmode, sslrootcert, connect_timeout, application_name, "
          "options and target_session_attrs" +
          base::did_you_mean(name, known));
 }

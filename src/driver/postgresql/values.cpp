@@ -7,6 +7,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace rowlock::inline v1::driver {
 
 namespace {
@@ -44,8 +46,7 @@ std::int64_t number_in(std::string_view text) {
   std::int64_t out = 0;
   const auto [end, error_code] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (error_code != std::errc{} || end != text.data() + text.size())
-    throw error{errc::database_error,
-                "PostgreSQL answered \"" + std::string{text} + "\" where rowlock expects a number"};
+    throw error{errc::database_error, "PostgreSQL answered " + base::quoted(text) + " where rowlock expects a number"};
   return out;
 }
 

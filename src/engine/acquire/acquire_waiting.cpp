@@ -12,6 +12,7 @@
 
 #include "base/boot_clock.hpp"
 #include "base/jitter.hpp"
+#include "base/text.hpp"
 #include "core/error_detail.hpp"
 #include "engine/acquire/attempt.hpp"
 
@@ -91,8 +92,9 @@ lease_ptr acquirer::was_handed(const acquire_request& what, const lease_ptr& off
 void acquirer::end_deadlocked(std::span<local_wait_queue::waiter* const> waiters) {
   const auto whose = std::find_if(waiters.begin(), waiters.end(), [](const auto* w) { return w->is_deadlocked(); });
   const auto e = detail::error_access::make(errc::deadlock,
-                                            "waiting for \"" + (*whose)->ticket().name + "\" would last for ever: " +
-                                                (*whose)->deadlock() + "; release what you have, and begin again",
+                                            "waiting for " + base::quoted((*whose)->ticket().name) +
+                                                " would last for ever: " + (*whose)->deadlock() +
+                                                "; release what you have, and begin again",
                                             {.retryable = false});
   db_.events().failed(e);
   throw error{e};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/boot_clock.hpp"
+#include "base/text.hpp"
 #include "core/error_detail.hpp"
 #include "core/force_release_machine.hpp"
 #include "core/wait.hpp"
@@ -20,7 +21,7 @@ std::string describe_blocker(const lock_name& name, const core::lock_owner& what
   std::string out = "a transaction whose session is unknown";
   if (what.session) out = "session " + std::to_string(core::to_integer(*what.session));
   if (!what.session_name.empty()) out.append(" (").append(what.session_name).append(")");
-  return out.append(" holds \"").append(name.view()).append("\"");
+  return out + " holds " + base::quoted(name.view());
 }
 
 error unknown_session(const lock_name& name, const core::lock_owner& what) {

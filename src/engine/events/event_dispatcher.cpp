@@ -24,10 +24,10 @@ namespace rowlock::inline v1::engine {
 namespace {
 
 std::string sentence(const events::lost& e) {
-  return "lost the lock \"" + std::string{e.name.view()} + "\" (" + std::string{to_string(e.reason)} + ")";
+  return "lost the lock " + base::quoted(e.name.view()) + " (" + std::string{to_string(e.reason)} + ")";
 }
 std::string sentence(const events::release_failed& e) {
-  return "the lock \"" + std::string{e.name.view()} + "\" was not released: " + e.cause.what();
+  return "the lock " + base::quoted(e.name.view()) + " was not released: " + e.cause.what();
 }
 std::string sentence(const events::sweep_failed& e) { return std::string{"a sweep failed: "} + e.cause.what(); }
 std::string sentence(const events::warning& e) { return e.sentence; }

@@ -35,8 +35,8 @@ void telemetry::reconnected() noexcept {
 void telemetry::odd_rows(const std::vector<std::string>& names) noexcept try {
   if (names.empty()) return;
   warn("the lock table has " + std::to_string(names.size()) + (names.size() == 1 ? " row" : " rows") +
-       " that rowlock ignores, because its name is not 1 to 255 bytes of UTF-8: \"" + base::printable(names.front()) +
-       "\"" +
+       " that rowlock ignores, because its name is not 1 to 255 bytes of UTF-8: " +
+       base::quoted(base::printable(names.front())) +
        (names.size() == 1 ? "; delete this row, which was written by hand"
                           : " and others; delete these rows, which were written by hand"));
 } catch (const std::bad_alloc&) {  // it will be found again

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
+#include "base/text.hpp"
 #include "core/checks.hpp"
 #include "core/lease.hpp"
 #include "store/sharing.hpp"
@@ -19,9 +20,7 @@ namespace {
 constexpr duration longest_settling = std::chrono::minutes{1};
 
 error lock_lost(const lease_state& a, std::string_view how) {
-  std::string sentence{"the lock \""};
-  sentence.append(a.name.view()).append("\" ").append(how);
-  return {errc::lock_lost, sentence};
+  return {errc::lock_lost, "the lock " + base::quoted(a.name.view()) + " " + std::string{how}};
 }
 
 error lock_lost(const lease_state& a, loss_reason why) {
@@ -261,8 +260,8 @@ void held_locks::extend(const lease_ptr& a, duration ttl) {
   const claimed_lease scope{*a};
   const auto until = db_.call_limits();
   if (!retry_inconclusive(db_, until.stop, [&] { return try_extend(a, ttl, until); }))
-    throw error{errc::call_timed_out, "another transaction kept the row of \"" + std::string{a->name.view()} +
-                                          "\" locked for the whole time limit; try again"};
+    throw error{errc::call_timed_out, "another transaction kept the row of " + base::quoted(a->name.view()) +
+                                          " locked for the whole time limit; try again"};
 }
 
 // false: inconclusive.
@@ -400,8 +399,8 @@ void held_locks::downgrade(const lease_ptr& a, identity& by) {
   if (!a->has_lease || a->at_least > duration::zero())
     throw error{errc::unsupported, "only a lease without at_least can be shared; release the lock, and share the name"};
   if (!registry_.has_one_handle(*a))
-    throw error{errc::unsupported, "the holder has \"" + std::string{a->name.view()} +
-                                       "\" more than once, and relies on having it alone; release the other handles"};
+    throw error{errc::unsupported, "the holder has " + base::quoted(a->name.view()) +
+                                       " more than once, and relies on having it alone; release the other handles"};
   if (!convert(a, store::downgrade, true, by)) lost_while_converted(a);
   notices_.released(a->name, true);
 }
@@ -430,8 +429,7 @@ void held_locks::require_held(lease_state& a) const {
                 "acquire it for the time of the change"};
   if (a.is_held_at(base::now())) return;
   if (a.why_lost() == loss_reason::none)
-    throw error{errc::not_held,
-                "the lock \"" + std::string{a.name.view()} + "\" was released before; acquire it again"};
+    throw error{errc::not_held, "the lock " + base::quoted(a.name.view()) + " was released before; acquire it again"};
   throw lock_lost(a, a.why_lost());
 }
 

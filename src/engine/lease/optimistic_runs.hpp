@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/guarded.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -35,8 +36,8 @@ class optimistic_runs {
     if (number_ == 0) return;  // a thread sees its own
     const auto all = all_.lock();
     if (std::find(all->begin(), all->end(), run{std::this_thread::get_id(), name}) == all->end()) return;
-    throw error{errc::would_deadlock, "this thread runs optimistically() for \"" + std::string{name.view()} +
-                                          "\", and would wait for itself; acquire no lock of that name in its body"};
+    throw error{errc::would_deadlock, "this thread runs optimistically() for " + base::quoted(name.view()) +
+                                          ", and would wait for itself; acquire no lock of that name in its body"};
   }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "base/boot_clock.hpp"
 #include "base/jitter.hpp"
+#include "base/text.hpp"
 #include "core/checks.hpp"
 #include "core/identity.hpp"
 #include "store/inspection.hpp"
@@ -39,8 +40,6 @@ constexpr duration lately = 100ms;
 // How long a statement may wait in the database if the caller may stop it.
 constexpr duration longest_deaf_wait = 200ms;
 
-std::string quoted(const lock_name& name) { return "\"" + std::string{name.view()} + "\""; }
-
 error elsewhere(const std::string& how) {
   return {errc::wrong_transaction_state,
           "the caller's transaction sees " + how +
@@ -51,13 +50,13 @@ error elsewhere(const std::string& how) {
 // others from making it.
 error own_gap(const lock_name& name) {
   return {errc::serialization_failure,
-          "the row of " + quoted(name) +
+          "the row of " + base::quoted(name.view()) +
               " is missing, and nobody can create it while this transaction, which has looked "
               "for it, keeps the gap locked; roll it back, and begin again"};
 }
 
 error cannot_be_released(const lock_name& name) {
-  return {errc::contention, "another client holds " + quoted(name) +
+  return {errc::contention, "another client holds " + base::quoted(name.view()) +
                                 " and cannot release it, because this transaction keeps others from writing to the "
                                 "file; roll it back, and begin again with lock_in as the first statement"};
 }
@@ -115,7 +114,7 @@ struct transaction_locks::progress {
 void transaction_locks::refuse_own(const lock_name& name, const holder& by) {
   locks_.optimists().refuse(name);
   if (!locks_.registry().has(name, by, base::now())) return;
-  throw error{errc::would_deadlock, "this holder already has " + quoted(name) +
+  throw error{errc::would_deadlock, "this holder already has " + base::quoted(name.view()) +
                                         " through the client, so the transaction would wait for itself; to commit "
                                         "under that lease, call confirm instead of lock_in"};
 }
@@ -396,7 +395,7 @@ void transaction_locks::confirm(driver::caller_transaction& tx, const lease_ptr&
   const gateway::call under_way{db_};
   const auto in = db_.database().join(tx);
   if (!retry_inconclusive(db_, {}, [&] { return try_confirm(*in, a); }))
-    throw error{errc::call_timed_out, "another transaction kept the row of " + quoted(a->name) +
+    throw error{errc::call_timed_out, "another transaction kept the row of " + base::quoted(a->name.view()) +
                                           " locked for the whole time limit; try again"};
 }
 
@@ -432,7 +431,7 @@ bool transaction_locks::try_confirm(driver::enlisted_transaction& in, const leas
     return true;
   }
   if (found == unseen)
-    throw error{errc::stale_snapshot, "the lock " + quoted(a->name) +
+    throw error{errc::stale_snapshot, "the lock " + base::quoted(a->name.view()) +
                                           " was renewed or acquired after this transaction took its snapshot, so what "
                                           "it has read may be out of date; roll it back, and begin again"};
   return false;
@@ -444,7 +443,7 @@ void transaction_locks::refuse_old_snapshot(driver::enlisted_transaction& in, co
   if (!a.tenure || !in.keeps_snapshot()) return;
   locks_.handing_over().stop();
   throw error{errc::stale_snapshot,
-              "the lock " + quoted(a.name) +
+              "the lock " + base::quoted(a.name.view()) +
                   " was handed over by another thread of this client, which this transaction's snapshot may not show; "
                   "roll it back, and acquire the lock again: from now on this client hands over none, as with "
                   "client_options::handover = false"};
