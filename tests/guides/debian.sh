@@ -2,7 +2,8 @@
 # debian.sh <suite> <page>...: types what each page says, in a fresh Debian of that suite that has nothing else: the ```sh
 # blocks and those "for debian", in one shell that ends at the first failure. A block that begins with `sudo apt-get
 # update` begins a new system. A ```cpp program whose first line is `// <file>` is put in that file. Blocks "for debian,
-# at length" are left out unless ROWLOCK_TEST_TIER is all. As root.
+# at length" are left out unless ROWLOCK_TEST_TIER is all. A warning of the compiler is a failure. What README.md builds is
+# left in build/<suite>, for .ci/in_debian. As root.
 set -euo pipefail
 
 suite=$1
@@ -67,6 +68,15 @@ for page in "$@"; do
             cat "$scratch/log" >&2
             echo "$page, system ${typed##*.}: failed on $suite" >&2
             exit 1
+        fi
+        if grep 'warning: .*\[-W' "$scratch/log" >&2; then
+            echo "$page, system ${typed##*.}: warnings on $suite" >&2
+            exit 1
+        fi
+        if [[ $page == README.md ]]; then
+            rm -rf "$root/build/$suite"
+            mkdir -p "$root/build"
+            mv "$system/root/rowlock/build/package" "$root/build/$suite"
         fi
         echo "$page, system ${typed##*.}: as it says on $suite, $((SECONDS - begin)) s"
     done
