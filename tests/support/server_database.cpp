@@ -40,6 +40,8 @@ std::string server_database::url_through(std::uint16_t port) const {
   auto out = address_;
   out.host = "127.0.0.1";
   out.port = port;
+  // What listens there reads the statements.
+  if (!out.scheme.starts_with("postgres")) out.options = "ssl-mode=DISABLED";
   return out.url();
 }
 
