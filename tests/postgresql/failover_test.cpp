@@ -33,7 +33,7 @@ TEST_F(failover_of_synchronous_pair, keeps_leases_and_tokens_grow) {
   auto other = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   const auto token = held.token();
-  const auto brief = locks.acquire("orders/43", {.lease = 6s});
+  const auto brief = locks.acquire("orders/43", {.lease = 12s});
   servers.fail_over();
   servers.rejoin();
   bool is_granted = true;
