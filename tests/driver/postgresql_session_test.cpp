@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/background.hpp"
+#include "support/pq_connection.hpp"
 
 extern "C" const rowlock::driver::backend* rowlock_backend_postgresql();
 
@@ -257,20 +258,22 @@ TEST_F(with_table, exclusively_waits_longer_than_statements_may) {
 
 // --- settings --------------------------------------------------------------------------------------------------------
 
+/// Made by a connection without limits of time: others make databases, too, and wait for each other.
 class with_defaults : public postgresql_session_test {
  protected:
   void SetUp() override {
-    const auto on = open();
-    on->script("DROP DATABASE IF EXISTS driver_defaults WITH (FORCE)");
-    on->script("CREATE DATABASE driver_defaults");
+    drop();
+    const pq_connection on{server_url()};
+    on.run("CREATE DATABASE driver_defaults");
     for (const char* setting :
          {"default_transaction_isolation = 'serializable'", "default_transaction_read_only = on",
           "default_transaction_deferrable = on", "timezone = 'Asia/Tokyo'", "synchronous_commit = off",
           "statement_timeout = 77777", "lock_timeout = 77777", "client_min_messages = error",
           "standard_conforming_strings = off", "jit = on", "idle_session_timeout = 77777"})
-      on->script("ALTER DATABASE driver_defaults SET " + std::string{setting});
+      on.run("ALTER DATABASE driver_defaults SET " + std::string{setting});
   }
-  void TearDown() override { open()->script("DROP DATABASE IF EXISTS driver_defaults WITH (FORCE)"); }
+  void TearDown() override { drop(); }
+  static void drop() { pq_connection{server_url()}.run("DROP DATABASE IF EXISTS driver_defaults WITH (FORCE)"); }
   static std::string url() {
     auto to = server();
     to.database = "driver_defaults";
