@@ -49,9 +49,10 @@ std::vector<core::schema_record> read_records(const access& db) try {
   return {};
 }
 
-// Another program's table may have the name. Nothing is made beside it, as nothing would work there.
+// Another program's table may have the name. Nothing is made beside it, as nothing would work there. A list of no names
+// asks for that table alone, and for the columns that it has had since the first schema.
 std::optional<error> foreign_table(const access& db, std::string_view prefix) try {
-  db.run(dialect::verb::inspect, {{field::name, std::string_view{"rowlock"}}});
+  db.run(dialect::verb::list, {{field::prefix, std::string_view{"a"}}, {field::prefix_end, std::string_view{"a"}}});
   return std::nullopt;
 } catch (const error& e) {
   if (e.code() == errc::schema_missing) return std::nullopt;
