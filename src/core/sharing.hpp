@@ -26,6 +26,17 @@ inline constexpr sharing one_reader{.permits = 1, .room = sharing::unlimited};
 /// For how long one who shares a name, and need not wait in turn, passes those who wait for it.
 inline constexpr duration sharing_patience = std::chrono::milliseconds{100};
 
+/// What the ticket of a set of names says in the place of its room. A release passes over a set that need not wait in
+/// turn, unless it insists.
+inline constexpr std::int64_t room_of_set = -2;
+inline constexpr std::int64_t room_of_fair_set = -3;
+
+/// A set insists, so that those who want one of its names leave that free, once it has waited for sharing_patience, for
+/// so long; and after that, all sets together, for so long in each period of the database's clock. The statements
+/// have these numbers, too.
+inline constexpr duration insists_for = std::chrono::seconds{1};
+inline constexpr duration insists_every = std::chrono::seconds{5};
+
 /// Of a row whose name is shared: it begins with what no attempt can have.
 constexpr bool is_shared(std::string_view acquisition) noexcept { return acquisition.starts_with("shared:"); }
 

@@ -26,6 +26,7 @@ signature of_leases(verb v) noexcept {
     case verb::acquire_in_turn:
       out.arguments[6] = ticket;
       out.arguments[7] = turn;
+      out.arguments[8] = patience;
       out.columns = {acquisition, version,    left,    is_behind, has_ticket,
                      has_left,    looks_free, holding, held_as,   waiting};
       return out;
@@ -135,8 +136,11 @@ signature signature_of(verb v) noexcept {
     case verb::find_dead:
     case verb::purge_tickets:
       return of_tickets(v);
-    case verb::inspect:
-      return {{name}, row};
+    case verb::inspect: {
+      signature out{{name}, row};
+      out.columns[9] = waiting;
+      return out;
+    }
     case verb::list:
       return {{prefix, prefix_end}, row};
     case verb::touch: {

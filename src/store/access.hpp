@@ -38,7 +38,7 @@ class arguments {
   operator std::span<const argument>() const noexcept { return {all_.data(), count_}; }
 
  private:
-  std::array<argument, 9> all_{};
+  std::array<argument, 12> all_{};
   std::size_t count_ = 0;
 };
 

@@ -115,7 +115,8 @@ row_state row_state_of(const record& r) {
   return {.token = fencing_token{r.integer(field::version)},
           .acquisition = r.text(field::acquisition),
           .is_vacant = r.is_null(field::owner),
-          .left = r.maybe_duration(field::left)};
+          .left = r.maybe_duration(field::left),
+          .is_waited_for = r.is_true(field::waiting)};
 }
 
 std::optional<row_state> look_at(const access& db, std::string_view name) {

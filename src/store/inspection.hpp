@@ -22,6 +22,7 @@ struct row_state {
   std::string acquisition;
   bool is_vacant = true;
   std::optional<duration> left;  ///< absent: no lease
+  bool is_waited_for = false;    ///< where the queue is to be seen before a free name is taken
 
   bool is_shared() const { return !is_vacant && core::is_shared(acquisition); }
   bool is_free() const { return is_vacant || (left && *left <= duration::zero()); }

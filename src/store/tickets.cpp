@@ -26,7 +26,7 @@ records run(dialect::verb what, const access& db, std::span<const ticket_ref> so
 
 core::ticket_number enqueue(const access& db, const newcomer& who) {
   const auto lease = who.lease ? driver::argument{who.lease->count()} : driver::argument{};
-  const auto room = who.room < 0 ? driver::argument{} : driver::argument{who.room};
+  const auto room = who.room == core::sharing{}.room ? driver::argument{} : driver::argument{who.room};
   const auto rows = db.run(dialect::verb::enqueue, {{field::name, who.name},
                                                     {field::owner, who.owner},
                                                     {field::thread, who.thread},

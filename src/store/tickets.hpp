@@ -23,8 +23,11 @@ struct ticket_ref {
   std::string_view attempt;
   core::ticket_number number = core::ticket_number::last;
   std::int64_t room = core::sharing{}.room;  ///< of the waiter, beside others who share the name
-  duration patience{};                       ///< tickets that have waited less long are passed
+  duration patience{};                       ///< tickets that have waited less long are passed; see any_moment
 };
+
+/// The patience of a look that is to tell when to try, for whoever may pass a set that does not insist.
+inline constexpr duration any_moment{-1};
 
 /// A waiter that asks for a ticket.
 struct newcomer {

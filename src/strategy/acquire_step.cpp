@@ -28,6 +28,7 @@ store::arguments arguments_of(const acquire_args& a) {
   if (a.queued) {
     out.push_back({field::ticket, core::to_integer(a.queued->ticket)});
     out.push_back({field::turn, core::to_integer(a.queued->turn)});
+    out.push_back({field::patience, a.queued->patience.count()});
   }
   return out;
 }
@@ -114,9 +115,14 @@ bool mend(const store::access& db, std::span<const acquire_args> batch,
   return out || !missing.empty();
 }
 
+bool is_waited_for(const std::vector<std::optional<store::row_state>>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const auto& row) { return row && row->is_free() && row->is_waited_for; });
+}
+
 }  // namespace
 
-std::optional<one_of_several> take_first_free(const store::access& db, std::span<const acquire_args> batch) {
+first_free take_first_free(const store::access& db, std::span<const acquire_args> batch) {
   const auto take = [&]() -> std::optional<one_of_several> {
     const auto run = [&](std::span<const store::arguments> all) {
       return db.run_batch(dialect::verb::acquire_any, all);
@@ -126,8 +132,11 @@ std::optional<one_of_several> take_first_free(const store::access& db, std::span
                      [&](std::size_t i, const store::record& r) { out = {.which = i, .what = answer_of(r)}; });
     return out;
   };
-  if (auto taken = take()) return taken;
-  return mend(db, batch, look_at_all(db, batch)) ? take() : std::nullopt;
+  if (auto taken = take()) return {.taken = std::move(taken)};
+  const auto rows = look_at_all(db, batch);
+  if (mend(db, batch, rows))
+    if (auto taken = take()) return {.taken = std::move(taken)};
+  return {.is_waited_for = is_waited_for(rows)};
 }
 
 all_of_several take_all(const store::access& db, std::span<const acquire_args> batch) {
@@ -146,6 +155,7 @@ all_of_several take_all(const store::access& db, std::span<const acquire_args> b
     rows = look_at_all(db, batch);
   }
   const auto taken = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row && !row->is_free(); });
+  out.is_waited_for = taken == rows.end() && is_waited_for(rows);
   if (taken == rows.end()) return out;
   out.busy = static_cast<std::size_t>(taken - rows.begin());
   out.why = busy(**taken);
@@ -165,6 +175,8 @@ std::vector<std::optional<store::row_state>> look_at_all(const store::access& db
                    [&](std::size_t i, const store::record& r) { states[i] = store::row_state_of(r); });
   return states;
 }
+
+answer waited_for() { return {.what = verdict::busy, .left = duration::zero()}; }
 
 answer busy(const store::row_state& held) {
   return {.what = verdict::busy, .token = {}, .left = held.left, .is_shared = held.is_shared()};

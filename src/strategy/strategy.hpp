@@ -30,6 +30,7 @@ struct acquire_args {
   struct queue_position {
     core::ticket_number ticket = core::ticket_number::none;
     core::ticket_number turn = core::ticket_number::last;
+    duration patience{};  ///< zero: all of those others; else only sets that insist
   };
   std::optional<queue_position> queued{};
   core::sharing share{};  ///< for strategies::share
@@ -59,6 +60,9 @@ struct answer {
   std::optional<bool> is_marked{};  ///< the row says that somebody waits
   std::string holding{};            ///< the acquisition
   fencing_token held_as{};
+
+  /// It is free, but who does not know the queue does not get it.
+  bool is_waited_for() const noexcept { return what == verdict::busy && left && *left <= duration::zero(); }
 };
 
 /// How a name is won. Renewing and releasing are alike for all leases: store/leases.hpp.

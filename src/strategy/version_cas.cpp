@@ -35,6 +35,10 @@ std::vector<answer> version_cas::acquire(const store::access& db, std::span<cons
       answers[i] = busy(*rows[i]);
       continue;
     }
+    if (rows[i]->is_waited_for) {
+      answers[i] = waited_for();
+      continue;
+    }
     free.push_back(batch[i]);
     free.back().seen = rows[i]->token;
     places.push_back(i);

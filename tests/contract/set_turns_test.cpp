@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -26,53 +29,174 @@ class sets_in_turn : public contract {
 };
 ROWLOCK_CONTRACT_SUITE(sets_in_turn, leases(usual_pairs()));
 
-/// The longest of some waits.
-class longest_wait {
+/// How often something was waited for, and the longest of these waits.
+class waits {
  public:
   template <class Wait>
   auto of(Wait wait) {
     const auto from = std::chrono::steady_clock::now();
     auto out = wait();
     const std::lock_guard lock{mutex_};
+    ++number_;
     longest_ = std::max(longest_, std::chrono::steady_clock::now() - from);
     return out;
   }
-  std::chrono::duration<double> get() const {
+  std::chrono::duration<double> longest() const {
     const std::lock_guard lock{mutex_};
     return longest_;
+  }
+  std::size_t number() const {
+    const std::lock_guard lock{mutex_};
+    return number_;
   }
 
  private:
   mutable std::mutex mutex_;
+  std::size_t number_ = 0;
   std::chrono::steady_clock::duration longest_{};
+};
+
+/// Clients that want one of the names each, again and again.
+class lockers {
+ public:
+  lockers(std::vector<client>& clients, const std::vector<lock_name>& names, const lock_options& options) {
+    for (std::size_t i = 0; i < clients.size(); ++i)
+      threads_.emplace_back(
+          [this, &locks = clients[i], &name = names[i % names.size()], &options, i](const std::stop_token& stop) {
+            while (!stop.stop_requested()) {
+              const auto held = of_each_[i].of([&] { return locks.acquire(name, options); });
+              std::this_thread::sleep_for(15ms);
+            }
+          });
+  }
+  /// Each of them has had its name so many times more.
+  void go_on(std::size_t times) const {
+    std::vector<std::size_t> before;
+    for (const auto& each : of_each_) before.push_back(each.number());
+    ASSERT_TRUE(eventually([&] {
+      for (std::size_t i = 0; i < threads_.size(); ++i)
+        if (of_each_[i].number() < before[i] + times) return false;
+      return true;
+    }));
+  }
+  double longest() const {
+    double out = 0;
+    for (const auto& each : of_each_) out = std::max(out, each.longest().count());
+    return out;
+  }
+
+ private:
+  std::array<waits, 12> of_each_;
+  std::vector<std::jthread> threads_;
 };
 
 TEST_P(sets_in_turn, wait_not_much_longer_than_those_who_want_one_of_the_names) {
   const auto names = parts(6);
   auto locks = connect();
   std::vector<client> others;
-  for (int i = 0; i < 3; ++i) others.push_back(connect());
-  longest_wait of_set;
-  longest_wait of_one;
-  std::atomic<bool> is_over{false};
-  const auto options = with({.fairness = fairness::fifo});
-  {
-    std::vector<std::jthread> lockers;
-    for (std::size_t i = 0; i < 2 * names.size(); ++i)
-      lockers.emplace_back([&, i] {
-        while (!is_over) {
-          const auto held = of_one.of([&] { return others[i % 3].acquire(names[i % names.size()], options); });
-          std::this_thread::sleep_for(15ms);
-        }
-      });
-    for (int had = 0; had < many(20, 5); ++had)
-      if (!of_set.of([&] { return locks.try_acquire_all_for(names, patience, options); })) {
-        ADD_FAILURE() << "the set was had " << had << " times";
-        break;
-      }
-    is_over = true;
+  for (int i = 0; i < 12; ++i) others.push_back(connect());
+  for (const auto order : {fairness::fifo, fairness::unfair}) {
+    SCOPED_TRACE(order == fairness::fifo ? "fifo" : "unfair");
+    const auto options = with({.fairness = order});
+    const lockers singles{others, names, options};
+    singles.go_on(10);
+    const double without_sets = singles.longest();
+    waits of_set;
+    for (int had = 0; had < many(20, 5); ++had) {
+      ASSERT_TRUE(of_set.of([&] { return locks.try_acquire_all_for(names, patience, options); })) << had;
+      singles.go_on(2);
+    }
+    EXPECT_LE(of_set.longest().count(), 20 * without_sets);
+    EXPECT_LE(singles.longest(), 20 * without_sets);
   }
-  EXPECT_LE(of_set.get(), 20 * of_one.get());
+}
+
+/// A way to get a name alone that need not wait in turn.
+struct way {
+  std::string_view what;
+  bool (*gets)(client& locks, const lock_name& name, const lock_options& options);
+};
+
+constexpr way ways[] = {
+    {"alone", [](client& locks, const lock_name& name,
+                 const lock_options& options) { return locks.try_acquire(name, options).has_value(); }},
+    {"with a wait", [](client& locks, const lock_name& name,
+                       const lock_options& options) { return locks.try_acquire_for(name, 50ms, options).has_value(); }},
+    {"in a batch",
+     [](client& locks, const lock_name& name, const lock_options& options) {
+       std::vector<std::jthread> beside;
+       for (int i = 0; i < 8; ++i)
+         beside.emplace_back(
+             [&, i] { static_cast<void>(locks.try_acquire(lock_name{"beside/" + std::to_string(i)}, options)); });
+       return locks.try_acquire(name, options).has_value();
+     }},
+    {"as one of several",
+     [](client& locks, const lock_name& name, const lock_options& options) {
+       return locks.try_acquire_any(std::vector{name}, options).has_value();
+     }},
+    {"in a set",
+     [](client& locks, const lock_name& name, const lock_options& options) {
+       return locks.try_acquire_all(std::vector{name}, options).has_value();
+     }},
+    {"shared", [](client& locks, const lock_name& name, const lock_options& /*by unique_index*/) {
+       return locks.try_acquire_shared(name).has_value();
+     }}};
+
+class beside_a_set : public sets_in_turn {
+ protected:
+  void SetUp() override {
+    sets_in_turn::SetUp();
+    locks_.emplace(connect());
+  }
+
+  /// Whether it gets a name that was released just now, and that a set waits for since then; nullopt: it took so long
+  /// that the set may have stopped to insist, or has begun.
+  std::optional<bool> gets(const way& how, std::chrono::milliseconds waited) {
+    const lock_name name{"part/" + std::to_string(++names_)};
+    locks_->acquire(name, with()).release();
+    const auto from = clock::now();
+    const auto ticket = db().enqueue_set(name.view(), waited);
+    const bool out = how.gets(*locks_, name, with());
+    const bool is_in_time = clock::now() - from < 700ms;
+    db().erase_ticket(ticket);
+    return is_in_time ? std::optional{out} : std::nullopt;
+  }
+  bool ever(const way& how, std::chrono::milliseconds waited, bool is_granted) {
+    return eventually([&] { return gets(how, waited) == is_granted; });
+  }
+
+ private:
+  std::optional<client> locks_;
+  int names_ = 0;
+};
+ROWLOCK_CONTRACT_SUITE(beside_a_set, leases(every_pair()));
+
+TEST_P(beside_a_set, that_has_waited_for_long_its_names_are_left_to_it) {
+  for (const auto& each : ways) EXPECT_TRUE(ever(each, 200ms, false)) << each.what;
+}
+
+TEST_P(beside_a_set, that_has_just_come_its_names_are_granted) {
+  for (const auto& each : ways) EXPECT_TRUE(ever(each, -10s, true)) << each.what;
+}
+
+// Whatever else it waits for may be held for an hour.
+TEST_P(beside_a_set, that_insists_in_vain_its_names_are_granted_most_of_the_time) {
+  for (const auto& each : ways) EXPECT_TRUE(ever(each, 2s, true)) << each.what;
+}
+
+// It may be killed while it insists.
+TEST_P(beside_a_set, a_name_that_is_free_for_a_second_is_granted) {
+  auto locks = connect();
+  for (const auto& each : ways) {
+    const lock_name name{"idle/" + std::string{each.what}};
+    locks.acquire(name, with()).release();
+    EXPECT_TRUE(eventually([&] {
+      const auto ticket = db().enqueue_set(name.view(), 200ms);
+      const bool out = each.gets(locks, name, with());
+      db().erase_ticket(ticket);
+      return out;
+    })) << each.what;
+  }
 }
 
 // With a name that a waiting set keeps free, and one that the set waits for.

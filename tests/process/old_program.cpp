@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,57 @@ std::string without_floor(std::string text) {
   return text;
 }
 
+// All that is between the two, and these.
+std::string without(std::string text, std::string_view first, std::string_view last) {
+  for (auto at = text.find(first); at != std::string::npos; at = text.find(first)) {
+    const auto end = text.find(last, at);
+    if (end == std::string::npos) throw std::logic_error{"not in the text: " + std::string{last}};
+    text.erase(at, end + last.size() - at);
+  }
+  return text;
+}
+
+std::string without(std::string text, std::span<const std::string_view> words) {
+  for (const auto& each : words) text = dialect::replaced(text, each, "");
+  return text;
+}
+
+// A program that knows of no sets takes what is free, whether somebody waits or not.
+std::string that_asks_for_no_waiters(const std::string& text) {
+  static constexpr std::string_view of_waiters[] = {
+      // PostgreSQL
+      " AND NOT waiting", " AND NOT r.waiting", " OR waiting", ", l.waiting", ", waiting",
+      // MySQL, MariaDB
+      "NOT waiting AND ", "NOT l.waiting AND ", "NOT rowlock_lock.waiting AND ", "l.waiting\n  OR ", "waiting OR ",
+      // SQLite
+      " AND NOT EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)",
+      " OR EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)",
+      ", EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)"};
+  return without(text, of_waiters);
+}
+
+// It waits behind sets as behind all others, and passes over none.
+std::string that_knows_no_sets(std::string text) {
+  constexpr std::string_view of_sets[] = {"AND (b.room IS DISTINCT FROM -2 OR ", "AND (q.room IS DISTINCT FROM -2 OR ",
+                                          "AND (COALESCE(room, -1) <> -2 OR ", "AND (q.room IS NOT -2 OR "};
+  for (const auto& which : of_sets) text = without(std::move(text), which, "< 1000000)))");
+  text = without(std::move(text), "UNION ALL SELECT * FROM (", "lets_others_pass LIMIT 1");
+  return without(std::move(text), "AND CASE WHEN", "END");  // nor does it pass those that have waited less
+}
+
+void forget_sets(dialect::step& each) {
+  using enum dialect::verb;
+  const bool acquires = each.verb == acquire || each.verb == inspect;
+  const bool looks =
+      each.verb == turn || each.verb == refresh_ticket || each.verb == release || each.verb == first_in_turn;
+  if (!acquires && !looks) return;
+  dialect::change_texts(each, [&](std::string& text) {
+    text = acquires ? that_asks_for_no_waiters(text) : that_knows_no_sets(std::move(text));
+    for (const auto* word : {acquires ? "waiting" : "room < -1", "rowlock_waiter q WHERE q.name = ?1 AND q.room"})
+      if (text.find(word) != std::string::npos) throw std::logic_error{"an old program asks for that: " + text};
+  });
+}
+
 }  // namespace
 
 dialect::table revised(const dialect::table& ours, const std::function<void(dialect::step&)>& change) {
@@ -53,6 +105,7 @@ dialect::table revised(const dialect::table& ours, const std::function<void(dial
     dialect::change_texts(each, [](std::string& text) {
       text = without_floor(dialect::replaced(dialect::replaced(text, dialect::place_mark, ""), "main.", ""));
     });
+    forget_sets(each);
     change(each);
   }
   return {all, {.prefix = "rowlock_", .place = ""}, ours.can()};
@@ -82,19 +135,15 @@ dialect::table table_of_fifth_schema(const dialect::table& ours) {
       "WHERE s.name = ?1 AND s.since = acquisition AND s.expires_at > clock_us()) <= ?3";
   static constexpr std::string_view not_yet[] = {
       // PostgreSQL
-      ", $8::bigint",
-      "AND ($4::bigint = 0 OR b.enqueued_at <= clock_timestamp() - $4::bigint * interval '1 microsecond')",
-      "AND (b.room IS DISTINCT FROM 9223372036854775807 OR $3::bigint <> 9223372036854775807)",
+      ", $8::bigint", "AND (b.room IS DISTINCT FROM 9223372036854775807 OR $3::bigint <> 9223372036854775807)",
       "OR (l.owner = '(shared)' AND l.sharers <= $3::bigint)",
       "AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)",
       "OR EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room)",
       // MySQL, MariaDB
-      "AND (?4 = 0 OR b.enqueued_at <= SYSDATE(6) - INTERVAL ?4 MICROSECOND)",
       "AND (COALESCE(b.room, -1) <> 9223372036854775807 OR ?3 <> 9223372036854775807)",
       "OR (l.owner = '(shared)' AND l.sharers <= ?3)",
       // SQLite
-      "AND (?4 = 0 OR enqueued_at <= clock_us() - ?4)",
-      "AND (room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)", has_room_in_a_file,
+      "AND (q.room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)", has_room_in_a_file,
       // all
       ", room", ", ?8"};
   return revised(ours, [](dialect::step& each) {

@@ -2,16 +2,19 @@
 #include <rowlock/rowlock.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "process/roles.hpp"
 #include "support/databases.hpp"
 #include "support/recorder.hpp"
+#include "support/slowness.hpp"
 #include "support/tier.hpp"
 #include "testkit/child_process.hpp"
 #include "testkit/eventually.hpp"
@@ -27,9 +30,14 @@ using namespace std::chrono_literals;
 constexpr int stock = 20;
 constexpr std::size_t wanted = 5;
 
-std::vector<lock_name> some_names(std::mt19937& random) {
+std::vector<lock_name> items(int number) {
   std::vector<lock_name> out;
-  for (int i = 0; i < stock; ++i) out.emplace_back("item-" + std::to_string(i));
+  for (int i = 0; i < number; ++i) out.emplace_back("item-" + std::to_string(i));
+  return out;
+}
+
+std::vector<lock_name> some_names(std::mt19937& random) {
+  auto out = items(stock);
   std::ranges::shuffle(out, random);
   out.erase(out.begin() + wanted, out.end());
   return out;
@@ -61,7 +69,17 @@ int keep(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+/// collector URL ORDER NUMBER: waits for so many names, then does as it is told.
+int collect(const std::vector<std::string>& arguments) {
+  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  const auto order = arguments.at(1) == "fifo" ? fairness::fifo : fairness::unfair;
+  const auto all = locks.acquire_all(items(std::stoi(arguments.at(2))), {.fairness = order});
+  say("all");
+  return hear() == "end" ? 0 : 1;
+}
+
 const role_registration buyer_role{"buyer", buy};
+const role_registration collector_role{"collector", collect};
 const role_registration keeper_role{"keeper", keep};
 
 class sets_of_locks : public on_each_database {};
@@ -102,6 +120,106 @@ TEST_P(sets_of_locks, of_one_that_is_killed_are_free_when_its_lease_ends) {
   const auto all = locks.try_acquire_all_for(names, 20s);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->size(), 3U);
+}
+
+/// A set that waits for a name that is held, and others that want its free names, alone and in a set.
+class waiting_set : public on_each_database {
+ protected:
+  using clock = std::chrono::steady_clock;
+
+  waiting_set() { locks_.migrate(); }
+
+  std::unique_ptr<child_process> collector(const std::string& order, std::size_t number) {
+    return std::make_unique<child_process>("collector", std::vector{db().url(), order, std::to_string(number)});
+  }
+  std::size_t tickets() { return locks_.list_waiters("item-").size(); }
+  /// For how long it was waited.
+  template <class Try>
+  clock::duration time_to(Try get) {
+    const auto from = clock::now();
+    EXPECT_TRUE(get());
+    return clock::now() - from;
+  }
+  /// One name, and a set of two, of which the waiting set needs none at all any more.
+  void expect_granted(fairness order, duration within) {
+    const auto names = items(2);
+    EXPECT_LE(time_to([&] { return locks_.try_acquire_for(names[0], patience, {.fairness = order}).has_value(); }),
+              within + slack);
+    EXPECT_LE(time_to([&] { return locks_.try_acquire_all_for(names, patience, {.fairness = order}).has_value(); }),
+              within + slack);
+  }
+  /// Its tickets count for so long, or, of one that others may pass, keep a name free for so long.
+  static duration counts(fairness order) { return order == fairness::fifo ? duration{6s} : duration{2s}; }
+
+  client locks_ = client::connect(db().url(), {.observer = silent()});
+};
+ROWLOCK_SUITE_ON_EACH_DATABASE(waiting_set);
+
+constexpr std::pair<const char*, fairness> orders[] = {{"unfair", fairness::unfair}, {"fifo", fairness::fifo}};
+
+TEST_P(waiting_set, that_is_killed_lets_others_go_on) {
+  for (const auto& [name, order] : orders) {
+    SCOPED_TRACE(name);
+    auto held = locks_.acquire("item-2");
+    const auto dead = collector(name, 3);
+    ASSERT_TRUE(eventually([&] { return tickets() == 3; }));
+    dead->kill();
+    expect_granted(order, counts(order));
+    held.release();
+    EXPECT_LE(time_to([&] { return locks_.try_acquire_all_for(items(3), patience, {.fairness = order}).has_value(); }),
+              counts(order) + slack);
+    ASSERT_TRUE(eventually([&] { return tickets() == 0; }));
+  }
+}
+
+// In the middle of taking its tickets, one after the other.
+TEST_P(waiting_set, that_is_killed_in_some_of_its_queues_lets_others_go_on) {
+  constexpr std::size_t many_names = 400;
+  const auto of_each = time_to([&] {
+    for (const auto& name : items(many_names)) locks_.acquire(name).release();
+    return true;
+  });
+  const auto of_tickets = 2 * of_each;  // the living set takes as many, and marks as many rows
+  for (const auto& [name, order] : orders) {
+    SCOPED_TRACE(name);
+    auto held = locks_.acquire("item-2");
+    std::size_t written = 0;
+    EXPECT_TRUE(eventually([&] {
+      const auto dead = collector(name, many_names);
+      EXPECT_TRUE(eventually([&] { return tickets() > 0; }));
+      dead->kill();
+      return (written = tickets()) < many_names && written > 0;
+    }));
+    held.release();
+    EXPECT_LE(time_to([&] {
+                return locks_.try_acquire_all_for(items(many_names), patience, {.fairness = order}).has_value();
+              }),
+              counts(order) + of_tickets + slack);
+    expect_granted(order, 0s);
+    ASSERT_TRUE(eventually([&] { return tickets() == 0; }));
+  }
+}
+
+// It comes back to its place, or takes other tickets.
+TEST_P(waiting_set, that_is_paused_past_its_tickets_lets_others_go_on_and_is_had_afterwards) {
+  for (const auto& [name, order] : orders) {
+    SCOPED_TRACE(name);
+    auto held = locks_.acquire("item-2");
+    const auto set = collector(name, 3);
+    ASSERT_TRUE(eventually([&] { return tickets() == 3; }));
+    set->pause();
+    ASSERT_TRUE(eventually([&] { return tickets() == 0; }));
+    expect_granted(order, 0s);
+    held.release();
+    EXPECT_LE(time_to([&] { return locks_.try_acquire_all_for(items(3), patience, {.fairness = order}).has_value(); }),
+              slack);
+    set->resume();
+    set->expect("all");
+    EXPECT_FALSE(locks_.try_acquire("item-0").has_value());
+    set->send("end");
+    EXPECT_EQ(set->wait(), 0);
+    EXPECT_TRUE(eventually([&] { return locks_.list("item-").empty() && tickets() == 0; }));
+  }
 }
 
 }  // namespace

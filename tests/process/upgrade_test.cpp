@@ -237,7 +237,7 @@ dialect::table table_of_third_schema(const dialect::table& ours) {
                                                  "AND b.attempt IS DISTINCT FROM l.acquisition",
                                                  "AND COALESCE(b.lease, 1) <> 0",
                                                  "AND (COALESCE(o.lease, 1) <> 0 OR o.attempt = l.acquisition)",
-                                                 "AND lease IS NOT 0",
+                                                 "AND q.lease IS NOT 0",
                                                  "AND (lease IS NOT 0 OR attempt = acquisition)"};
   const auto queueing = revised(table_of_fifth_schema(ours), [](dialect::step& each) {
     if (each.verb == dialect::verb::enqueue || each.verb == dialect::verb::turn)

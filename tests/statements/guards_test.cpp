@@ -120,6 +120,7 @@ class statements : public on_each_database {
                                                {field::retention, microseconds(1min)},
                                                {field::ticket, ticket_},
                                                {field::turn, turn_},
+                                               {field::patience, std::int64_t{0}},
                                                {field::version, i == 0 || is_of_one_name(f) ? version_ : 0}};
       batch.push_back(store::positional(f.what, given));
     }

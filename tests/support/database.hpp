@@ -77,6 +77,8 @@ class database {
   virtual int tickets() = 0;
   /// Somebody else waits, and does nothing, for an hour: the ticket.
   virtual std::int64_t enqueue(std::string_view name) = 0;
+  /// The same of a set, which has waited for so long.
+  virtual std::int64_t enqueue_set(std::string_view name, std::chrono::milliseconds waited) = 0;
   virtual void erase_ticket(std::int64_t ticket) = 0;
   /// Those who wait have died so long ago.
   virtual void kill_waiters(std::chrono::seconds ago) = 0;

@@ -21,7 +21,7 @@ std::string random_name() {
   return out.str();
 }
 
-std::string interval(std::chrono::seconds s) { return "INTERVAL '" + std::to_string(s.count()) + "' SECOND"; }
+std::string interval(std::chrono::duration<double> s) { return "INTERVAL '" + std::to_string(s.count()) + "' SECOND"; }
 
 }  // namespace
 
@@ -90,6 +90,14 @@ std::int64_t server_database::enqueue(std::string_view name) {
           ", 'sleeper:elsewhere:1:0000000000000001', 'sleeper', " + random_id() + ", " + clock() + ", " +
           clock_and_an_hour());
   return number("SELECT max(ticket) FROM rowlock_waiter");
+}
+
+std::int64_t server_database::enqueue_set(std::string_view name, std::chrono::milliseconds waited) {
+  const auto ticket = enqueue(name);
+  execute("UPDATE rowlock_waiter SET room = -2, enqueued_at = enqueued_at - " + interval(waited) +
+          " WHERE ticket = " + std::to_string(ticket));
+  change(name, "waiting = TRUE");
+  return ticket;
 }
 
 void server_database::erase_ticket(std::int64_t ticket) {

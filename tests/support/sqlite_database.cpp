@@ -203,6 +203,13 @@ std::int64_t sqlite_database::enqueue(std::string_view name) {
   return c.number("SELECT last_insert_rowid()");
 }
 
+std::int64_t sqlite_database::enqueue_set(std::string_view name, std::chrono::milliseconds waited) {
+  const auto ticket = enqueue(name);
+  connection{file_}.run("UPDATE rowlock_waiter SET room = -2, enqueued_at = ? WHERE ticket = ?",
+                        {now() - std::chrono::microseconds{waited}.count(), ticket});
+  return ticket;
+}
+
 void sqlite_database::erase_ticket(std::int64_t ticket) {
   connection{file_}.run("DELETE FROM rowlock_waiter WHERE ticket = ?", {ticket});
 }

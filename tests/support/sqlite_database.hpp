@@ -38,6 +38,7 @@ class sqlite_database : public database {
   int rows() override;
   int tickets() override;
   std::int64_t enqueue(std::string_view name) override;
+  std::int64_t enqueue_set(std::string_view name, std::chrono::milliseconds waited) override;
   void erase_ticket(std::int64_t ticket) override;
   void kill_waiters(std::chrono::seconds ago) override;
   void kill_share(std::int64_t token, std::chrono::seconds ago) override;

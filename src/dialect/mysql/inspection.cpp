@@ -37,10 +37,11 @@ FROM rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0)";
 }  // namespace
 
 std::array<step, 7> inspection() {
+  const auto marked = replaced(inspect_from, " FROM ", ", l.waiting FROM ");
   return std::to_array<step>({
       {.verb = verb::inspect,
-       .look = std::string{inspect_from}.append("rowlock_lock l WHERE l.name = ?1"),
-       .many = std::string{inspect_from}.append(of_many)},
+       .look = marked + "rowlock_lock l WHERE l.name = ?1",
+       .many = marked + std::string{of_many}},
       {.verb = verb::list, .look = std::string{inspect_from}.append(of_prefix)},
       {.verb = verb::find_held, .look = std::string{held_where}.append("l.name = ?1")},
       {.verb = verb::list_held, .look = std::string{held_where}.append(of_prefix_held)},

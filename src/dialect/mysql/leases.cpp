@@ -8,7 +8,7 @@ namespace {
 
 // Which rows are granted: those that are vacant or whose lease has ended.
 // {own}: how the row that exists already is told from the one that was to be inserted.
-// {seen}: what must be true of a free row, too.
+// {seen}: what must be true of a free row, too. Where somebody waits, that is not taken before the queue was seen.
 constexpr std::string_view granting = R"(
 ON DUPLICATE KEY UPDATE
   acquisition = IF({seen}({own}owner IS NULL OR {own}expires_at <= SYSDATE(6)), VALUES(acquisition), {own}acquisition),
@@ -52,7 +52,8 @@ RETURNING ?4, IF(acquisition = ?4, {of_no_new_row}, NULL), TIMESTAMPDIFF(MICROSE
 constexpr std::string_view acquired_one = R"(
 SELECT ?2, IF(acquisition = ?2, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
 FROM rowlock_lock
-WHERE name = ?1 AND owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NULL OR expires_at > SYSDATE(6)))";
+WHERE name = ?1
+  AND (waiting OR (owner IS NOT NULL AND (acquisition = ?2 OR expires_at IS NULL OR expires_at > SYSDATE(6)))))";
 
 // MariaDB answers every row that it met, whoever has it.
 constexpr std::string_view acquire_many = R"(
@@ -68,7 +69,8 @@ FROM {and_floor}{wanted(name, owner, thread, acquisition, lease, note)} w
 constexpr std::string_view free_and_unlocked = R"(WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM {wanted(name)} v
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE {of_l} SKIP LOCKED) free)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1000000 FOR UPDATE {of_l} SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)))";
 
 constexpr std::string_view acquired_many = R"(
@@ -76,14 +78,16 @@ SELECT w.acquisition, IF(l.acquisition = w.acquisition, l.version, NULL),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.owner = '(shared)'
 FROM {wanted(name, acquisition)} w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-WHERE l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))";
+WHERE l.waiting
+  OR (l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6))))";
 
-// In the order of the batch. Rows that others have locked are skipped.
+// In the order of the batch. Rows that others have locked are skipped, and those that somebody waits for.
 constexpr std::string_view acquire_the_first_free = R"(
 UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
     FROM {wanted(name, owner, thread, acquisition, lease, note)} w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) g
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) g
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
 SET l.version = GREATEST(l.version + 1, {token}), l.owner = g.owner, l.thread = g.thread,
   l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
@@ -99,7 +103,7 @@ UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
       SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
       FROM {wanted(name, owner, thread, acquisition, lease, note, version)} w
       STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND (w.version = 0 OR l.version = w.version)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
       LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) f) g
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
 SET l.version = GREATEST(l.version + 1, {token}), l.owner = g.owner, l.thread = g.thread,
@@ -209,7 +213,8 @@ WHERE l.acquisition = w.acquisition)";
 // changing.
 constexpr std::string_view first_in_turn_one = R"(
 SELECT owner, ticket, attempt, lease FROM rowlock_waiter
-WHERE name = ?1 AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY ticket LIMIT 1)";
+WHERE name = ?1 AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 AND (COALESCE(room, -1) <> -2 OR {insists})
+ORDER BY ticket LIMIT 1)";
 
 // The lease does not end later than before: docs/protocol.md.
 constexpr std::string_view grant_one = R"(
@@ -257,7 +262,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
   l.expires_at = SYSDATE(6)
 /*M!100600 WHERE l.name = ?1 AND l.version = ?2 AND l.owner IS NOT NULL */)";
 
-std::string granted(std::string_view text, std::string_view own, std::string_view lease, std::string_view seen = {}) {
+std::string granted(std::string_view text, std::string_view own, std::string_view lease,
+                    std::string_view seen = "NOT {own}waiting AND ") {
   auto out = replaced(replaced(text, "{granting}", granting), "{of_no_new_row}", of_no_new_row);
   out = replaced(out, "{seen}", seen);
   return replaced(replaced(out, "{own}", own), "{lease}", lease);
@@ -353,7 +359,8 @@ std::array<step, 16> leases() {
                  "remaining BETWEEN lease - 10000000 AND lease AND remaining > 0"),
       releasing(verb::release, "", ""),
       releasing(verb::release_alone, " AND NOT waiting", " AND NOT l.waiting"),
-      {.verb = verb::first_in_turn, .look = std::string{first_in_turn_one}},
+      {.verb = verb::first_in_turn,
+       .look = replaced(first_in_turn_one, "{insists}", replaced(insists, "{q}", "rowlock_waiter"))},
       {.verb = verb::grant, .key = 1, .act = std::string{grant_one}, .counts = true},
       {.verb = verb::reserve,
        .key = 1,

@@ -28,6 +28,12 @@ std::array<step, 7> schema();
 inline constexpr std::string_view floor =
     "(SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '')";
 
+// Whether a ticket of a set, {q}, keeps the name of the row free for all of the set: core::insists_for.
+inline constexpr std::string_view insists = R"(({q}.room < -1
+      AND {q}.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+      AND ({q}.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+        OR us(SYSDATE(6)) % 5000000 < 1000000)))";
+
 // A copy of a database has the same installation id, but another name, and each table is named in full.
 inline constexpr std::string_view this_installation = R"(
 SELECT m.installation FROM rowlock_migration m WHERE m.version = 1)";

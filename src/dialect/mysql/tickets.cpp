@@ -46,7 +46,9 @@ constexpr std::string_view withdraw_one = "DELETE FROM rowlock_waiter WHERE name
 constexpr std::string_view turns = R"(
 SELECT {name}, EXISTS (SELECT 1 FROM rowlock_waiter b
     WHERE b.name = {binary} AND b.ticket < {turn} AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
-      AND ({patience} = 0 OR b.enqueued_at <= SYSDATE(6) - INTERVAL {patience} MICROSECOND)
+      AND CASE WHEN {patience} = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND {patience} > 0) THEN {insists}
+        WHEN {patience} < 0 THEN TRUE
+        ELSE {room} >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL {patience} MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR {room} <> 9223372036854775807)),
   EXISTS (SELECT 1 FROM rowlock_waiter o
     WHERE o.ticket = {turn} AND (COALESCE(o.lease, 1) <> 0 OR o.attempt = l.acquisition)),
@@ -105,6 +107,7 @@ struct asked {
 std::string turn_of(const asked& by, std::string_view wanted) {
   auto out = replaced(replaced(turns, "{name}", by.name), "{binary}", by.binary);
   out = replaced(replaced(out, "{turn}", by.turn), "{room}", by.room);
+  out = replaced(out, "{insists}", replaced(insists, "{q}", "b"));
   return replaced(replaced(out, "{patience}", by.patience), "{wanted}", wanted);
 }
 

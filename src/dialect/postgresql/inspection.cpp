@@ -73,10 +73,9 @@ FROM rowlock_waiter WHERE expires_at > clock_timestamp())";
 
 std::array<step, 10> inspection() {
   const auto touched = replaced(inspect_where, " FROM rowlock_lock WHERE ", and_unlocked);
+  const auto marked = replaced(inspect_where, " FROM rowlock_lock WHERE ", ", waiting FROM rowlock_lock WHERE ");
   return std::to_array<step>({
-      {.verb = verb::inspect,
-       .look = std::string{inspect_where}.append("name = $1::text"),
-       .many = std::string{inspect_where}.append("name = ANY ($1::text[])")},
+      {.verb = verb::inspect, .look = marked + "name = $1::text", .many = marked + "name = ANY ($1::text[])"},
       {.verb = verb::list, .look = std::string{inspect_where}.append(of_prefix)},
       {.verb = verb::find_held, .look = std::string{held_where}.append("l.name = $1::text")},
       {.verb = verb::list_held, .look = std::string{held_where}.append(of_prefix_held)},

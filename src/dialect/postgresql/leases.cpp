@@ -6,10 +6,11 @@ namespace rowlock::inline v1::dialect::postgresql_parts {
 
 namespace {
 
-// {in_turn}: what must be true of the queue, too. {unchanged}: and of the row.
+// {in_turn}: what must be true of the queue, too. {unchanged}: and of the row. Where somebody waits, a row that is free
+// is not taken before the queue was seen.
 constexpr std::string_view granting_one = R"(
 WITH seen AS MATERIALIZED (
-  SELECT owner, expires_at{of_holder} FROM rowlock_lock WHERE name = $1::text),{queue}
+  SELECT owner, expires_at, waiting{of_holder} FROM rowlock_lock WHERE name = $1::text),{queue}
 taken AS (
   UPDATE rowlock_lock SET version = greatest(version + 1, {token}), owner = $2::text, thread = $3::text,
     acquisition = $4::text, acquired_at = clock_timestamp(),
@@ -27,7 +28,7 @@ made AS (
 
 constexpr std::string_view acquired_one = R"(
 SELECT $4::text, NULL::bigint, us(expires_at - clock_timestamp()), (owner = '(shared)')::integer FROM seen
-WHERE owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+WHERE waiting OR (owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))
 UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM taken
 UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM made)";
 
@@ -35,7 +36,7 @@ constexpr std::string_view acquire_many = R"(
 WITH wanted AS MATERIALIZED (
   SELECT w.*, l.name IS NULL AS is_new,
     l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at,
-    (l.owner = '(shared)')::integer AS is_shared
+    (l.owner = '(shared)')::integer AS is_shared, l.waiting
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
     AS w (name, owner, thread, acquisition, lease, note)
   LEFT JOIN rowlock_lock l ON l.name = w.name COLLATE "C" ORDER BY w.name COLLATE "C"),
@@ -45,7 +46,8 @@ taken AS (
     note = w.note
   FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
       SELECT FROM rowlock_lock r
-      WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp()){durably}
+      WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+        AND NOT r.waiting{durably}
       FOR UPDATE SKIP LOCKED) free
     WHERE NOT w.is_new AND NOT w.is_busy) w
   WHERE l.name = w.name COLLATE "C"
@@ -56,12 +58,12 @@ made AS (
     w.at + w.lease * interval '1 microsecond', w.note
   FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, us(l.expires_at - l.acquired_at) AS lease)
-SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()), is_shared FROM wanted WHERE is_busy
+SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()), is_shared FROM wanted WHERE is_busy OR waiting
 UNION ALL SELECT acquisition, version, lease, 0 FROM taken
 UNION ALL SELECT acquisition, version, lease, 0 FROM made)";
 
 // In the order of the batch. Rows that others have locked are skipped, and one that is not free any more once it is
-// locked is passed over.
+// locked is passed over, as is one that somebody waits for.
 constexpr std::string_view acquire_the_first_free = R"(
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
@@ -70,7 +72,7 @@ FROM (SELECT f.*, clock_timestamp() AS at FROM (
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
       WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
     JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
-    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()){durably}
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting{durably}
     ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
 WHERE l.name = g.name
 RETURNING l.name, l.version, g.lease)";
@@ -83,7 +85,8 @@ WITH free AS MATERIALIZED (
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
-  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND (w.version = 0 OR r.version = w.version){durably}
+  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END{durably}
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f WHERE f.number = cardinality($1::text[]))
@@ -109,15 +112,18 @@ WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
 RETURNING name, version)";
 
-// $7: the own ticket, $8: the turn. The queue is as it was when the statement began, and so must the row be: who had
-// the name in between may have seen tickets that this statement does not. A ticket by which a release has granted the
-// name does not count: if its waiter does not come, others pass.
+// $7: the own ticket, $8: the turn, $9: above 0 for one that only sets keep from the name, until it has been free for a
+// second. The queue is as it was when the statement began, and so must the row be: who had the name in between may have
+// seen tickets that this statement does not. A ticket by which a release has granted the name does not count: if its
+// waiter does not come, others pass.
 constexpr std::string_view queue_seen = R"(
 queue AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM rowlock_waiter
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
+        AND ($9::bigint = 0 OR ({insists} AND NOT EXISTS (
+          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
-    $7::bigint <> $8::bigint
+    $7::bigint = 0 OR $9::bigint > 0
       OR EXISTS (SELECT FROM rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),)";
 
 // What a release has granted to the own ticket is claimed by the same statement: a renewal, which waits for the disk.
@@ -236,15 +242,20 @@ FROM (
     SELECT r.waiting, r.expires_at FROM rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM ({first_waiter}) waits_in_turn
+    UNION ALL SELECT * FROM ({first_set}) lets_others_pass LIMIT 1) first ON true) g
+WHERE l.name = g.name COLLATE "C"
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+    AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting)";
+
+// {of}: which waiters.
+constexpr std::string_view first_of_queue = R"(
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
-WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
-    AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting)";
+      AND q.attempt <> w.acquisition{of}
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED)";
 
 // The owner stays in the row, so this does not wait for a pin, like a renewal. It may make the lease longer, which a
 // crash of the server must not undo.
@@ -276,10 +287,19 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING name, )";
 
 std::string granting(std::string_view queue, std::string_view in_turn, std::string_view answer) {
-  const std::string_view of_holder = queue.empty() ? "" : ", acquisition, version, waiting";
-  const std::string_view unchanged = queue.empty() ? "" : " AND version = (SELECT version FROM seen)";
+  const std::string_view of_holder = queue.empty() ? "" : ", acquisition, version";
+  const std::string_view unchanged = queue.empty() ? " AND NOT waiting" : " AND version = (SELECT version FROM seen)";
   const auto seeing = replaced(replaced(granting_one, "{of_holder}", of_holder), "{unchanged}", unchanged);
-  return replaced(replaced(seeing, "{queue}", queue), "{in_turn}", in_turn) + std::string{answer};
+  const auto seen = replaced(queue, "{insists}", replaced(insists, "{q}", "rowlock_waiter"));
+  return replaced(replaced(seeing, "{queue}", seen), "{in_turn}", in_turn) + std::string{answer};
+}
+
+// A set that need not wait in turn is told only if nobody else waits, unless it insists.
+std::string releasing(std::string_view wanted) {
+  const auto in_turn = " AND (q.room IS DISTINCT FROM -2 OR " + replaced(insists, "{q}", "q") + ")";
+  auto out = replaced(release_to_the_first, "{first_waiter}", replaced(first_of_queue, "{of}", in_turn));
+  out = replaced(out, "{first_set}", replaced(first_of_queue, "{of}", " AND q.room = -2"));
+  return replaced(out, "{wanted}", wanted);
 }
 
 std::string ending(std::string_view text, std::string_view end) { return replaced(text, "{end}", end); }
@@ -314,10 +334,9 @@ std::array<step, 15> leases() {
       {.verb = verb::reserve, .key = 1, .act = std::string{reserve_one}},
       {.verb = verb::release,
        .key = 1,
-       .act = replaced(release_to_the_first, "{wanted}", "(SELECT $1::text AS name, $2::text AS acquisition)"),
-       .many = replaced(release_to_the_first, "{wanted}",
-                        "(SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) "
-                        "ORDER BY name COLLATE \"C\")")},
+       .act = releasing("(SELECT $1::text AS name, $2::text AS acquisition)"),
+       .many = releasing("(SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) "
+                         "ORDER BY name COLLATE \"C\")")},
       {.verb = verb::release_alone,
        .key = 1,
        .act = std::string{release_alone_one},

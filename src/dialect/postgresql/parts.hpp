@@ -33,6 +33,12 @@ inline constexpr std::string_view this_installation = R"(
 // the floor, and the floor was committed before the deletion: whoever does not see the row sees the floor.
 inline constexpr std::string_view floor = "(SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '')";
 
+// Whether a ticket of a set, {q}, keeps the name of the row free for all of the set: core::insists_for.
+inline constexpr std::string_view insists = R"(({q}.room < -1
+      AND {q}.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND ({q}.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR us(clock_timestamp()) % 5000000 < 1000000)))";
+
 /// Notifies the first waiter for `name`, in a column of its own. `mine` begins with the id of the client that releases:
 /// its own waiters are not notified. `others` narrows the queue of which the first is notified.
 std::string tell_first(std::string_view name, std::string_view mine, std::string_view others = {});

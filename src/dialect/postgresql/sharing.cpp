@@ -80,7 +80,7 @@ gone AS (
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
   RETURNING s.permits, own.at){take_off}
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN {telling} END, l.waiting)";
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN {telling} END, l.waiting)";
 
 // Its lease keeps its end.
 constexpr std::string_view upgrade_one = R"(

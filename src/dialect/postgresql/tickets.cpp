@@ -26,6 +26,7 @@ kept AS (
 SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)
+      AND (b.room IS DISTINCT FROM -2 OR {insists})
       AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)) AND ({free}
     OR EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room)),
   EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.waiting)
@@ -81,7 +82,9 @@ WHERE {free} AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) 
 constexpr std::string_view turns = R"(
 SELECT {name}, EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = {name} AND b.ticket < {turn} AND b.expires_at > clock_timestamp()
-      AND ({patience} = 0 OR b.enqueued_at <= clock_timestamp() - {patience} * interval '1 microsecond')
+      AND CASE WHEN {patience} = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND {patience} > 0) THEN {insists}
+        WHEN {patience} < 0 THEN true
+        ELSE {room} >= 0 AND b.enqueued_at <= clock_timestamp() - {patience} * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR {room} <> 9223372036854775807)
       AND b.attempt IS DISTINCT FROM l.acquisition),
   EXISTS (SELECT FROM rowlock_waiter o WHERE o.ticket = {turn}),
@@ -140,6 +143,7 @@ struct asked {
 std::string turn_of(const asked& by, std::string_view wanted) {
   auto out = replaced(replaced(turns, "{name}", by.name), "{turn}", by.turn);
   out = replaced(replaced(out, "{room}", by.room), "{patience}", by.patience);
+  out = replaced(out, "{insists}", replaced(insists, "{q}", "b"));
   return replaced(out, "{wanted}", wanted);
 }
 
@@ -180,7 +184,10 @@ std::array<step, 17> tickets() {
       {.verb = verb::waiting_holders, .look = std::string{waiting_holders_all}},
       {.verb = verb::purge_held, .act = std::string{purge_held_all}},
       {.verb = verb::enqueue, .key = 3, .act = std::string{enqueue_one}},
-      {.verb = verb::refresh_ticket, .key = 1, .many = replaced(refresh_ticket_many, "{free}", looks_free)},
+      {.verb = verb::refresh_ticket,
+       .key = 1,
+       .many =
+           replaced(replaced(refresh_ticket_many, "{free}", looks_free), "{insists}", replaced(insists, "{q}", "b"))},
       {.verb = verb::leave, .key = 1, .act = leaving(leave_one), .many = leaving(leave_many)},
       {.verb = verb::withdraw, .key = 1, .act = std::string{withdraw_one}},
       {.verb = verb::mark_waiting, .act = std::string{mark_waiting_one}, .waits_to_make = true},

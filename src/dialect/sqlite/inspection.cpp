@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::string_view inspect_one =
     "SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, "
-    "clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL "
-    "FROM rowlock_lock WHERE name = ?1";
+    "clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL, "
+    "EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = ?1 AND q.room < -1) FROM rowlock_lock WHERE name = ?1";
 
 constexpr std::string_view list_of_prefix =
     "SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, "

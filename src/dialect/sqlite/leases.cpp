@@ -7,9 +7,12 @@ namespace rowlock::inline v1::dialect::sqlite_parts {
 namespace {
 
 constexpr std::string_view look_for_holder =
-    "SELECT ?4, NULL, expires_at - clock_us(), owner = '(shared)' FROM rowlock_lock WHERE name = ?1 AND owner IS NOT "
-    "NULL "
-    "AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))";
+    "SELECT ?4, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)' "
+    "FROM rowlock_lock WHERE name = ?1 AND (owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND "
+    "NOT is_dead(expires_at, liveness)){or_set})";
+
+// A row that is free is not taken before the queue was seen, if a set waits for it.
+constexpr std::string_view set_waits = "EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)";
 
 constexpr std::string_view acquire_one =
     "INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) "
@@ -17,7 +20,7 @@ constexpr std::string_view acquire_one =
     "ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, "
     "thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, "
     "expires_at = excluded.expires_at, note = excluded.note, liveness = NULL "
-    "WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)";
+    "WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)) AND NOT {set_waits}";
 
 constexpr std::string_view compare_and_set_one =
     "UPDATE rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, "
@@ -60,8 +63,8 @@ constexpr std::string_view and_nobody_to_grant_it =
     " AND NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE name = ?1 AND lease > 0)";
 
 constexpr std::string_view first_in_turn_one =
-    "SELECT owner, ticket, attempt, lease FROM rowlock_waiter "
-    "WHERE name = ?1 AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticket LIMIT 1";
+    "SELECT q.owner, q.ticket, q.attempt, q.lease FROM rowlock_waiter q WHERE q.name = ?1 "
+    "AND q.expires_at > clock_us() AND q.lease IS NOT 0 AND (q.room IS NOT -2 OR {insists}) ORDER BY q.ticket LIMIT 1";
 
 // The lease does not end later than before: docs/protocol.md.
 constexpr std::string_view grant_one =
@@ -86,21 +89,22 @@ constexpr std::string_view free_one =
 }  // namespace
 
 std::array<step, 15> leases() {
+  const auto acquiring = replaced(acquire_one, "{set_waits}", set_waits);
   return std::to_array<step>({
       {.verb = verb::acquire,
        .key = 3,
-       .look = std::string{look_for_holder},
-       .act = std::string{acquire_one},
+       .look = replaced(look_for_holder, "{or_set}", " OR " + std::string{set_waits}),
+       .act = acquiring,
        .look_explains = true},
-      {.verb = verb::acquire_any, .act = std::string{acquire_one}, .takes_one = true},
+      {.verb = verb::acquire_any, .act = acquiring, .takes_one = true},
       {.verb = verb::acquire_all,
        .key = 3,
-       .act = replaced(compare_and_set_one, "{or_any}", " OR ?7 = 0"),
+       .act = replaced(compare_and_set_one, "{or_any}", " OR ?7 = 0 AND NOT " + std::string{set_waits}),
        .takes_all = true},
       {.verb = verb::compare_and_set, .key = 3, .act = replaced(compare_and_set_one, "{or_any}", "")},
       {.verb = verb::hold_while_alive,
        .key = 3,
-       .look = std::string{look_for_holder},
+       .look = replaced(look_for_holder, "{or_set}", ""),
        .act = std::string{hold_while_alive_one},
        .look_explains = true},
       {.verb = verb::make, .act = std::string{make_one}},
@@ -109,7 +113,7 @@ std::array<step, 15> leases() {
       {.verb = verb::reserve, .key = 1, .act = std::string{reserve_one}},
       {.verb = verb::release, .key = 1, .act = std::string{release_one}},
       {.verb = verb::release_alone, .key = 1, .act = std::string{release_one}.append(and_nobody_to_grant_it)},
-      {.verb = verb::first_in_turn, .look = std::string{first_in_turn_one}},
+      {.verb = verb::first_in_turn, .look = replaced(first_in_turn_one, "{insists}", insists)},
       {.verb = verb::grant, .key = 1, .act = std::string{grant_one}, .also = std::string{was_granted}},
       {.verb = verb::defer_release, .key = 1, .act = std::string{defer_release_one}},
       {.verb = verb::free, .act = std::string{free_one}},

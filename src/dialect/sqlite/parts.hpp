@@ -25,6 +25,11 @@ std::array<step, 6> schema();
 inline constexpr std::string_view first_token =
     "max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0))";
 
+// Whether a ticket of a set, q, keeps the name of the row free for all of the set: core::insists_for.
+inline constexpr std::string_view insists =
+    "(q.room < -1 AND q.enqueued_at <= clock_us() - 100000 "
+    "AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000))";
+
 // The driver of the caller's transaction looks for the file itself: a copy of a file has the same installation id.
 inline constexpr std::string_view this_installation = "SELECT installation FROM rowlock_migration WHERE version = 1";
 

@@ -23,10 +23,11 @@ constexpr std::string_view withdraw_one = "DELETE FROM rowlock_waiter WHERE name
 // A ticket by which a release has granted the name does not count: if its waiter does not come, others pass, and if
 // that comes too late, it takes another.
 constexpr std::string_view turn_of_one =
-    "SELECT ?1, EXISTS (SELECT 1 FROM rowlock_waiter "
-    "WHERE name = ?1 AND ticket < ?2 AND expires_at > clock_us() AND lease IS NOT 0 "
-    "AND (?4 = 0 OR enqueued_at <= clock_us() - ?4) "
-    "AND (room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)), "
+    "SELECT ?1, EXISTS (SELECT 1 FROM rowlock_waiter q "
+    "WHERE q.name = ?1 AND q.ticket < ?2 AND q.expires_at > clock_us() AND q.lease IS NOT 0 "
+    "AND CASE WHEN ?4 = 0 THEN 1 WHEN q.room = -2 OR (q.room < -1 AND ?4 > 0) THEN {insists} WHEN ?4 < 0 THEN 1 "
+    "ELSE ?3 >= 0 AND q.enqueued_at <= clock_us() - ?4 END "
+    "AND (q.room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)), "
     "EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = ?2 AND (lease IS NOT 0 OR attempt = acquisition)), "
     "coalesce(owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness) OR owner = '(shared)' AND "
     "(SELECT coalesce(sum(permits), 0) FROM rowlock_share s "
@@ -75,7 +76,7 @@ std::array<step, 11> tickets() {
       {.verb = verb::refresh_ticket, .key = 1, .act = std::string{refresh_ticket_one}},
       {.verb = verb::leave, .key = 1, .look = std::string{left_one}, .act = std::string{leave_one}},
       {.verb = verb::withdraw, .act = std::string{withdraw_one}},
-      {.verb = verb::turn, .look = std::string{turn_of_one}},
+      {.verb = verb::turn, .look = replaced(turn_of_one, "{insists}", insists)},
       {.verb = verb::waiters, .look = std::string{waiters_of_one}},
       {.verb = verb::list_waiters, .look = std::string{waiters_of_prefix}},
   });

@@ -7,9 +7,12 @@
 
 #include "base/boot_clock.hpp"
 #include "core/checks.hpp"
+#include "core/sharing.hpp"
+#include "core/wait.hpp"
 #include "engine/acquire/attempt.hpp"
 #include "store/inspection.hpp"
 #include "store/leases.hpp"
+#include "store/sharing.hpp"
 #include "strategy/acquire_step.hpp"
 
 // Several names are had all at once, by one statement, or not at all: so nobody waits while it holds some of them, and
@@ -122,10 +125,14 @@ strategies::all_of_several acquirer::ask_for_all(const acquire_request& what, se
   if (attempt.batch.empty()) return {};
   try {
     return db_.run(gateway::leaving_a_tenth(until), [&](const store::access& db) -> strategies::all_of_several {
-      if (what.is_fair())
-        if (auto refused = refused_in_turn(what, attempt, db)) return std::move(*refused);
-      sent = base::now();
-      auto answer = strategies::take_all(db, attempt.batch);
+      const auto take = [&](bool asks_the_queues) {
+        if (asks_the_queues)
+          if (auto refused = refused_in_turn(what, attempt, db)) return std::move(*refused);
+        sent = base::now();
+        return strategies::take_all(db, attempt.batch);
+      };
+      auto answer = take(what.is_fair() || what.ticket() != core::ticket_number::none);
+      if (answer.is_waited_for) answer = take(true);
       if (!answer.granted.empty()) ticket_upkeep::leave(what.set->waiters, db);
       return answer;
     });
@@ -152,13 +159,22 @@ std::optional<strategies::all_of_several> acquirer::refused_in_turn(const acquir
   std::vector<strategies::acquire_args> missing;
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto& turn = turns[i];
-    displace_if_gone(what, attempt.batch[i].name, turn);
-    if (!turn.looks_free || turn.is_behind)
+    const auto name = attempt.batch[i].name;
+    displace_if_gone(what, name, turn);
+    if (!turn.looks_free) {
+      const bool is_shared = core::is_shared(turn.holding);
+      if (is_shared && store::reap_shares(db, name)) return strategies::all_of_several{};  // asked again
+      auto left = turn.left;
+      if (is_shared)
+        if (const auto next = store::next_end_of_shares(db, name)) left = std::min(left.value_or(*next), *next);
+      return strategies::all_of_several{
+          .busy = i, .why = {.what = strategies::verdict::busy, .left = left, .is_behind = turn.is_behind}};
+    }
+    if (turn.is_behind && core::yields_for(turn.left, what.patience()) != duration::zero())
       return strategies::all_of_several{
           .busy = i,
-          .why = {.what = turn.looks_free ? strategies::verdict::behind : strategies::verdict::busy,
-                  .left = turn.looks_free ? std::nullopt : turn.left,
-                  .is_behind = turn.is_behind}};
+          .why = {
+              .what = strategies::verdict::behind, .left = what.comes_again_after(std::nullopt), .is_behind = true}};
     if (!turn.has_row) missing.push_back(attempt.batch[i]);
     attempt.batch[i].seen = turn.version;
   }

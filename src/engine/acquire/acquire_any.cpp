@@ -106,8 +106,11 @@ lease_ptr acquirer::try_any(std::span<const lock_name> names, const acquire_requ
   if (like.is_reentrant)
     for (const auto& name : names)
       if (auto lease = locks_.registry().again(name, like.by, true, base::now())) return lease;
-  if (like.options.strategy == strategy::unique_index && !like.is_fair())
-    return take_first_free(names, like, db_.call_limits(stop));
+  if (like.options.strategy == strategy::unique_index && !like.is_fair()) {
+    bool is_waited_for = false;
+    auto lease = take_first_free(names, like, db_.call_limits(stop), is_waited_for);
+    if (lease || !is_waited_for) return lease;
+  }
   for (const auto& name : names)
     if (auto lease = try_once(like.of(name), db_.call_limits(stop)).lease) return lease;
   return nullptr;
@@ -117,23 +120,24 @@ lease_ptr acquirer::try_any(std::span<const lock_name> names, const acquire_requ
 }
 
 lease_ptr acquirer::take_first_free(std::span<const lock_name> names, const acquire_request& like,
-                                    const driver::limits& until) {
+                                    const driver::limits& until, bool& is_waited_for) {
   const auto id = who_.next_id();
   std::vector<strategies::acquire_args> batch;
   batch.reserve(names.size());
   for (const auto& name : names) batch.push_back(args_of(like.of(name), id));
   const auto sent = base::now();
-  std::optional<strategies::one_of_several> taken;
+  strategies::first_free first;
   try {
-    taken = db_.run(gateway::leaving_a_tenth(until),
+    first = db_.run(gateway::leaving_a_tenth(until),
                     [&](const store::access& db) { return strategies::take_first_free(db, batch); });
   } catch (const error& e) {
     if (!e.outcome_is_unknown()) throw;
     if (auto lease = adopt_any(names, like, id, sent, until)) return lease;
     throw;
   }
-  if (!taken) return nullptr;
-  return admit(like.of(names[taken->which]), id, {.sent = sent, .answer = taken->what});
+  is_waited_for = first.is_waited_for;
+  if (!first.taken) return nullptr;
+  return admit(like.of(names[first.taken->which]), id, {.sent = sent, .answer = first.taken->what});
 }
 
 // It may be any of them. Those that do not have it may have it yet.

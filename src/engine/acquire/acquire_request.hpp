@@ -5,6 +5,7 @@
 #include <rowlock/options.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -47,9 +48,19 @@ struct acquire_request {
     return (options.fairness == fairness::fifo || comes_after_others) && !passes_the_slow;
   }
   bool asks_in_turn() const noexcept { return is_fair() || gives_way; }
-  /// Tickets that have waited less long are passed.
+  /// Tickets that have waited less long are passed. Who wants the name alone, and not in turn, passes all but sets.
   duration patience() const noexcept {
-    return share.is_exclusive() || is_fair() ? duration::zero() : core::sharing_patience;
+    const bool is_in_turn = share.is_exclusive() ? asks_in_turn() : is_fair();
+    return is_in_turn ? duration::zero() : core::sharing_patience;
+  }
+  /// When others come first: nobody tells when a set ceases to insist.
+  std::optional<duration> comes_again_after(std::optional<duration> left) const noexcept {
+    return left || patience() == duration::zero() ? left : core::insists_for;
+  }
+  /// What its tickets say of whom it can be beside.
+  std::int64_t room() const noexcept {
+    if (set == nullptr) return share.room;
+    return options.fairness == fairness::fifo ? core::room_of_fair_set : core::room_of_set;
   }
   /// Of a set, the least of its tickets: that is its place in the queues of all its names. So of two sets one is before
   /// the other in each queue in which both are, in whichever order their tickets were taken. none: one is missing.

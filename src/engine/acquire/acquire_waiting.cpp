@@ -239,7 +239,7 @@ void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {
     if (each->waiter().ticket_number() != core::ticket_number::none) continue;
     tickets_.take(
         each->waiter(), each->name(), what.by, what.options.note,
-        {.lease = may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt, .room = what.share.room},
+        {.lease = may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt, .room = what.room()},
         limits_while_waiting(at.machine, stop));
   }
   if (what.set != nullptr) what.waiter->hint();  // to try, wherever it is in the queues here

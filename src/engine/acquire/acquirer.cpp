@@ -109,7 +109,9 @@ acquirer::attempt_result acquirer::try_once(const acquire_request& what, const d
         if (!is_marked(what, result.answer, until)) return false;
         if (what.is_for_transaction && locks_.unresolved_ones().permits(result.answer.holding, base::now()))
           return true;  // a transaction pins it, perhaps the one that waits
-        out.why = {.left = result.answer.left,
+        out.why = {.left = result.answer.what == strategies::verdict::behind
+                               ? what.comes_again_after(result.answer.left)
+                               : result.answer.left,
                    .is_free = result.answer.what == strategies::verdict::behind,
                    .is_behind = result.answer.is_behind,
                    .is_told = wakeups_.is_told(what.waiter != nullptr && what.waiter->is_marked())};
@@ -226,14 +228,13 @@ acquirer::reply acquirer::ask(const acquire_request& what, const core::acquisiti
   const bool is_queued = what.asks_in_turn() || what.ticket() != core::ticket_number::none;
   if (!is_queued) {
     const auto [sent, answer] = db_.run_combined(by, one, {.until = first, .last = until.deadline}, left);
-    return {.sent = sent, .answer = answer};
+    if (!answer.is_waited_for()) return {.sent = sent, .answer = answer};
   }
   const bool with_queue = asks_the_queue_too(what);
-  if (with_queue)
-    one.queued = {.ticket = what.ticket(), .turn = what.asks_in_turn() ? what.turn() : core::ticket_number::none};
+  if (with_queue) one.queued = {.ticket = what.ticket(), .turn = what.turn(), .patience = what.patience()};
   return db_.run(first, [&](const store::access& db) -> reply {
     auto sent = base::now();
-    auto seen = with_queue ? queue_look{} : look_at_queue(what, db);
+    auto seen = with_queue ? queue_look{} : is_queued ? look_at_queue(what, db) : look(what, db);
     if (seen.has_no_row) {
       strategies::make_rows(db, {&one, 1});
       return {.sent = sent};  // inconclusive: asked again, by what the row says then
@@ -301,7 +302,9 @@ void acquirer::leave_unresolved(const acquire_request& what, const core::acquisi
 // came later: that it is not waited for is as if the attempt had been made at once. So it is only if nobody has the
 // name in between, who may have seen that ticket: an attempt by a lease goes by the version that was seen.
 acquirer::queue_look acquirer::look_at_queue(const acquire_request& what, const store::access& db) const {
-  if (!what.asks_in_turn() && !(may_be_granted(what) && what.ticket() != core::ticket_number::none)) return {};
+  const bool has_to_look =
+      may_be_granted(what) || (!db_.can().marks_waiting && what.options.strategy != strategy::for_update);
+  if (!what.asks_in_turn() && !(has_to_look && what.ticket() != core::ticket_number::none)) return {};
   return look(what, db);
 }
 
@@ -322,8 +325,7 @@ acquirer::queue_look acquirer::look(const acquire_request& what, const store::ti
   auto turn = store::look_at_queues(db, {&own, 1}).at(0);
   const bool has_ticket = what.ticket() == core::ticket_number::none || turn.has_ticket;
   const auto yields_for = core::yields_for(turn.looks_free ? turn.left : std::nullopt, own.patience);
-  const bool is_behind =
-      (what.asks_in_turn() || !what.share.is_exclusive()) && turn.is_behind && yields_for != duration::zero();
+  const bool is_behind = turn.is_behind && yields_for != duration::zero();
   if (turn.looks_free && !is_behind && has_ticket)
     return {.version = turn.version, .is_marked = turn.is_marked, .has_no_row = what.asks_in_turn() && !turn.has_row};
   return {.refused =

@@ -75,7 +75,8 @@ class acquirer {
                          const std::stop_token& stop);
   lease_ptr wait_for_first(std::span<const lock_name> names, const acquire_request& like, base::instant deadline,
                            const std::stop_token& stop);
-  lease_ptr take_first_free(std::span<const lock_name> names, const acquire_request& like, const driver::limits& until);
+  lease_ptr take_first_free(std::span<const lock_name> names, const acquire_request& like, const driver::limits& until,
+                            bool& is_waited_for);
   lease_ptr adopt_any(std::span<const lock_name> names, const acquire_request& like, const core::acquisition_id& id,
                       base::instant sent, const driver::limits& until);
 

@@ -18,9 +18,7 @@ constexpr duration a_moment = 400ms;  // most waits are shorter
 constexpr duration pause = 500ms;     // twice that, and a moment, is how long a deadlock lasts
 
 // Whoever wants permits needs no certain holder to let go.
-bool waits_for_all_holders(const queue_ticket& t) {
-  return t.room == core::sharing{}.room || t.room == core::sharing::unlimited;
-}
+bool waits_for_all_holders(const queue_ticket& t) { return t.room < 0 || t.room == core::sharing::unlimited; }
 
 // What only the thread that took it lets go. The handles of any other holder may be with other threads, which do not
 // wait.

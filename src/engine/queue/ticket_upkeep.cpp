@@ -19,7 +19,11 @@ std::vector<store::ticket_ref> refs(std::span<const queue_ticket> some) {
   std::vector<store::ticket_ref> out;
   out.reserve(some.size());
   for (const auto& t : some)
-    out.push_back({.name = t.name, .attempt = t.attempt.text(), .number = t.number, .room = t.room});
+    out.push_back({.name = t.name,
+                   .attempt = t.attempt.text(),
+                   .number = t.number,
+                   .room = t.room,
+                   .patience = store::any_moment});
   return out;
 }
 

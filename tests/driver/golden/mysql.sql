@@ -6,11 +6,11 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
  
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
 WHERE ? IN (SELECT name FROM (SELECT name FROM place.rowlock_lock
-    WHERE name = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+    WHERE name = ? AND NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?) 
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
@@ -23,7 +23,8 @@ ON DUPLICATE KEY UPDATE
 
 SELECT ?, IF(acquisition = ?, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
 FROM place.rowlock_lock
-WHERE name = ? AND owner IS NOT NULL AND (acquisition = ? OR expires_at IS NULL OR expires_at > SYSDATE(6))
+WHERE name = ?
+  AND (waiting OR (owner IS NOT NULL AND (acquisition = ? OR expires_at IS NULL OR expires_at > SYSDATE(6))))
 
 --- MySQL
 
@@ -34,11 +35,12 @@ FROM  (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE na
  WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) v
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE OF l SKIP LOCKED) free)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1000000 FOR UPDATE OF l SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)) 
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
@@ -56,11 +58,12 @@ FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE nam
 WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) v
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) free)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
@@ -75,7 +78,8 @@ SELECT w.acquisition, IF(l.acquisition = w.acquisition, l.version, NULL),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.owner = '(shared)'
 FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) w
 STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-WHERE l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6))
+WHERE l.waiting
+  OR (l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))
 
 --- MySQL, MariaDB
 
@@ -85,7 +89,7 @@ SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATE
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
@@ -104,7 +108,7 @@ FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE nam
 WHERE TRUE
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
@@ -327,7 +331,11 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 --- MySQL, MariaDB
 
 SELECT owner, ticket, attempt, lease FROM place.rowlock_waiter
-WHERE name = ? AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY ticket LIMIT 1
+WHERE name = ? AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 AND (COALESCE(room, -1) <> -2 OR (place.rowlock_waiter.room < -1
+      AND place.rowlock_waiter.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+      AND (place.rowlock_waiter.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+        OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000)))
+ORDER BY ticket LIMIT 1
 
 --- MySQL, MariaDB
 
@@ -384,12 +392,12 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 --- MySQL, MariaDB
 
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL FROM place.rowlock_lock l WHERE l.name = ?
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM place.rowlock_lock l WHERE l.name = ?
 
 --- MySQL, MariaDB
 
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) w
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) w
 STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
 
 --- MySQL, MariaDB
@@ -641,7 +649,8 @@ WHERE s.name = ? AND s.expires_at > SYSDATE(6) ORDER BY s.token
 UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
     FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE  OF l  SKIP LOCKED) g
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1 FOR UPDATE  OF l  SKIP LOCKED) g
   STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
 SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
   l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
@@ -659,7 +668,7 @@ UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
       SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
       FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]', version BIGINT PATH '$[6]')) w
       STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND (w.version = 0 OR l.version = w.version)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
       LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) f) g
   STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
 SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
@@ -749,7 +758,12 @@ ORDER BY q.ticket LIMIT 1
 
 SELECT ?, EXISTS (SELECT 1 FROM place.rowlock_waiter b
     WHERE b.name = ? AND b.ticket < ? AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
-      AND (? = 0 OR b.enqueued_at <= SYSDATE(6) - INTERVAL ? MICROSECOND)
+      AND CASE WHEN ? = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND ? > 0) THEN (b.room < -1
+      AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+      AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+        OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
+        WHEN ? < 0 THEN TRUE
+        ELSE ? >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL ? MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR ? <> 9223372036854775807)),
   EXISTS (SELECT 1 FROM place.rowlock_waiter o
     WHERE o.ticket = ? AND (COALESCE(o.lease, 1) <> 0 OR o.attempt = l.acquisition)),
@@ -762,7 +776,12 @@ FROM (SELECT 1) one LEFT JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.na
 
 SELECT w.name, EXISTS (SELECT 1 FROM place.rowlock_waiter b
     WHERE b.name = CAST(w.name AS BINARY) AND b.ticket < w.turn AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
-      AND (w.patience = 0 OR b.enqueued_at <= SYSDATE(6) - INTERVAL w.patience MICROSECOND)
+      AND CASE WHEN w.patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
+      AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+      AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+        OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
+        WHEN w.patience < 0 THEN TRUE
+        ELSE w.room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL w.patience MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR w.room <> 9223372036854775807)),
   EXISTS (SELECT 1 FROM place.rowlock_waiter o
     WHERE o.ticket = w.turn AND (COALESCE(o.lease, 1) <> 0 OR o.attempt = l.acquisition)),
@@ -910,7 +929,7 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
  )  
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
@@ -929,7 +948,7 @@ FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH 
 
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
@@ -947,11 +966,12 @@ FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE nam
 WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) v
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1000000 FOR UPDATE  SKIP LOCKED) free)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1000000 FOR UPDATE  SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
@@ -969,7 +989,7 @@ FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE nam
 WHERE TRUE
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF((place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
@@ -1265,7 +1285,8 @@ WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
 UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
     FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-    WHERE l.owner IS NULL OR l.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE  SKIP LOCKED) g
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1 FOR UPDATE  SKIP LOCKED) g
   STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
 SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
   l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
@@ -1277,7 +1298,7 @@ UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
       SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
       FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]', version BIGINT PATH '$[6]')) w
       STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND (w.version = 0 OR l.version = w.version)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
       LIMIT 1000000 FOR UPDATE  SKIP LOCKED) f) g
   STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
 SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,

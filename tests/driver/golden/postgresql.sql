@@ -1,13 +1,13 @@
 --- plain, durable_release
 
 WITH seen AS MATERIALIZED (
-  SELECT owner, expires_at FROM place.rowlock_lock WHERE name = $1::text),
+  SELECT owner, expires_at, waiting FROM place.rowlock_lock WHERE name = $1::text),
 taken AS (
   UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
     acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -17,7 +17,7 @@ made AS (
   WHERE NOT EXISTS (SELECT FROM seen) ON CONFLICT (name) DO NOTHING
   RETURNING version)
 SELECT $4::text, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, (owner = '(shared)')::integer FROM seen
-WHERE owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+WHERE waiting OR (owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))
 UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM taken
 UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM made
 
@@ -26,7 +26,7 @@ UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM made
 WITH wanted AS MATERIALIZED (
   SELECT w.*, l.name IS NULL AS is_new,
     l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at,
-    (l.owner = '(shared)')::integer AS is_shared
+    (l.owner = '(shared)')::integer AS is_shared, l.waiting
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
     AS w (name, owner, thread, acquisition, lease, note)
   LEFT JOIN place.rowlock_lock l ON l.name = w.name COLLATE "C" ORDER BY w.name COLLATE "C"),
@@ -37,6 +37,7 @@ taken AS (
   FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
       SELECT FROM place.rowlock_lock r
       WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+        AND NOT r.waiting
       FOR UPDATE SKIP LOCKED) free
     WHERE NOT w.is_new AND NOT w.is_busy) w
   WHERE l.name = w.name COLLATE "C"
@@ -47,7 +48,7 @@ made AS (
     w.at + w.lease * interval '1 microsecond', w.note
   FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - l.acquired_at) * 1000000)::bigint AS lease)
-SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy
+SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy OR waiting
 UNION ALL SELECT acquisition, version, lease, 0 FROM taken
 UNION ALL SELECT acquisition, version, lease, 0 FROM made
 
@@ -182,12 +183,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -211,12 +223,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -326,12 +349,12 @@ SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found W
 --- plain, durable_release, transaction_pooling, both
 
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
-  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL FROM place.rowlock_lock WHERE name = $1::text
+  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock WHERE name = $1::text
 
 --- plain, durable_release, transaction_pooling, both
 
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
-  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL FROM place.rowlock_lock WHERE name = ANY ($1::text[])
+  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock WHERE name = ANY ($1::text[])
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -492,7 +515,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -583,7 +606,7 @@ FROM (SELECT f.*, clock_timestamp() AS at FROM (
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
       WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
     JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting
     ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
 WHERE l.name = g.name
 RETURNING l.name, l.version, g.lease
@@ -595,7 +618,8 @@ WITH free AS MATERIALIZED (
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND (w.version = 0 OR r.version = w.version)
+  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f WHERE f.number = cardinality($1::text[]))
@@ -608,12 +632,17 @@ RETURNING l.acquisition, l.version, g.lease
 --- plain, durable_release
 
 WITH seen AS MATERIALIZED (
-  SELECT owner, expires_at, acquisition, version, waiting FROM place.rowlock_lock WHERE name = $1::text),
+  SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
 queue AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM place.rowlock_waiter
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
+        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
+      AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
-    $7::bigint <> $8::bigint
+    $7::bigint = 0 OR $9::bigint > 0
       OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
 taken AS (
   UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
@@ -674,6 +703,10 @@ kept AS (
 SELECT w.attempt, NOT EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)
+      AND (b.room IS DISTINCT FROM -2 OR (b.room < -1
+      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
       AND NOT EXISTS (SELECT FROM place.rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)) AND (NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
     OR EXISTS (SELECT FROM place.rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room)),
@@ -745,7 +778,12 @@ WHERE NOT EXISTS (SELECT FROM place.rowlock_lock l
 
 SELECT $1::text, EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = $1::text AND b.ticket < $2::bigint AND b.expires_at > clock_timestamp()
-      AND ($4::bigint = 0 OR b.enqueued_at <= clock_timestamp() - $4::bigint * interval '1 microsecond')
+      AND CASE WHEN $4::bigint = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND $4::bigint > 0) THEN (b.room < -1
+      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
+        WHEN $4::bigint < 0 THEN true
+        ELSE $3::bigint >= 0 AND b.enqueued_at <= clock_timestamp() - $4::bigint * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR $3::bigint <> 9223372036854775807)
       AND b.attempt IS DISTINCT FROM l.acquisition),
   EXISTS (SELECT FROM place.rowlock_waiter o WHERE o.ticket = $2::bigint),
@@ -758,7 +796,12 @@ FROM (SELECT) one LEFT JOIN place.rowlock_lock l ON l.name = $1::text
 
 SELECT w.name, EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.turn AND b.expires_at > clock_timestamp()
-      AND (w.patience = 0 OR b.enqueued_at <= clock_timestamp() - w.patience * interval '1 microsecond')
+      AND CASE WHEN w.patience = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
+      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
+        WHEN w.patience < 0 THEN true
+        ELSE w.room >= 0 AND b.enqueued_at <= clock_timestamp() - w.patience * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room <> 9223372036854775807)
       AND b.attempt IS DISTINCT FROM l.acquisition),
   EXISTS (SELECT FROM place.rowlock_waiter o WHERE o.ticket = w.turn),
@@ -968,12 +1011,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -997,12 +1051,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -1067,7 +1132,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1163,12 +1228,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -1192,12 +1268,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -1240,7 +1327,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1298,12 +1385,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -1327,12 +1425,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -1353,7 +1462,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1388,13 +1497,13 @@ WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 
 --- transaction_pooling, both
 
 WITH seen AS MATERIALIZED (
-  SELECT owner, expires_at FROM place.rowlock_lock WHERE name = $1::text),
+  SELECT owner, expires_at, waiting FROM place.rowlock_lock WHERE name = $1::text),
 taken AS (
   UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
     acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -1404,7 +1513,7 @@ made AS (
   WHERE NOT EXISTS (SELECT FROM seen) AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL ON CONFLICT (name) DO NOTHING
   RETURNING version)
 SELECT $4::text, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, (owner = '(shared)')::integer FROM seen
-WHERE owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())
+WHERE waiting OR (owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))
 UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM taken
 UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM made
 
@@ -1413,7 +1522,7 @@ UNION ALL SELECT $4::text, version, $5::bigint, 0 FROM made
 WITH wanted AS MATERIALIZED (
   SELECT w.*, l.name IS NULL AS is_new,
     l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at,
-    (l.owner = '(shared)')::integer AS is_shared
+    (l.owner = '(shared)')::integer AS is_shared, l.waiting
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
     AS w (name, owner, thread, acquisition, lease, note)
   LEFT JOIN place.rowlock_lock l ON l.name = w.name COLLATE "C" ORDER BY w.name COLLATE "C"),
@@ -1423,7 +1532,8 @@ taken AS (
     note = w.note
   FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
       SELECT FROM place.rowlock_lock r
-      WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+      WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+        AND NOT r.waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
       FOR UPDATE SKIP LOCKED) free
     WHERE NOT w.is_new AND NOT w.is_busy) w
   WHERE l.name = w.name COLLATE "C"
@@ -1434,7 +1544,7 @@ made AS (
     w.at + w.lease * interval '1 microsecond', w.note
   FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - l.acquired_at) * 1000000)::bigint AS lease)
-SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy
+SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy OR waiting
 UNION ALL SELECT acquisition, version, lease, 0 FROM taken
 UNION ALL SELECT acquisition, version, lease, 0 FROM made
 
@@ -1706,7 +1816,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1753,7 +1863,7 @@ FROM (SELECT f.*, clock_timestamp() AS at FROM (
     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
       WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
     JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
 WHERE l.name = g.name
 RETURNING l.name, l.version, g.lease
@@ -1765,7 +1875,8 @@ WITH free AS MATERIALIZED (
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND (w.version = 0 OR r.version = w.version) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f WHERE f.number = cardinality($1::text[]))
@@ -1778,12 +1889,17 @@ RETURNING l.acquisition, l.version, g.lease
 --- transaction_pooling, both
 
 WITH seen AS MATERIALIZED (
-  SELECT owner, expires_at, acquisition, version, waiting FROM place.rowlock_lock WHERE name = $1::text),
+  SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
 queue AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM place.rowlock_waiter
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
+        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
+      AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
-    $7::bigint <> $8::bigint
+    $7::bigint = 0 OR $9::bigint > 0
       OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
 taken AS (
   UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
@@ -1947,7 +2063,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2006,12 +2122,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -2035,12 +2162,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -2083,7 +2221,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2141,12 +2279,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -2170,12 +2319,23 @@ FROM (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
       q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
-      AND q.attempt <> w.acquisition
-    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) first ON true) g
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AND false AS granted
+    FROM place.rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
 RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
@@ -2196,7 +2356,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room < 9223372036854775807)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q

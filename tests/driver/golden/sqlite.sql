@@ -1,11 +1,14 @@
 --- the client
-SELECT ?4, NULL, expires_at - clock_us(), owner = '(shared)' FROM main.rowlock_lock WHERE name = ?1 AND owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))
+SELECT ?4, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)' FROM main.rowlock_lock WHERE name = ?1 AND (owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)) OR EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1))
 
 --- the client
-INSERT INTO main.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) VALUES (?1, tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM main.rowlock_share WHERE name = '' AND acquisition = ''), 0))), ?2, ?3, ?4, clock_us(), clock_us() + tell(2, ?5), ?6) ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, expires_at = excluded.expires_at, note = excluded.note, liveness = NULL WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)
+INSERT INTO main.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) VALUES (?1, tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM main.rowlock_share WHERE name = '' AND acquisition = ''), 0))), ?2, ?3, ?4, clock_us(), clock_us() + tell(2, ?5), ?6) ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, expires_at = excluded.expires_at, note = excluded.note, liveness = NULL WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)) AND NOT EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)
 
 --- the client
 UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL WHERE name = ?1 AND (version = ?7) AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))
+
+--- the client
+SELECT ?4, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)' FROM main.rowlock_lock WHERE name = ?1 AND (owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)))
 
 --- the client
 INSERT INTO main.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note, liveness) VALUES (?1, tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM main.rowlock_share WHERE name = '' AND acquisition = ''), 0))), ?2, ?3, ?4, clock_us(), tell(2, NULL), ?6, ?7) ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, expires_at = NULL, note = excluded.note, liveness = excluded.liveness WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)
@@ -35,7 +38,7 @@ UPDATE main.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness 
 UPDATE main.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()), expires_at = clock_us() WHERE name = ?1 AND acquisition = ?2 AND owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM main.rowlock_waiter WHERE name = ?1 AND lease > 0)
 
 --- the client
-SELECT owner, ticket, attempt, lease FROM main.rowlock_waiter WHERE name = ?1 AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticket LIMIT 1
+SELECT q.owner, q.ticket, q.attempt, q.lease FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.expires_at > clock_us() AND q.lease IS NOT 0 AND (q.room IS NOT -2 OR (q.room < -1 AND q.enqueued_at <= clock_us() - 100000 AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000))) ORDER BY q.ticket LIMIT 1
 
 --- the client
 UPDATE main.rowlock_lock AS l SET owner = q.owner, thread = q.thread, note = q.note, acquisition = q.attempt, version = max(l.version + 1, clock_us()), acquired_at = clock_us(), expires_at = min(l.expires_at, clock_us() + min(q.lease, 1000000)) FROM main.rowlock_waiter q WHERE l.name = ?1 AND l.acquisition = ?2 AND l.owner IS NOT NULL AND l.expires_at > clock_us() + 300000 AND q.ticket = ?3 AND q.attempt = ?4 AND q.lease > 0 AND q.expires_at > clock_us()
@@ -50,7 +53,7 @@ UPDATE main.rowlock_lock SET expires_at = acquired_at + ?3, thread = '(released)
 UPDATE main.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()), expires_at = clock_us() WHERE name = ?1 AND version = ?2 AND owner IS NOT NULL
 
 --- the client
-SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL FROM main.rowlock_lock WHERE name = ?1
+SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL, EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1) FROM main.rowlock_lock WHERE name = ?1
 
 --- the client
 SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL FROM main.rowlock_lock WHERE name >= ?1 AND name < coalesce(?2, x'') AND owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)) ORDER BY name
@@ -101,7 +104,7 @@ SELECT DISTINCT name FROM main.rowlock_share WHERE name > ?1 AND expires_at <= c
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, clock_us() - s.acquired_at, s.expires_at - clock_us(), s.note, 0, s.permits FROM main.rowlock_share s JOIN main.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since WHERE s.name = ?1 AND s.expires_at > clock_us() ORDER BY s.token
 
 --- the client
-UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL WHERE name = ?1 AND (version = ?7 OR ?7 = 0) AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))
+UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL WHERE name = ?1 AND (version = ?7 OR ?7 = 0 AND NOT EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)) AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))
 
 --- the client
 INSERT INTO main.rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room) VALUES (?1, ?2, ?3, ?4, clock_us(), clock_us() + ?5, ?6, ?7, ?8) RETURNING attempt, ticket
@@ -119,7 +122,7 @@ DELETE FROM main.rowlock_waiter WHERE ticket = ?3 AND attempt = ?2
 DELETE FROM main.rowlock_waiter WHERE name = ?1 AND attempt = ?2
 
 --- the client
-SELECT ?1, EXISTS (SELECT 1 FROM main.rowlock_waiter WHERE name = ?1 AND ticket < ?2 AND expires_at > clock_us() AND lease IS NOT 0 AND (?4 = 0 OR enqueued_at <= clock_us() - ?4) AND (room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)), EXISTS (SELECT 1 FROM main.rowlock_waiter WHERE ticket = ?2 AND (lease IS NOT 0 OR attempt = acquisition)), coalesce(owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness) OR owner = '(shared)' AND (SELECT coalesce(sum(permits), 0) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = acquisition AND s.expires_at > clock_us()) <= ?3, 0), expires_at - clock_us(), version, iif(owner IS NULL, NULL, acquisition) FROM (SELECT 1) LEFT JOIN main.rowlock_lock ON name = ?1
+SELECT ?1, EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.ticket < ?2 AND q.expires_at > clock_us() AND q.lease IS NOT 0 AND CASE WHEN ?4 = 0 THEN 1 WHEN q.room = -2 OR (q.room < -1 AND ?4 > 0) THEN (q.room < -1 AND q.enqueued_at <= clock_us() - 100000 AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000)) WHEN ?4 < 0 THEN 1 ELSE ?3 >= 0 AND q.enqueued_at <= clock_us() - ?4 END AND (q.room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)), EXISTS (SELECT 1 FROM main.rowlock_waiter WHERE ticket = ?2 AND (lease IS NOT 0 OR attempt = acquisition)), coalesce(owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness) OR owner = '(shared)' AND (SELECT coalesce(sum(permits), 0) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = acquisition AND s.expires_at > clock_us()) <= ?3, 0), expires_at - clock_us(), version, iif(owner IS NULL, NULL, acquisition) FROM (SELECT 1) LEFT JOIN main.rowlock_lock ON name = ?1
 
 --- the client
 SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM main.rowlock_waiter WHERE name = ?1 AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticket
