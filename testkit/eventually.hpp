@@ -39,13 +39,4 @@ class stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// The shortest of a few measurements, that being what the machine's other work has added the least to. No more of them
-/// are made once one is short enough.
-template <class Measure>
-auto shortest(std::chrono::steady_clock::duration enough, Measure&& measure, int most = 4) {
-  auto least = measure();
-  for (int i = 1; i < most && least > enough; ++i) least = std::min(least, measure());
-  return least;
-}
-
 }  // namespace rowlock::test

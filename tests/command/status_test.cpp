@@ -337,7 +337,8 @@ class command_status_of_manual : public command_status, public testing::WithPara
     database_.vacate("job");
     if (is_lead) {
       EXPECT_TRUE(started.says("got 15 "));
-      started.signal(SIGTERM);
+      started.signal(SIGTERM);  // of two signals that wait, the lower number is taken first
+      EXPECT_TRUE(eventually([&] { return started.out().rfind("got 15 ") != started.out().find("got 15 "); }));
       started.signal(SIGUSR2);
     }
     const auto end = started.wait();
