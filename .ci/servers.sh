@@ -53,9 +53,10 @@ with_servers() {
 
 # In a session of its own, so that all its processes can be found when it has to end before its time, and in the
 # background, because only then a trap does not wait for it; but there the shell lets SIGINT and SIGQUIT be ignored.
+# Without the system's authorities, which MariaDB's library reads for each connection over TLS, in 25 ms.
 run_in_session() {
     local status=0
-    setsid env --default-signal=INT,QUIT setpriv --pdeathsig TERM "$@" &
+    setsid env --default-signal=INT,QUIT SSL_CERT_FILE=/dev/null setpriv --pdeathsig TERM "$@" &
     command_pid=$!
     wait "$command_pid" || status=$?
     return "$status"
