@@ -51,7 +51,7 @@ resolver& the_resolver() {
   return *the;
 }
 
-constexpr auto limit = 600ms;
+constexpr auto limit = 1500ms;
 
 /// The resolver of host names does not answer: nothing waits for it longer than its own limit.
 class slow_resolver : public on_each_server {
