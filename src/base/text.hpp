@@ -20,10 +20,10 @@ ROWLOCK_EXPORT bool is_plain_text(std::string_view text) noexcept;
 /// byte that is not UTF-8. Everything that is written for people goes through here: names, notes and owners are
 /// anybody's.
 ROWLOCK_EXPORT std::string printable(std::string_view text);
+/// The same for a JSON document, which means the same afterwards.
+ROWLOCK_EXPORT std::string printable_json(std::string_view document);
 /// In quotation marks, as names are in messages.
 ROWLOCK_EXPORT std::string quoted(std::string_view text);
-/// The same as printable() for a JSON document, which means the same afterwards.
-ROWLOCK_EXPORT std::string printable_json(std::string_view document);
 
 /// The least text that sorts (by bytes) after every text that begins with `prefix`; nullopt where there is none.
 /// Itself well-formed UTF-8 where `prefix` is.

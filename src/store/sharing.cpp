@@ -112,11 +112,10 @@ std::vector<sharer> sharers(const access& db, std::string_view name) {
   return out;
 }
 
-std::optional<duration> next_end_of_shares(const access& db, std::string_view name) {
-  std::optional<duration> out;
+std::optional<duration> left_of_shares(const access& db, std::string_view name, std::optional<duration> left) {
   for (const auto& each : sharers(db, name))
-    if (const auto& end = each.info.expires_in; end && (!out || *end < *out)) out = *end;
-  return out;
+    if (const auto& end = each.info.expires_in; end && (!left || *end < *left)) left = *end;
+  return left;
 }
 
 std::optional<sharer> find_share(const access& db, std::string_view name, std::string_view acquisition) {

@@ -50,8 +50,8 @@ struct sharer {
   std::string acquisition;
 };
 std::vector<sharer> sharers(const access& db, std::string_view name);
-/// When the next lease of them ends. nullopt: nobody shares the name.
-std::optional<duration> next_end_of_shares(const access& db, std::string_view name);
+/// When the next of them ends, or the row's lease, which has `left`.
+std::optional<duration> left_of_shares(const access& db, std::string_view name, std::optional<duration> left);
 /// nullopt: not among them.
 std::optional<sharer> find_share(const access& db, std::string_view name, std::string_view acquisition);
 /// Whether that acquisition shares the name. If there is not even a row of the name, another connection is asked, too.

@@ -151,6 +151,12 @@ class waiting_set : public on_each_database {
   /// Its tickets count for so long, or, of one that others may pass, keep a name free for so long.
   static duration counts(fairness order) { return order == fairness::fifo ? duration{6s} : duration{2s}; }
 
+  void expect_set_granted(fairness order, int number, clock::duration limit) {
+    EXPECT_LE(
+        time_to([&] { return locks_.try_acquire_all_for(items(number), patience, {.fairness = order}).has_value(); }),
+        limit);
+  }
+
   client locks_ = client::connect(db().url(), {.observer = silent()});
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(waiting_set);
@@ -166,8 +172,7 @@ TEST_P(waiting_set, that_is_killed_lets_others_go_on) {
     dead->kill();
     expect_granted(order, counts(order));
     held.release();
-    EXPECT_LE(time_to([&] { return locks_.try_acquire_all_for(items(3), patience, {.fairness = order}).has_value(); }),
-              counts(order) + slack);
+    expect_set_granted(order, 3, counts(order) + slack);
     ASSERT_TRUE(eventually([&] { return tickets() == 0; }));
   }
 }
@@ -191,10 +196,7 @@ TEST_P(waiting_set, that_is_killed_in_some_of_its_queues_lets_others_go_on) {
       return (written = tickets()) < many_names && written > 0;
     }));
     held.release();
-    EXPECT_LE(time_to([&] {
-                return locks_.try_acquire_all_for(items(many_names), patience, {.fairness = order}).has_value();
-              }),
-              counts(order) + of_tickets + slack);
+    expect_set_granted(order, many_names, counts(order) + of_tickets + slack);
     expect_granted(order, 0s);
     ASSERT_TRUE(eventually([&] { return tickets() == 0; }));
   }
@@ -211,8 +213,7 @@ TEST_P(waiting_set, that_is_paused_past_its_tickets_lets_others_go_on_and_is_had
     ASSERT_TRUE(eventually([&] { return tickets() == 0; }));
     expect_granted(order, 0s);
     held.release();
-    EXPECT_LE(time_to([&] { return locks_.try_acquire_all_for(items(3), patience, {.fairness = order}).has_value(); }),
-              slack);
+    expect_set_granted(order, 3, slack);
     set->resume();
     set->expect("all");
     EXPECT_FALSE(locks_.try_acquire("item-0").has_value());

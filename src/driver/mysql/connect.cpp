@@ -53,8 +53,8 @@ sql_failure with_code_for_plugin(sql_failure what) {
 [[noreturn]] void raise(const std::exception& e, const mysql_address& to) {
   const auto found = sql_failure_of(e);
   if (!found) std::rethrow_exception(std::current_exception());
-  const auto what = std::optional{with_code_for_plugin(as_the_server_said(*found))};
-  throw mysql_error({.code = what->code, .sqlstate = what->sqlstate, .message = what->message, .connection_lost = true},
+  const auto what = with_code_for_plugin(as_the_server_said(*found));
+  throw mysql_error({.code = what.code, .sqlstate = what.sqlstate, .message = what.message, .connection_lost = true},
                     to.server_name("MySQL"), std::string{connecting_text});
 }
 

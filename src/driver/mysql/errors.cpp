@@ -30,8 +30,7 @@ meaning cannot_log_in(int code) {
   const char* advice =
       "; this client library has no plugin for the account: install the plugin's file (Oracle's library 9 has "
       "mysql_native_password in a file, MariaDB's has caching_sha2_password in one), use MariaDB's library with "
-      "MariaDB, "
-      "or change the account's plugin by ALTER USER";
+      "MariaDB, or change the account's plugin by ALTER USER";
   if (code == 1524) advice = "; change the account's plugin to one that the server has, by ALTER USER";
   if (code == 2061) advice = "; if a secure connection is missing, set ssl-mode=REQUIRED in the URL";
   return {.code = errc::permission_denied, .says = {.connection_unusable = true}, .advice = advice};

@@ -164,9 +164,7 @@ std::optional<strategies::all_of_several> acquirer::refused_in_turn(const acquir
     if (!turn.looks_free) {
       const bool is_shared = core::is_shared(turn.holding);
       if (is_shared && store::reap_shares(db, name)) return strategies::all_of_several{};  // asked again
-      auto left = turn.left;
-      if (is_shared)
-        if (const auto next = store::next_end_of_shares(db, name)) left = std::min(left.value_or(*next), *next);
+      const auto left = is_shared ? store::left_of_shares(db, name, turn.left) : turn.left;
       return strategies::all_of_several{
           .busy = i, .why = {.what = strategies::verdict::busy, .left = left, .is_behind = turn.is_behind}};
     }

@@ -367,8 +367,7 @@ bool held_locks::reap_shares(const lock_name& name, const driver::limits& until)
 
 std::optional<duration> held_locks::left_of_shares(const lock_name& name, std::optional<duration> left,
                                                    const driver::limits& until) noexcept try {
-  const auto next = db_.run(until, [&](const store::access& db) { return store::next_end_of_shares(db, name.view()); });
-  return next && (!left || *next < *left) ? next : left;
+  return db_.run(until, [&](const store::access& db) { return store::left_of_shares(db, name.view(), left); });
 } catch (const std::exception&) {
   return left;
 }
