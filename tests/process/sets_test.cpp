@@ -181,12 +181,14 @@ TEST_P(waiting_set, that_is_killed_lets_others_go_on) {
 TEST_P(waiting_set, that_is_killed_in_some_of_its_queues_lets_others_go_on) {
   constexpr std::size_t many_names = 400;
   const auto of_each = time_to([&] {
-    for (const auto& name : items(many_names)) locks_.acquire(name).release();
+    for (const auto& item : items(many_names)) locks_.acquire(item).release();
     return true;
   });
   const auto of_tickets = 2 * of_each;  // the living set takes as many, and marks as many rows
-  for (const auto& [name, order] : orders) {
-    SCOPED_TRACE(name);
+  for (const auto& named : orders) {
+    SCOPED_TRACE(named.first);
+    const auto& name = named.first;  // a lambda cannot have a structured binding with clang before 16
+    const auto order = named.second;
     auto held = locks_.acquire("item-2");
     std::size_t written = 0;
     EXPECT_TRUE(eventually([&] {
