@@ -26,7 +26,7 @@ bool is_in_foreground() {
   return terminal && ::tcgetpgrp(terminal.number()) == ::getpgrp();
 }
 
-// A shell that was killed leaves it to a group that has ended.
+// A shell with job control that was killed leaves it to a group that has ended.
 void take_terminal_back() {
   const auto terminal = open_terminal();
   const pid_t group = terminal ? ::tcgetpgrp(terminal.number()) : -1;
@@ -63,7 +63,7 @@ int guarded_run::wait() {
   for (;;) {
     if (held_.lost().stop_requested()) end_the_lost();
     if (const auto status = guard_.status()) {
-      if ((was_lost_ || is_at_limit_) && is_in_foreground_) take_terminal_back();
+      if (is_in_foreground_) take_terminal_back();
       return *status;
     }
     if (const auto arrived = taken_.wait(bell_, std::nullopt, guard_.readable())) take(*arrived);

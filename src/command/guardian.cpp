@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <string>
 #include <system_error>
 
@@ -108,13 +109,17 @@ class guard {
   std::optional<job> job_{};
 };
 
-[[noreturn]] void be_guard(const options& given, const signals& taken, const descriptor& socket) {
+// Why it failed is said before its end of the socket is closed, since rowlock kills all that is left then.
+[[noreturn]] void be_guard(const options& given, const signals& taken, const descriptor& socket) try {
   guard it{given, taken, socket};
   ::setpgid(0, 0);
   ::prctl(PR_SET_NAME, guard_name);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   it.work();
   ::_exit(exit_status::done);
+} catch (const std::exception& e) {
+  say(std::string{"the process "} + guard_name + ": " + e.what());
+  ::_exit(exit_status::internal);
 }
 
 }  // namespace

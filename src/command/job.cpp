@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include "command/exit_status.hpp"
 
@@ -185,17 +186,17 @@ std::optional<std::chrono::milliseconds> job::patience() const {
   return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*kill_at_ - clock::now()), 10ms, 50ms);
 }
 
-// Until there are none but those that are in the kernel's hands, or another user's.
+// For a second, since some may be in the kernel's hands, or another user's.
 void kill_all_descendants() {
+  using namespace std::chrono_literals;
   const auto is_elsewhere = [](const process& each) { return each.session != ::getsid(0); };
-  std::set<pid_t> killed;
-  for (bool is_done = false; !is_done;) {
-    is_done = true;
-    for (const auto& each : descendants(is_elsewhere))
-      if (killed.insert(each.id).second) {
-        ::kill(each.id, SIGKILL);
-        is_done = false;
-      }
+  const auto end = job::clock::now() + 1s;
+  for (auto left = descendants(is_elsewhere); !left.empty() && job::clock::now() < end;) {
+    for (const auto& each : left) ::kill(each.id, SIGKILL);
+    std::this_thread::sleep_for(1ms);
+    left = descendants(is_elsewhere);
+  }
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // so that none of them keeps the number of its group
   }
 }
 

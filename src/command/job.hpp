@@ -81,7 +81,7 @@ class job {
 /// The name of the process that has a job (guardian.hpp). It takes care of what is below it.
 inline constexpr auto* guard_name = "rowlock-guard";
 
-/// Kills all of this session that descends from this process.
+/// Kills all of this session that descends from this process, and adopts orphans. Returns when nothing of it is left.
 void kill_all_descendants();
 
 }  // namespace rowlock::command

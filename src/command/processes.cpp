@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <sstream>
+#include <utility>
 
 namespace rowlock::command {
 
@@ -32,23 +32,27 @@ std::optional<process> parsed(const std::string& stat) {
   return state == 'Z' || state == 'X' ? std::nullopt : std::optional{out};
 }
 
-std::optional<process> at(const fs::path& folder) {
-  std::ifstream file{folder / "stat"};
-  return parsed({std::istreambuf_iterator<char>{file}, {}});
-}
-
 std::vector<process> all_processes() {
   std::vector<process> out;
   std::error_code failure;
   for (fs::directory_iterator each{"/proc", failure}; !failure && each != fs::directory_iterator{};
        each.increment(failure)) {
     if (!is_number(each->path().filename().string())) continue;
-    if (auto one = at(each->path())) out.push_back(std::move(*one));
+    if (auto one = process_in(each->path() / "stat")) out.push_back(std::move(*one));
   }
   return out;
 }
 
 }  // namespace
+
+// The file of a process that ends can be opened, and not be read any more: getline() has nothing then, where the buffer
+// of the stream itself would throw.
+std::optional<process> process_in(const fs::path& stat) {
+  std::ifstream file{stat};
+  std::string text;
+  std::getline(file, text, '\0');
+  return parsed(text);
+}
 
 std::vector<process> descendants(const std::function<bool(const process&)>& is_left_out) {
   const auto all = all_processes();

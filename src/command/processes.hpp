@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,9 @@ struct process {
   pid_t session = -1;
   std::string name{};
 };
+
+/// As a file like /proc/12/stat shows it; nullopt: it has ended.
+std::optional<process> process_in(const std::filesystem::path& stat);
 
 /// All that descend from this process and have not ended, but for those that `is_left_out` and what descends from them.
 std::vector<process> descendants(const std::function<bool(const process&)>& is_left_out);

@@ -199,6 +199,19 @@ TEST_F(command_at_terminal, a_loss_finds_the_groups_of_a_shell_and_takes_the_ter
   EXPECT_TRUE(at.shows("it read a line")) << at.screen();
 }
 
+TEST_F(command_at_terminal, a_kill_of_the_guard_takes_the_terminal_back_too) {
+  terminal at{words{"sh", "-c", "\"$@\"; echo status $?; read line; echo \"it read $line\"", "sh"} +
+              job(words{"--", "bash", "-mc", "\"$@\"; exit 41", "bash"} + watcher())};
+  ASSERT_TRUE(at.shows("started"));
+  const auto pid = pid_from(at);
+  EXPECT_NE(::getpgid(pid), at.job());
+  ::kill(parent_of(parent_of(pid)), SIGKILL);  // bash is in between
+  ASSERT_TRUE(at.shows("status " + std::to_string(128 + SIGKILL))) << at.screen();
+  EXPECT_FALSE(is_alive(pid));
+  at.type("a line\n");
+  EXPECT_TRUE(at.shows("it read a line")) << at.screen();
+}
+
 TEST_F(command_at_terminal, a_loss_spares_daemons) {
   terminal at{job(words{"--hold-limit", "1s", "--", "sh", "-c", "setsid \"$@\" & wait", "sh"} + watcher({"15"}))};
   const auto pid = pid_from(at);
