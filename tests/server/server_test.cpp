@@ -1,5 +1,6 @@
 #include "server/server_test.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace rowlock::test {
@@ -8,6 +9,18 @@ client server_test::connect(const client_options& options) { return connect_and_
 
 client server_test::connect_to(const std::string& url, client_options options) {
   return connect_patiently(url, std::move(options));
+}
+
+client server_test::connect_within_limits(const std::string& url, const client_options& options) {
+  std::optional<client> out;
+  std::optional<error> why;
+  const auto connects = [&] {
+    why = error_of([&] { return out.emplace(connect_to(url, options)), true; });
+    return !why || !why->is_retryable();
+  };
+  static_cast<void>(eventually(connects));
+  if (why) throw error{*why};
+  return std::move(*out);
 }
 
 bool server_test::is_vacant(std::string_view name) {

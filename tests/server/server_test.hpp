@@ -40,6 +40,8 @@ class server_test : public testing::Test {
   client connect(const client_options& options = {});
   /// The same by another URL, without migrating.
   static client connect_to(const std::string& url, client_options options = {});
+  /// The same with limits that a busy machine may exceed while it connects: repeated until it does not.
+  static client connect_within_limits(const std::string& url, const client_options& options);
 
   /// By the row, as an administrator sees it.
   bool is_vacant(std::string_view name);

@@ -277,7 +277,7 @@ TEST_P(stopped_wait, by_its_deadline_ends_half_a_second_later_at_most_where_noth
   connect().close();
   const auto url = db().url_through(proxy().port());
   for (const auto limit : {100ms, 700ms}) {
-    auto locks = connect_to(url, {.connect_timeout = a_call, .call_timeout = a_call});
+    auto locks = connect_within_limits(url, {.connect_timeout = a_call, .call_timeout = a_call});
     ASSERT_TRUE(eventually([&] { return !error_of([&] { locks.acquire("others").release(); }); }));
     const auto measure = [&] {
       proxy().black_hole(true);
