@@ -25,7 +25,9 @@ duration to_the_end(duration lease_left, bool is_behind, double jitter) noexcept
 
 }  // namespace
 
-duration inconclusive_pause(int tries_so_far) noexcept { return tries_so_far <= 1 ? 0ms : 3ms; }
+duration inconclusive_pause(int tries_so_far) noexcept {
+  return tries_so_far <= 1 ? 0ms : 3ms * (1 << std::clamp(tries_so_far - inconclusive_tries + 1, 0, 5));
+}
 
 duration ending_pause(int looks_so_far) noexcept {
   return std::min<duration>(3ms * (1 << std::clamp(looks_so_far - inconclusive_tries, 0, 4)), 50ms);

@@ -15,8 +15,11 @@ inline constexpr duration ticket_refresh = std::chrono::seconds{2};
 /// How soon a refresh is repeated that failed.
 inline constexpr duration ticket_retry = std::chrono::milliseconds{500};
 
-/// How often an inconclusive attempt is repeated before it reads as busy, and with what pauses.
+/// How often an inconclusive attempt is repeated before it reads as busy, and with what pauses: of a call that waits,
+/// and comes again; and of one that does not. Statements of other clients, such as one that marks the row, have it
+/// until they are committed, which takes long on a busy disk: that is not to be taken for a holder.
 inline constexpr int inconclusive_tries = 4;
+inline constexpr int inconclusive_only_tries = 9;
 duration inconclusive_pause(int tries_so_far) noexcept;
 
 /// The pause between two looks by a call that waits for the end of a session of the server.

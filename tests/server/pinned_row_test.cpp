@@ -147,6 +147,26 @@ TEST_P(locked_row, is_released_when_it_is_free) {
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
+// As by a statement of another client, until it is committed: nobody holds the name.
+TEST_P(locked_row, that_is_free_soon_is_no_reason_to_be_refused) {
+  auto locks = connect();
+  const auto beside_a_short_lock = [&](auto&& call) {
+    auto in_the_way = db().row_locked("orders/42");
+    background one{[&](const std::stop_token&) { return succeeds(call); }};
+    static_cast<void>(one.is_done_within(30ms));
+    in_the_way.reset();
+    return one.get();
+  };
+  // Another time where this thread did not run for so long that the call was over.
+  const auto happens = [&](auto call) { return eventually(soon, [&] { return beside_a_short_lock(call); }); };
+  locks.acquire("orders/42").release();
+  for (const auto by : {strategy::unique_index, strategy::version_cas})
+    EXPECT_TRUE(happens([&] { return locks.try_acquire("orders/42", {.strategy = by}).has_value(); })) << to_string(by);
+  EXPECT_TRUE(happens([&] { return locks.try_acquire_all({"orders/42", "orders/43"}).has_value(); }));
+  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  EXPECT_TRUE(happens([&] { return held.extend(long_lease), true; }));
+}
+
 /// Tries that are refused, all the time.
 class refused_tries : public on_each_server {};
 ROWLOCK_SUITE_ON_EACH_SERVER(refused_tries);

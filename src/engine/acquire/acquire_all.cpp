@@ -60,10 +60,10 @@ std::vector<lease_ptr> acquirer::acquire_all(std::span<const lock_name> names, c
   return std::move(set.got);
 }
 
-acquirer::attempt_result acquirer::try_all(const acquire_request& what, const driver::limits& until) {
+acquirer::attempt_result acquirer::try_all(const acquire_request& what, const driver::limits& until, int tries) {
   attempt_result out;
   db_.check_usable();
-  retry_inconclusive(db_, until.stop, [&] {
+  const auto try_for_all = [&] {
     auto attempt = prepare(what);
     try {
       return take_all(what, attempt, until, out);
@@ -71,7 +71,8 @@ acquirer::attempt_result acquirer::try_all(const acquire_request& what, const dr
       let_go(attempt.had);
       throw;
     }
-  });
+  };
+  retry_inconclusive(db_, until.stop, try_for_all, tries);
   return out;
 }
 

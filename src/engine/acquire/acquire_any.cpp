@@ -51,6 +51,7 @@ lease_ptr acquirer::acquire_any(std::span<const lock_name> names, const lock_opt
     lease = wait_for_any(in_order, like, deadline, stop);
   } else if (!stop.stop_requested()) {
     lease = try_any(in_order, like, stop);
+    if (!lease && take_back(in_order, db_.call_limits(stop))) lease = try_any(in_order, like, stop);
   }
   end(call, lease != nullptr, names[0], options.strategy, stop);
   if (lease) {

@@ -28,11 +28,31 @@ core::acquire_machine::wakeup wakeup_of(local_wait_queue::outcome o) {
 
 }  // namespace
 
+// What has a free row locked is most likely a holder where transactions hold the name.
 lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_token& stop) try {
-  return try_once(what, db_.call_limits(stop)).lease;
+  const bool may_be_held = what.is_for_transaction || holds_by_transaction(what.options.strategy);
+  const int tries = may_be_held ? core::inconclusive_tries : core::inconclusive_only_tries;
+  const auto until = db_.call_limits(stop);
+  auto lease = try_once(what, until, tries).lease;
+  const std::span names = what.set != nullptr ? std::span<const lock_name>{what.set->names} : std::span{&what.name, 1};
+  if (lease || !take_back(names, until)) return lease;
+  return try_once(what, until, tries).lease;
 } catch (const error& e) {
   if (e.code() == errc::cancelled && stop.stop_requested()) return nullptr;
   throw;
+}
+
+bool acquirer::take_back(std::span<const lock_name> names, const driver::limits& until) {
+  bool out = false;
+  for (const auto& name : names) {
+    const auto take_one = [&] {
+      const auto outcome = cleanup_.take_back(name, until);
+      out = out || outcome;
+      return outcome != store::release_outcome::pinned;  // by the maintenance thread, which releases it as well
+    };
+    retry_inconclusive(db_, until.stop, take_one, core::inconclusive_only_tries);
+  }
+  return out;
 }
 
 lease_ptr acquirer::wait_for(acquire_request wanted, base::instant deadline, const std::stop_token& stop) {

@@ -90,10 +90,10 @@ bool acquirer::may_be_granted(const acquire_request& what) const noexcept {
   return what.is_fair() || driver::reaches_waiters(db_.database().news());
 }
 
-acquirer::attempt_result acquirer::try_once(const acquire_request& what, const driver::limits& until) {
-  if (what.set != nullptr) return try_all(what, until);
+acquirer::attempt_result acquirer::try_once(const acquire_request& what, const driver::limits& until, int tries) {
+  if (what.set != nullptr) return try_all(what, until, tries);
   attempt_result out;
-  retry_inconclusive(db_, until.stop, [&] {
+  const auto attempt = [&] {
     const auto id = who_.next_id();
     auto result = send(what, id, until);
     if (!result.answer.has_ticket) tickets_.displace(*what.waiter, what.name);
@@ -119,7 +119,8 @@ acquirer::attempt_result acquirer::try_once(const acquire_request& what, const d
       default:
         return false;
     }
-  });
+  };
+  retry_inconclusive(db_, until.stop, attempt, tries);
   return out;
 }
 

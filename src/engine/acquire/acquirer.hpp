@@ -16,6 +16,7 @@
 
 #include "base/guarded.hpp"
 #include "core/acquire_machine.hpp"
+#include "core/wait.hpp"
 #include "engine/acquire/acquire_request.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/lease/deadlock_watch.hpp"
@@ -82,7 +83,7 @@ class acquirer {
 
   // acquire_all.cpp
   struct set_attempt;
-  attempt_result try_all(const acquire_request& what, const driver::limits& until);
+  attempt_result try_all(const acquire_request& what, const driver::limits& until, int tries);
   set_attempt prepare(const acquire_request& what);
   bool take_all(const acquire_request& what, set_attempt& attempt, const driver::limits& until, attempt_result& out);
   strategies::all_of_several ask_for_all(const acquire_request& what, set_attempt& attempt, const driver::limits& until,
@@ -102,6 +103,8 @@ class acquirer {
 
   // acquire_waiting.cpp
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
+  /// What releases have granted to tickets of earlier waits by this client. false: that is not why it was refused.
+  bool take_back(std::span<const lock_name> names, const driver::limits& until);
   lease_ptr wait_for(acquire_request wanted, base::instant deadline, const std::stop_token& stop);
   lease_ptr wait_in_queues(std::span<place> places, const std::stop_token& stop);
   void enter_queues(place& at, local_wait_queue::purpose wants, std::pmr::list<queued_waiter>& all);
@@ -115,7 +118,9 @@ class acquirer {
   void obtain_tickets(place& at, const std::stop_token& stop);
   driver::limits limits_while_waiting(const core::acquire_machine& machine, const std::stop_token& stop);
 
-  attempt_result try_once(const acquire_request& what, const driver::limits& until);
+  /// `tries`: at most, while others have the row locked just then.
+  attempt_result try_once(const acquire_request& what, const driver::limits& until,
+                          int tries = core::inconclusive_tries);
   reply send(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   reply hold(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until);
   reply ask(const acquire_request& what, const core::acquisition_id& id, const driver::limits& until,

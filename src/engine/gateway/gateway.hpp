@@ -192,9 +192,10 @@ auto gateway::run(const driver::limits& until, Use use, purpose what_for) {
 /// Calls `attempt` until it returns true: a row that somebody has locked just then says nothing, and is asked again
 /// soon. false: it never did.
 template <class Attempt>
-bool retry_inconclusive(gateway& on, const std::stop_token& stop, Attempt attempt) {
+bool retry_inconclusive(gateway& on, const std::stop_token& stop, Attempt attempt,
+                        int most = core::inconclusive_tries) {
   for (int tries = 1; !attempt(); ++tries) {
-    if (tries == core::inconclusive_tries) return false;
+    if (tries == most) return false;
     on.pause_until(base::later(base::now(), core::inconclusive_pause(tries)), stop);
   }
   return true;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "core/checks.hpp"
 #include "core/lease.hpp"
+#include "core/wait.hpp"
 #include "store/sharing.hpp"
 #include "strategy/for_update.hpp"
 
@@ -259,9 +260,10 @@ void held_locks::extend(const lease_ptr& a, duration ttl) {
     throw error{errc::unsupported, "a lock by for_update has no lease to extend; it lasts until it is released"};
   const claimed_lease scope{*a};
   const auto until = db_.call_limits();
-  if (!retry_inconclusive(db_, until.stop, [&] { return try_extend(a, ttl, until); }))
-    throw error{errc::call_timed_out, "another transaction kept the row of " + base::quoted(a->name.view()) +
-                                          " locked for the whole time limit; try again"};
+  if (!retry_inconclusive(
+          db_, until.stop, [&] { return try_extend(a, ttl, until); }, core::inconclusive_only_tries))
+    throw error{errc::call_timed_out,
+                "another transaction keeps the row of " + base::quoted(a->name.view()) + " locked; try again"};
 }
 
 // false: inconclusive.

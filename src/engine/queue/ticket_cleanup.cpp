@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "base/boot_clock.hpp"
@@ -32,12 +33,13 @@ std::vector<lock_name> names_of(const Tickets& some) {
   return out;
 }
 
-// false: the row is locked.
-bool released_grant(const lock_name& name, const core::acquisition_id& to, const store::access& db) {
+// nullopt: there is none any more.
+std::optional<store::release_outcome> released_grant(const lock_name& name, const core::acquisition_id& to,
+                                                     const store::access& db) {
   const auto row = store::look_at(db, name.view());
-  if (!row || !row->is_held_by(to.text())) return true;
+  if (!row || !row->is_held_by(to.text())) return std::nullopt;
   const store::lease_ref one{.name = name.view(), .acquisition = to.text()};
-  return store::release(db, {&one, 1}).at(0) != store::release_outcome::pinned;
+  return store::release(db, {&one, 1}).at(0);
 }
 
 }  // namespace
@@ -115,13 +117,25 @@ bool ticket_cleanup::leave_at_last(const lock_name& name, duration longest, cons
 bool ticket_cleanup::release_grant(const departing& left, const driver::limits& until) noexcept try {
   if (left.how != departure::unwanted) return true;
   const auto release = [&](const store::access& db) { return released_grant(left.name, left.attempt, db); };
-  return db_.run(until, release, purpose::releasing);
+  return db_.run(until, release, purpose::releasing) != store::release_outcome::pinned;
 } catch (const std::exception&) {
   return false;
 }
 
-void ticket_cleanup::release_grants(const lock_name& name, const store::access& db) {
-  for (const auto& attempt : unwanted_.of(name, base::now())) released_grant(name, attempt, db);
+std::optional<store::release_outcome> ticket_cleanup::release_grant(const lock_name& name, const store::access& db) {
+  for (const auto& attempt : unwanted_.of(name, base::now()))
+    if (const auto outcome = released_grant(name, attempt, db)) return outcome;
+  return std::nullopt;
+}
+
+std::optional<store::release_outcome> ticket_cleanup::take_back(const lock_name& name, const driver::limits& until) {
+  if (!unwanted_.has(name, base::now())) return std::nullopt;
+  const auto release = [&](const store::access& db) -> std::optional<store::release_outcome> {
+    if (const auto outcome = release_grant(name, db)) return outcome;
+    const auto row = store::look_at(db, name.view());  // the maintenance thread may have been faster
+    return row && !row->is_free() ? std::nullopt : std::optional{store::release_outcome::gone};
+  };
+  return db_.run(until, release, purpose::releasing);
 }
 
 bool ticket_cleanup::is_unwanted(const lock_name& name, std::string_view attempt) {
@@ -213,7 +227,7 @@ void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& un
 // may have cleared the mark looks once more when that is committed, and sets it again for any live ticket, whoever has
 // the name by then. A release in between has told nobody. false: the row could not be marked.
 bool ticket_cleanup::tell_or_clear(const lock_name& name, const store::access& db) {
-  release_grants(name, db);
+  release_grant(name, db);
   if (queue_.hint(name.view()) || tells(name, whom::any, db)) return true;
   store::clear_waiting(db, name.view());
   const store::ticket_ref all{.name = name.view(), .attempt = {}};

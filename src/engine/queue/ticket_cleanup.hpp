@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "engine/queue/local_wait_queue.hpp"
 #include "engine/queue/release_notices.hpp"
 #include "engine/retry_list.hpp"
+#include "store/leases.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -46,6 +48,9 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   /// Before an attempt: returns when no ticket of an earlier wait by this client is in its way, nor what a release has
   /// granted to it, after a short time at the latest.
   void clear(const lock_name& name, duration wait, const std::stop_token& stop);
+  /// Releases what was granted to a ticket whose waiter has left: no reason to refuse this client the name. nullopt:
+  /// it was not refused for that.
+  std::optional<store::release_outcome> take_back(const lock_name& name, const driver::limits& until);
   /// All that are to go: the client closes.
   void leave_all(const driver::limits& until);
 
@@ -82,7 +87,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   bool tells(const lock_name& name, whom which, const store::access& db);
   bool tell_or_clear(const lock_name& name, const store::access& db);
   bool release_grant(const departing& left, const driver::limits& until) noexcept;
-  void release_grants(const lock_name& name, const store::access& db);
+  std::optional<store::release_outcome> release_grant(const lock_name& name, const store::access& db);
   void withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept;
   std::vector<bool> leave_at_once(const std::vector<departing>& some, const driver::limits& until);
 

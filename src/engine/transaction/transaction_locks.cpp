@@ -220,7 +220,8 @@ std::optional<transaction_lock> transaction_locks::take_kept(driver::enlisted_tr
     if (found.what == driver::enlisted_result::locked) return transaction_lock{kept.name, fencing_token{found.version}};
     if (found.what == driver::enlisted_result::elsewhere) settle_installation(installation);
     if (so_far.is_over()) break;
-    db_.pause_until(base::later(base::now(), core::inconclusive_pause(tries)), so_far.stop);
+    const auto pause = core::inconclusive_pause(std::min(tries, core::inconclusive_tries - 1));
+    db_.pause_until(base::later(base::now(), pause), so_far.stop);
     db_.check_usable();
   }
   return std::nullopt;
@@ -394,9 +395,10 @@ void transaction_locks::settle_installation(const std::string& supposed) {
 void transaction_locks::confirm(driver::caller_transaction& tx, const lease_ptr& a) {
   const gateway::call under_way{db_};
   const auto in = db_.database().join(tx);
-  if (!retry_inconclusive(db_, {}, [&] { return try_confirm(*in, a); }))
-    throw error{errc::call_timed_out, "another transaction kept the row of " + base::quoted(a->name.view()) +
-                                          " locked for the whole time limit; try again"};
+  if (!retry_inconclusive(
+          db_, {}, [&] { return try_confirm(*in, a); }, core::inconclusive_only_tries))
+    throw error{errc::call_timed_out,
+                "another transaction keeps the row of " + base::quoted(a->name.view()) + " locked; try again"};
 }
 
 // Held by a lease: the row itself tells. After any other answer the committed state of the row says why. false:
