@@ -44,7 +44,7 @@ struct question {
   std::string_view says;
   static constexpr auto texts() { return std::array{&question::name, &question::says}; }
 };
-using verb = engine::combined_verb<question, std::string>;
+using asked_verb = engine::combined_verb<question, std::string>;
 using batches = std::vector<std::vector<std::string>>;
 
 error refusal() { return {errc::database_error, "it was refused"}; }
@@ -77,18 +77,19 @@ struct combiner_test : testing::Test {
     return out;
   }
 
-  verb::function by(std::string_view which) {
+  asked_verb::function by(std::string_view which) {
     return [this, which](const store::access& on, std::span<const question> some) {
       deadline = on.until.deadline;
       return answer(which, some);
     };
   }
 
-  std::future<std::string> ask(std::string name, verb& what, const engine::combined_limits& until) {
+  std::future<std::string> ask(std::string name, asked_verb& what, const engine::combined_limits& until) {
     return std::async(std::launch::async,
                       [this, name = std::move(name), &what, until] { return run(name, what, until).what; });
   }
-  engine::sent_answer<std::string> run(const std::string& name, verb& what, const engine::combined_limits& until) {
+  engine::sent_answer<std::string> run(const std::string& name, asked_verb& what,
+                                       const engine::combined_limits& until) {
     engine::combined_call_ptr own;
     try {
       return combined.run(what, {.name = name, .says = name}, until, own);
@@ -111,7 +112,7 @@ struct combiner_test : testing::Test {
     ASSERT_TRUE(is_blocked.within());
   }
   // Asks, and waits until it is queued.
-  std::future<std::string> queue(const std::string& name, verb& what, const engine::combined_limits& until) {
+  std::future<std::string> queue(const std::string& name, asked_verb& what, const engine::combined_limits& until) {
     const auto before = combined.waiting();
     auto out = ask(name, what, until);
     EXPECT_TRUE(eventually([&] { return combined.waiting() > before; }));
@@ -134,8 +135,8 @@ struct combiner_test : testing::Test {
   happening may_go_on;
   std::function<void(std::span<const question>)> on_batch;
   static bool has_effect(const std::string& answer) { return answer != "refused!"; }
-  verb acquiring{purpose::usual, by(""), has_effect};
-  verb releasing{purpose::releasing, by("-"), has_effect};
+  asked_verb acquiring{purpose::usual, by(""), has_effect};
+  asked_verb releasing{purpose::releasing, by("-"), has_effect};
   combiner combined{[this](const driver::limits& until, purpose what_for, const auto& use) {
                       db.gateway().run(until, use, what_for);
                     },
