@@ -121,3 +121,17 @@ function(rowlock_embed_schema out_source database)
         VERBATIM)
     set(${out_source} "${source}" PARENT_SCOPE)
 endfunction()
+
+# rowlock_embed_sheet(<out-source> <database>): the same for src/sql/<database>.sql, all statements of that database.
+function(rowlock_embed_sheet out_source database)
+    set(source "${PROJECT_BINARY_DIR}/generated/sheet_${database}.cpp")
+    set(script "${PROJECT_SOURCE_DIR}/cmake/EmbedSheet.cmake")
+    set(file "${PROJECT_SOURCE_DIR}/src/sql/${database}.sql")
+    add_custom_command(
+        OUTPUT "${source}"
+        COMMAND "${CMAKE_COMMAND}" "-DDATABASE=${database}" "-DFILE=${file}" "-DOUTPUT=${source}" -P "${script}"
+        DEPENDS "${file}" "${script}"
+        COMMENT "Embedding src/sql/${database}.sql"
+        VERBATIM)
+    set(${out_source} "${source}" PARENT_SCOPE)
+endfunction()

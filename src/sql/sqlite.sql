@@ -1,0 +1,692 @@
+-- Every statement that rowlock runs in an SQLite file. The library is built with this text: src/sql/sheet.hpp says how it
+-- is read. docs/protocol-sqlite.md says why each statement is safe.
+--
+-- `rowlock_` stands for the table prefix, `:name` for an argument. A statement is sent as one line, without its comments.
+-- Three functions are registered on the connection:
+--
+--   clock_us()                        The host's clock in microseconds. It is read once for each statement, and after a
+--                                     statement that writes took the file's write lock.
+--   tell(n, value)                    Its value, which becomes column n of the answer, after the key of the request, if
+--                                     the statement changes a row. RETURNING would build a temporary table for each
+--                                     statement.
+--   is_dead(expires_at, liveness)     True where there is no lease and the client that holds the row is gone.
+--
+-- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
+-- that is made begins above it.
+--
+-- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds it
+-- insists: the names are kept free for it.
+
+-- ---- Acquiring -------------------------------------------------------------------------------------------------------
+
+-- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- rules: read_explains
+-- locks: none for the read; the file's write lock for the write
+-- clock: in both, in the row's expression
+-- no row: inconclusive
+-- read: a refused attempt takes no lock, where this runs first
+SELECT :acquisition, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)'
+FROM rowlock_lock
+WHERE name = :name
+  AND (owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))
+  OR EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1));
+-- write: a missing row is inserted, a vacant or expired one taken over, unless a set waits
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+VALUES (:name,
+  tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0))),
+  :owner, :thread, :acquisition, clock_us(), clock_us() + tell(2, :lease), :note)
+ON CONFLICT (name) DO UPDATE
+SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thread = excluded.thread,
+  acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, expires_at = excluded.expires_at,
+  note = excluded.note, liveness = NULL
+WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))
+  AND NOT EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1);
+
+-- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
+-- rules: takes_one
+-- locks: the file's write lock, for all
+-- clock: as acquire
+-- no row: none is free
+-- write: as acquire
+
+-- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
+-- rules: takes_all
+-- locks: the file's write lock, for all
+-- clock: in WHERE and SET
+-- no row: one is not free, or has no row: all is rolled back
+-- write: version 0 is any, unless a set waits
+UPDATE rowlock_lock
+SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :thread, acquisition = :acquisition,
+  acquired_at = clock_us(), expires_at = clock_us() + tell(2, :lease), note = :note, liveness = NULL
+WHERE name = :name
+  AND (version = :version
+  OR :version = 0 AND NOT EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1))
+  AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness));
+
+-- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
+-- none: turn and compare_and_set cost little without a round trip
+
+-- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
+-- locks: the file's write lock
+-- clock: in WHERE and SET
+-- no row: another client holds the name, or held it since inspect read the row: inconclusive
+-- write:
+UPDATE rowlock_lock
+SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :thread, acquisition = :acquisition,
+  acquired_at = clock_us(), expires_at = clock_us() + tell(2, :lease), note = :note, liveness = NULL
+WHERE name = :name AND (version = :version)
+  AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness));
+
+-- name: hold(name) -> name, version
+-- none: SQLite has no row locks; hold_while_alive holds a row without a lease
+
+-- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
+-- rules: read_explains
+-- locks: as acquire
+-- clock: as acquire
+-- no row: inconclusive
+-- read: as acquire, without the sets
+SELECT :acquisition, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)'
+FROM rowlock_lock
+WHERE name = :name
+  AND (owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)));
+-- write: the row has no lease, and names the file that tells whether its holder lives
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note, liveness)
+VALUES (:name,
+  tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0))),
+  :owner, :thread, :acquisition, clock_us(), tell(2, NULL), :note, :liveness)
+ON CONFLICT (name) DO UPDATE
+SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thread = excluded.thread,
+  acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, expires_at = NULL, note = excluded.note,
+  liveness = excluded.liveness
+WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness);
+
+-- name: names_liveness(liveness) -> anything
+-- locks: none
+-- clock: not read
+-- no row: no row names the file
+-- read:
+SELECT 1 FROM rowlock_lock WHERE liveness = :liveness LIMIT 1;
+
+-- name: vacate_dead(liveness) -> anything
+-- locks: the file's write lock
+-- clock: in SET
+-- no row: no row names the file, or its client lives
+-- write:
+UPDATE rowlock_lock
+SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
+  expires_at = clock_us()
+WHERE liveness = :liveness AND owner IS NOT NULL AND is_dead(expires_at, liveness);
+
+-- name: make(name) -> anything
+-- locks: the file's write lock
+-- clock: in the row's expression
+-- no row: there is a row, so nothing needs to be done
+-- write:
+INSERT INTO rowlock_lock (name, version, expires_at)
+VALUES (:name,
+  max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0)), clock_us())
+ON CONFLICT (name) DO NOTHING;
+
+-- name: vacate_expired(name) -> anything
+-- none: a write of SQLite waits for no row
+
+-- ---- Holding and releasing -------------------------------------------------------------------------------------------
+
+-- name: renew(name, acquisition, lease) -> acquisition, left
+-- locks: the file's write lock
+-- clock: in WHERE and SET
+-- no row: it is not this acquisition's any more, or expired; inspect tells why
+-- write:
+UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease))
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
+
+-- name: extend(name, acquisition, lease) -> acquisition, left
+-- locks: the file's write lock
+-- clock: in WHERE and SET
+-- no row: as renew
+-- write:
+UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, :lease)
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
+
+-- name: reserve(name, acquisition, lease, number) -> acquisition, left, version, others_wait
+-- locks: the file's write lock
+-- clock: in WHERE and SET
+-- no row: it is not ours, or expired: the lock is released
+-- write: renews, and raises the version by that number of tokens
+UPDATE rowlock_lock
+SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease)),
+  version = tell(2, max(version + :number, clock_us())) + 0 * tell(3,
+  EXISTS (SELECT 1 FROM rowlock_waiter w
+  WHERE w.name = :name AND w.owner <> rowlock_lock.owner AND w.expires_at > clock_us() AND w.lease IS NOT 0))
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
+
+-- name: release(name, acquisition) -> acquisition, told, waiting
+-- locks: the file's write lock
+-- clock: in SET
+-- no row: there is nothing to release
+-- write:
+UPDATE rowlock_lock
+SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
+  expires_at = clock_us()
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
+
+-- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- locks: the file's write lock
+-- clock: in SET
+-- no row: a waiter may be granted the name: grant, or else release, follows
+-- write:
+UPDATE rowlock_lock
+SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
+  expires_at = clock_us()
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE name = :name AND lease > 0);
+
+-- name: first_in_turn(name) -> owner, ticket, attempt, lease
+-- locks: none
+-- clock: in the row's expression
+-- no row: no ticket may be granted the name
+-- read: a set counts only while it insists
+SELECT q.owner, q.ticket, q.attempt, q.lease FROM rowlock_waiter q
+WHERE q.name = :name AND q.expires_at > clock_us() AND q.lease IS NOT 0
+  AND (q.room IS NOT -2
+  OR (q.room < -1 AND q.enqueued_at <= clock_us() - 100000
+  AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000)))
+ORDER BY q.ticket LIMIT 1;
+
+-- name: grant(name, acquisition, ticket, attempt) -> acquisition
+-- locks: the file's write lock, for both statements
+-- clock: in WHERE and SET
+-- no row: release follows
+-- write: the lease does not end later than before
+UPDATE rowlock_lock AS l
+SET owner = q.owner, thread = q.thread, note = q.note, acquisition = q.attempt,
+  version = max(l.version + 1, clock_us()), acquired_at = clock_us(),
+  expires_at = min(l.expires_at, clock_us() + min(q.lease, 1000000))
+FROM rowlock_waiter q
+WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND l.expires_at > clock_us() + 300000
+  AND q.ticket = :ticket AND q.attempt = :attempt AND q.lease > 0 AND q.expires_at > clock_us();
+-- then: nothing is granted to this ticket a second time
+UPDATE rowlock_waiter SET lease = 0 WHERE ticket = :ticket;
+
+-- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- locks: the file's write lock
+-- clock: in WHERE
+-- no row: the lease has ended, or it is not ours; inspect tells
+-- write: :lease is the time since the grant
+UPDATE rowlock_lock SET expires_at = acquired_at + :lease, thread = '(released)'
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
+
+-- name: free(name, version) -> name
+-- locks: the file's write lock
+-- clock: in SET
+-- no row: the row has another version
+-- write: whoever the owner is: the version says which state of the row was looked at
+UPDATE rowlock_lock
+SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
+  expires_at = clock_us()
+WHERE name = :name AND version = :version AND owner IS NOT NULL;
+
+-- ---- Sharing ---------------------------------------------------------------------------------------------------------
+
+-- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
+-- locks: the file's write lock, for both statements
+-- clock: in WHERE and SET
+-- no row: turn tells why
+-- write: the permits of holders whose lease has ended do not count; version 0: no ticket may wait
+UPDATE rowlock_lock
+SET version = tell(1, max(version + 1, clock_us())) + 0 * tell(2, :lease), owner = '(shared)', thread = NULL,
+  note = NULL, liveness = NULL,
+  acquisition = iif((owner IS '(shared)' AND expires_at > clock_us()), acquisition, 'shared:' || :acquisition),
+  acquired_at = iif((owner IS '(shared)' AND expires_at > clock_us()), acquired_at, clock_us()),
+  expires_at = iif((owner IS '(shared)' AND expires_at > clock_us()), max(expires_at, clock_us() + :lease),
+  clock_us() + :lease)
+WHERE name = :name
+  AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)
+  OR (owner IS '(shared)' AND expires_at > clock_us())
+  AND (SELECT coalesce(sum(permits), 0) FROM rowlock_share s
+  WHERE s.name = :name AND s.since = rowlock_lock.acquisition AND s.expires_at > clock_us()) <= :room)
+  AND iif(:version = 0,
+  NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE name = :name AND expires_at > clock_us() AND lease IS NOT 0),
+  version = :version OR (owner IS '(shared)' AND expires_at > clock_us()));
+-- then:
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT :name, :acquisition, acquisition, :permits, version, :owner, :thread, clock_us(),
+  min(expires_at, clock_us() + :lease), :note
+FROM rowlock_lock WHERE name = :name;
+
+-- name: renew_share(name, acquisition, lease) -> acquisition, left
+-- locks: the file's write lock, for all of a batch
+-- clock: in WHERE and SET
+-- no row: the share is lost, unless it is among sharers
+-- write:
+UPDATE rowlock_share SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease))
+WHERE name = :name AND acquisition = :acquisition AND expires_at > clock_us()
+  AND since = (SELECT acquisition FROM rowlock_lock WHERE name = :name AND owner = '(shared)');
+-- then: the row's end is raised; the clock is not before that of the renewal
+UPDATE rowlock_lock SET expires_at = clock_us() + :lease
+WHERE name = :name AND owner = '(shared)' AND expires_at < clock_us() + :lease;
+
+-- name: extend_share(name, acquisition, lease) -> acquisition, left
+-- locks: the file's write lock, for all of a batch
+-- clock: in WHERE and SET
+-- no row: as renew_share
+-- write:
+UPDATE rowlock_share SET expires_at = clock_us() + tell(1, :lease)
+WHERE name = :name AND acquisition = :acquisition AND expires_at > clock_us()
+  AND since = (SELECT acquisition FROM rowlock_lock WHERE name = :name AND owner = '(shared)');
+-- then: the row gets the end of the last of its shares, and is vacated where there is none
+UPDATE rowlock_lock
+SET owner = iif((SELECT max(s.expires_at) FROM rowlock_share s
+  WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(), owner, NULL),
+  version = iif((SELECT max(s.expires_at) FROM rowlock_share s
+  WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(), version, max(version + 1, clock_us())),
+  expires_at = iif((SELECT max(s.expires_at) FROM rowlock_share s
+  WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(),
+  (SELECT max(s.expires_at) FROM rowlock_share s WHERE s.name = :name AND s.since = rowlock_lock.acquisition),
+  clock_us())
+WHERE name = :name AND owner = '(shared)';
+
+-- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- locks: the file's write lock, for both statements
+-- clock: in SET
+-- no row: the share is not ours
+-- write:
+DELETE FROM rowlock_share
+WHERE name = :name AND acquisition = :acquisition
+  AND since = (SELECT acquisition FROM rowlock_lock WHERE name = :name AND owner = '(shared)');
+-- then: as extend_share
+
+-- name: reap_shares(name) -> name
+-- locks: the file's write lock, for both statements
+-- clock: in WHERE and SET
+-- no row: none has ended
+-- write:
+DELETE FROM rowlock_share
+WHERE name = :name AND expires_at <= clock_us()
+  AND since = (SELECT acquisition FROM rowlock_lock WHERE name = :name AND owner = '(shared)');
+-- then: as extend_share
+
+-- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
+-- locks: the file's write lock, for both statements
+-- clock: in WHERE and SET
+-- no row: others share it, or the share is not ours
+-- write: the expiry does not change
+UPDATE rowlock_lock
+SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :thread, acquisition = :acquisition,
+  acquired_at = clock_us(), note = :note,
+  expires_at = clock_us() + tell(2,
+  (SELECT s.expires_at FROM rowlock_share s WHERE s.name = :name AND s.acquisition = :acquisition) - clock_us())
+WHERE name = :name AND owner = '(shared)'
+  AND (SELECT count(*) FROM rowlock_share s
+  WHERE s.name = :name AND s.since = rowlock_lock.acquisition AND s.expires_at > clock_us()) = 1
+  AND EXISTS (SELECT 1 FROM rowlock_share s
+  WHERE s.name = :name AND s.acquisition = :acquisition AND s.since = rowlock_lock.acquisition
+  AND s.expires_at > clock_us());
+-- then:
+DELETE FROM rowlock_share WHERE name = :name AND acquisition = :acquisition;
+
+-- name: downgrade(name, acquisition, owner, thread, note, attempt, permits) -> acquisition, version, left
+-- locks: the file's write lock, for both statements
+-- clock: in WHERE and SET
+-- no row: the lock is not ours any more
+-- write:
+UPDATE rowlock_lock
+SET version = tell(1, max(version + 1, clock_us())) + 0 * tell(2, expires_at - clock_us()), owner = '(shared)',
+  thread = NULL, note = NULL, acquisition = 'shared:' || :attempt
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
+-- then:
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT :name, :acquisition, acquisition, :permits, version, :owner, :thread, clock_us(), expires_at, :note
+FROM rowlock_lock WHERE name = :name;
+
+-- name: purge_shares(name) -> anything
+-- locks: the file's write lock
+-- clock: in WHERE
+-- no row: always
+-- write: those that belong to an earlier sharing of the name, which is over
+DELETE FROM rowlock_share
+WHERE name = :name AND expires_at <= clock_us()
+  AND NOT EXISTS (SELECT 1 FROM rowlock_lock l
+  WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = rowlock_share.since);
+
+-- name: find_dead_shares(name, number, retention) -> name
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read:
+SELECT DISTINCT name FROM rowlock_share WHERE name > :name AND expires_at <= clock_us() - :retention
+ORDER BY name LIMIT :number;
+
+-- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read:
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, clock_us() - s.acquired_at, s.expires_at - clock_us(), s.note,
+  0, s.permits
+FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
+WHERE s.name = :name AND s.expires_at > clock_us() ORDER BY s.token;
+
+-- ---- Waiting in turn -------------------------------------------------------------------------------------------------
+
+-- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
+-- locks: the file's write lock
+-- clock: in the row's expression
+-- no row: never
+-- write:
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
+VALUES (:name, :owner, :thread, :attempt, clock_us(), clock_us() + :life, :note, :lease, :room)
+RETURNING attempt, ticket;
+
+-- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
+-- locks: the file's write lock
+-- clock: in SET
+-- no row: the ticket is gone
+-- write:
+UPDATE rowlock_waiter SET expires_at = clock_us() + :life WHERE ticket = :ticket AND attempt = :attempt;
+
+-- name: leave(name, attempt, ticket) -> attempt, told
+-- locks: none for the read; the file's write lock for the write
+-- clock: not read
+-- no row: never
+-- read:
+SELECT :attempt WHERE NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt);
+-- write:
+DELETE FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt;
+
+-- name: withdraw(name, attempt) -> anything
+-- locks: the file's write lock
+-- clock: not read
+-- no row: there is no such ticket
+-- write:
+DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
+
+-- name: mark_waiting(name) -> name
+-- none: release looks at the queue itself
+
+-- name: clear_waiting(name) -> name
+-- none: as mark_waiting
+
+-- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- none: as mark_waiting
+
+-- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
+-- locks: none
+-- clock: in the row's expression
+-- no row: never
+-- read: a ticket by which a release has granted the name does not count: if its waiter does not come, others pass, and
+--   if that comes too late, it takes another
+SELECT :name,
+  EXISTS (SELECT 1 FROM rowlock_waiter q
+  WHERE q.name = :name AND q.ticket < :turn AND q.expires_at > clock_us() AND q.lease IS NOT 0
+  AND CASE WHEN :patience = 0 THEN 1
+  WHEN q.room = -2 OR (q.room < -1 AND :patience > 0)
+  THEN (q.room < -1 AND q.enqueued_at <= clock_us() - 100000
+  AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000))
+  WHEN :patience < 0 THEN 1
+  ELSE :room >= 0 AND q.enqueued_at <= clock_us() - :patience END
+  AND (q.room IS NOT 9223372036854775807 OR :room <> 9223372036854775807)),
+  EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = :turn AND (lease IS NOT 0 OR attempt = acquisition)),
+  coalesce(owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)
+  OR owner = '(shared)' AND (SELECT coalesce(sum(permits), 0) FROM rowlock_share s
+  WHERE s.name = :name AND s.since = acquisition AND s.expires_at > clock_us()) <= :room, 0),
+  expires_at - clock_us(), version, iif(owner IS NULL, NULL, acquisition)
+FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = :name;
+
+-- name: waiters(name) -> name, ticket, owner, thread, age, note
+-- locks: none
+-- clock: in the row's expression
+-- no row: no client waits
+-- read:
+SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM rowlock_waiter
+WHERE name = :name AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticket;
+
+-- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- locks: none
+-- clock: in the row's expression
+-- no row: no client waits
+-- read: without an end of the prefix: a blob is above every text
+SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM rowlock_waiter
+WHERE name >= :prefix AND name < coalesce(:prefix_end, x'') AND expires_at > clock_us() AND lease IS NOT 0
+ORDER BY name, ticket;
+
+-- name: tell_next(name, attempt) -> anything
+-- none: SQLite cannot notify
+
+-- name: ring(owner) -> anything
+-- none: SQLite cannot notify
+
+-- name: notify_waiters(name, number) -> name, told
+-- none: SQLite cannot notify
+
+-- ---- Deadlocks -------------------------------------------------------------------------------------------------------
+
+-- name: declare_held(ticket, name, acquisition) -> anything
+-- locks: the file's write lock
+-- clock: not read
+-- no row: never
+-- write:
+INSERT OR REPLACE INTO rowlock_edge (ticket, name, acquisition) VALUES (:ticket, :name, :acquisition);
+
+-- name: forget_held(ticket) -> anything
+-- locks: the file's write lock
+-- clock: not read
+-- no row: nothing was declared
+-- write:
+DELETE FROM rowlock_edge WHERE ticket = :ticket;
+
+-- name: waiting_holders() -> name, ticket, owner, thread, held_name
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read: a waiter that shares the name by now does not wait any more, although its ticket is not deleted yet
+SELECT q.name, q.ticket, q.owner, q.thread, e.name
+FROM rowlock_edge e
+JOIN rowlock_waiter q ON q.ticket = e.ticket AND q.expires_at > clock_us()
+JOIN rowlock_lock l ON l.name = e.name AND l.owner IS NOT NULL
+  AND (l.expires_at > clock_us() OR l.expires_at IS NULL AND NOT is_dead(l.expires_at, l.liveness))
+WHERE (l.acquisition = e.acquisition
+  OR EXISTS (SELECT 1 FROM rowlock_share s
+  WHERE s.name = e.name AND s.acquisition = e.acquisition AND s.since = l.acquisition AND s.expires_at > clock_us()))
+  AND NOT EXISTS (SELECT 1 FROM rowlock_share s
+  WHERE s.name = q.name AND s.owner = q.owner AND s.thread = q.thread AND s.acquired_at > q.enqueued_at)
+ORDER BY q.ticket, e.name;
+
+-- name: purge_held() -> anything
+-- locks: the file's write lock
+-- clock: not read
+-- no row: always
+-- write:
+DELETE FROM rowlock_edge WHERE ticket NOT IN (SELECT ticket FROM rowlock_waiter);
+
+-- ---- Inspecting ------------------------------------------------------------------------------------------------------
+
+-- name: inspect(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, waiting
+-- locks: none
+-- clock: in the row's expression
+-- no row: there is no row
+-- read: a row whose client is gone has no owner
+SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, clock_us() - acquired_at,
+  expires_at - clock_us(), note, expires_at IS NULL,
+  EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1)
+FROM rowlock_lock WHERE name = :name;
+
+-- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- locks: none
+-- clock: in the row's expression
+-- no row: no name is held
+-- read: without an end of the prefix: a blob is above every text
+SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note,
+  expires_at IS NULL
+FROM rowlock_lock
+WHERE name >= :prefix AND name < coalesce(:prefix_end, x'') AND owner IS NOT NULL
+  AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))
+ORDER BY name;
+
+-- name: touch(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, is_unlocked
+-- none: SQLite has no row locks
+
+-- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- none: a transaction of SQLite cannot be seen
+
+-- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- none: a transaction of SQLite cannot be seen
+
+-- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- none: a transaction of SQLite cannot be seen
+
+-- name: pinned_by(name, sign) -> anything
+-- none: SQLite has no row locks
+
+-- name: end_session(name, session) -> anything
+-- none: SQLite has no sessions of a server
+
+-- name: beat() -> anything
+-- none: no transaction is kept open
+
+-- name: count() -> names, waiters, longest_wait
+-- locks: none
+-- clock: in the row's expression
+-- no row: never
+-- read:
+SELECT (SELECT count(*) FROM rowlock_lock), count(*), clock_us() - min(enqueued_at) FROM rowlock_waiter
+WHERE expires_at > clock_us() AND lease IS NOT 0;
+
+-- ---- Sweeping --------------------------------------------------------------------------------------------------------
+
+-- name: find_unused(name, number, retention) -> name, is_over, version
+-- locks: none
+-- clock: in the row's expression
+-- no row: nothing is left to look at
+-- read: the version is as old as the last change of ownership; nothing records when a holder without a lease has died
+WITH page AS MATERIALIZED (SELECT name, version,
+  (expires_at <= clock_us() - :retention OR is_dead(expires_at, liveness)) AND version <= clock_us() - :retention
+  AS is_unused
+  FROM rowlock_lock WHERE name > :name ORDER BY name LIMIT :number)
+SELECT name, 1, version FROM page WHERE is_unused
+UNION ALL SELECT max(name), 0, 0 FROM page HAVING count(*) > 0;
+
+-- name: raise_floor(version) -> anything
+-- locks: the file's write lock
+-- clock: not read
+-- no row: it is as high already
+-- write: in a transaction of its own, before the deletion; to raise it in vain does no harm
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at)
+VALUES ('', '', '', 0, :version, '', '', 0, 0)
+ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE token < excluded.token;
+
+-- name: sweep(name, retention) -> name
+-- locks: the file's write lock
+-- clock: in WHERE
+-- no row: it is used, or its version is above the floor
+-- write:
+DELETE FROM rowlock_lock
+WHERE name = :name AND (expires_at <= clock_us() - :retention OR is_dead(expires_at, liveness))
+  AND version <= clock_us() - :retention
+  AND version <= (SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '');
+
+-- name: find_dead(ticket, number, retention) -> ticket, name, attempt, is_over
+-- locks: none
+-- clock: in the row's expression
+-- no row: nothing is left to look at
+-- read:
+WITH page AS MATERIALIZED (SELECT ticket, name, attempt, expires_at <= clock_us() - :retention AS is_dead
+  FROM rowlock_waiter WHERE ticket > :ticket ORDER BY ticket LIMIT :number)
+SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
+UNION ALL SELECT max(ticket), name, attempt, 0 FROM page HAVING count(*) > 0;
+
+-- name: purge_tickets(name, attempt, ticket, retention) -> attempt
+-- locks: the file's write lock
+-- clock: in WHERE
+-- no row: the ticket is gone, or lives
+-- write:
+DELETE FROM rowlock_waiter
+WHERE ticket = :ticket AND attempt = :attempt AND expires_at <= clock_us() - :retention;
+
+-- ---- Schema and settings ---------------------------------------------------------------------------------------------
+
+-- name: installation() -> installation
+-- locks: none
+-- clock: not read
+-- no row: there is no schema
+-- read: a copy of a file has the same id, so the file itself is compared, too
+SELECT installation FROM rowlock_migration WHERE version = 1;
+
+-- name: schema() -> version, serves_from, installation, applied_at, clock
+-- locks: none
+-- clock: in the row's expression
+-- no row: there is no schema
+-- read:
+SELECT version, serves_from, installation, applied_at, clock_us() FROM rowlock_migration ORDER BY version DESC LIMIT 1;
+
+-- name: probe() -> name
+-- locks: the file's write lock
+-- clock: not read
+-- no row: always
+-- read: that the tables can be read
+SELECT 1 FROM rowlock_waiter, rowlock_share, rowlock_edge WHERE 0;
+-- write: and written; nothing is changed
+UPDATE rowlock_lock SET version = version WHERE 0;
+
+-- name: settings() -> name, value
+-- locks: none
+-- clock: not read
+-- no row: never
+-- read:
+SELECT 'server', 'SQLite ' || sqlite_version()
+UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
+UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main';
+
+-- name: connection() -> name, value
+-- none: settings tells all
+
+-- name: applied() -> version, checksum, serves_from, applied_at
+-- locks: none
+-- clock: not read
+-- no row: there is no schema
+-- read:
+SELECT version, checksum, serves_from, applied_at FROM rowlock_migration ORDER BY version;
+
+-- name: applying(version, checksum) -> anything
+-- locks: the file's write lock
+-- clock: not read
+-- no row: the checksum is there already
+-- write:
+UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND checksum IS NULL;
+
+-- ---- In the caller's transaction -------------------------------------------------------------------------------------
+--
+-- On the caller's connection, where the functions above do not exist: the program reads the clock once it has the write
+-- lock. The tables are named with the schema under which the client's file is open there.
+
+-- name: enlisted.await() -> anything
+-- write: takes the file's write lock and changes nothing
+UPDATE rowlock_lock SET version = version WHERE 0;
+
+-- name: enlisted.installation() -> installation
+-- read: as installation
+
+-- name: enlisted.take_vacant(name, next_version, note, clock, below) -> anything
+-- write: takes the row if its version is below that. RETURNING would cost more than the rest.
+UPDATE rowlock_lock SET version = :next_version, note = :note, expires_at = :clock
+WHERE name = :name AND owner IS NULL AND version < :below;
+
+-- name: enlisted.see(name) -> version, vacant, expires_at, liveness, acquisition
+-- read:
+SELECT version, owner IS NULL, expires_at, liveness, acquisition FROM rowlock_lock WHERE name = :name;
+
+-- name: enlisted.take(name) -> version, vacant, expires_at, liveness, acquisition
+-- write: makes the row
+INSERT INTO rowlock_lock (name, version, expires_at)
+VALUES (:name, ifnull((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = ''), 0), 0)
+RETURNING version, owner IS NULL, expires_at, liveness, acquisition;
+
+-- name: enlisted.change(name, version, note, clock) -> anything
+-- write:
+UPDATE rowlock_lock SET version = :version, owner = NULL, thread = NULL, liveness = NULL, note = :note, expires_at = :clock
+WHERE name = :name;
+
+-- name: enlisted.pin(name, acquisition) -> is_ours, expires_at
+-- read:
+SELECT owner IS NOT NULL AND acquisition = :acquisition, expires_at FROM rowlock_lock WHERE name = :name;

@@ -1,0 +1,108 @@
+#include "sql/sheet.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// That the sheets hold the statements that are sent: golden_test.cpp.
+
+namespace rowlock::test {
+namespace {
+
+struct sheet {
+  const char* database;
+  std::string_view text;
+};
+std::vector<sheet> all_sheets() { return {{"sqlite", sql::sqlite_sheet()}}; }
+
+bool is_enlisted(const sql::entry& e) { return e.name.starts_with("enlisted."); }
+
+bool has_statement(const sql::entry& e) {
+  return std::any_of(e.slots.begin(), e.slots.end(), [](const auto& s) { return !s.statement.empty(); });
+}
+
+template <std::size_t Size>
+std::vector<std::string_view> names_of(const std::array<dialect::field, Size>& some) {
+  std::vector<std::string_view> out;
+  for (const auto each : some)
+    if (each != dialect::field::none) out.push_back(sql::name_of(each));
+  return out;
+}
+
+const sql::entry* find(std::span<const sql::entry> in, std::string_view name) {
+  const auto found = std::find_if(in.begin(), in.end(), [&](const auto& e) { return e.name == name; });
+  return found == in.end() ? nullptr : &*found;
+}
+
+TEST(sheet_test, of_every_database_has_all_verbs_with_the_same_arguments_and_columns) {
+  for (const auto& [database, text] : all_sheets()) {
+    const auto entries = sql::read_sheet(text);
+    for (std::size_t i = 0; i < dialect::table::size; ++i) {
+      const auto verb = static_cast<dialect::verb>(i);
+      const auto* const found = find(entries, sql::name_of(verb));
+      ASSERT_NE(found, nullptr) << database << " lacks " << sql::name_of(verb);
+      const auto signature = dialect::signature_of(verb);
+      EXPECT_EQ(found->arguments, names_of(signature.arguments)) << database << ": " << found->name;
+      EXPECT_EQ(found->columns, names_of(signature.columns)) << database << ": " << found->name;
+    }
+    const auto verbs = std::count_if(entries.begin(), entries.end(), [](const auto& e) { return !is_enlisted(e); });
+    EXPECT_EQ(static_cast<std::size_t>(verbs), dialect::table::size) << database;
+  }
+}
+
+TEST(sheet_test, says_of_every_statement_what_it_locks_and_of_every_verb_that_is_lacking_why) {
+  for (const auto& [database, text] : all_sheets())
+    for (const auto& each : sql::read_sheet(text)) {
+      if (is_enlisted(each)) continue;
+      const auto* const why = each.find("none");
+      for (const auto* key : {"locks", "clock", "no row"})
+        EXPECT_NE(each.find(key) == nullptr, why == nullptr) << database << ": " << each.name << ": " << key;
+      EXPECT_TRUE(why == nullptr || !has_statement(each)) << database << ": " << each.name;
+    }
+}
+
+dialect::step made(const std::string& text) {
+  const auto table = sql::table_of(sql::read_sheet(text), {}, {.prefix = "rowlock_", .place = "there."});
+  return table[dialect::verb::renew];
+}
+
+TEST(sheet_test, numbers_arguments_as_they_are_named) {
+  const auto renew = made(
+      "-- name: renew(name, acquisition, lease) -> acquisition, left\n"
+      "-- rules: counts\n"
+      "-- write: a comment\n"
+      "UPDATE rowlock_lock SET expires_at = :lease::text || ':name'\n"
+      "  -- another\n"
+      "WHERE name = :name;\n");
+  EXPECT_EQ(renew.act, "\nUPDATE there.rowlock_lock SET expires_at = ?3::text || ':name'\nWHERE name = ?1");
+  EXPECT_EQ(renew.key, 1);
+  EXPECT_TRUE(renew.counts);
+  EXPECT_EQ(renew.look, std::nullopt);
+}
+
+TEST(sheet_test, takes_a_statement_of_another_verb) {
+  const auto renew = made(
+      "-- name: extend(acquisition, name) -> acquisition, left\n-- write: \nSELECT :name;\n"
+      "-- name: renew(name, acquisition) -> acquisition, left\n-- write: as extend\n");
+  EXPECT_EQ(renew.act, "SELECT ?1");
+}
+
+TEST(sheet_test, is_refused_where_it_is_wrong) {
+  const std::string head = "-- name: renew(name, acquisition, lease) -> acquisition, left\n";
+  for (const auto* text : {"-- write:\nSELECT :nome;\n", "-- write:\nSELECT 1\n", "-- write: as nothing\n",
+                           "-- rules: nothing\n-- write:\nSELECT 1;\n", "-- locks: none\nSELECT 1;\n",
+                           "-- write:\nSELECT 1;\n-- write:\nSELECT 2;\n",
+                           "-- name: renews() -> left\n-- read:\nSELECT 1;\n", "-- name: extend(name) left\n"})
+    EXPECT_THROW(made(head + text), std::logic_error) << text;
+  EXPECT_THROW(made("-- write:\nSELECT 1;\n"), std::logic_error);
+}
+
+}  // namespace
+}  // namespace rowlock::test
