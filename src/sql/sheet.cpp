@@ -16,6 +16,8 @@ using dialect::step;
 
 constexpr std::string_view enlisted = "enlisted.";
 constexpr std::string_view no_statement = "none";
+// All requests of a batch, as one argument.
+constexpr std::string_view requests = "requests";
 constexpr std::string_view prose[] = {"locks", "clock", "no row", "reply lost", "rules", "answered by", no_statement};
 
 struct statement_key {
@@ -99,16 +101,6 @@ dialect::verb verb_named(std::string_view name) {
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
-
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> out;
-  while (!list.empty()) {
-    const auto end = std::min(list.find(", "), list.size());
-    out.push_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 2, list.size()));
-  }
-  return out;
-}
 
 // verb(argument, …) -> column, …
 entry entry_of(std::string_view text) {
@@ -215,22 +207,16 @@ std::string writer::numbered(const entry& of, std::string_view statement) const 
     statement.remove_prefix(at + 1);
     const auto* const end = std::find_if_not(statement.begin(), statement.end(), is_letter);
     const std::string_view name{statement.begin(), end};
-    const auto place = std::find(of.arguments.begin(), of.arguments.end(), name);
-    if (place == of.arguments.end()) fail(of.name, name);
-    out.append(std::to_string(place - of.arguments.begin() + 1));
+    out.append(std::to_string(name == requests ? 1 : place_of(of, name) + 1));
     statement.remove_prefix(name.size());
   }
   return out.append(statement);
 }
 
-std::size_t place_of(const entry& in, std::string_view argument) {
-  const auto found = std::find(in.arguments.begin(), in.arguments.end(), argument);
-  return static_cast<std::size_t>(found - in.arguments.begin());
-}
-
 step writer::step_of(const entry& of) const {
   step out{.verb = verb_named(of.name)};
-  if (const auto key = place_of(of, of.columns.at(0)); key < of.arguments.size()) out.key = key;
+  const auto key = std::find(of.arguments.begin(), of.arguments.end(), of.columns.at(0));
+  if (key != of.arguments.end()) out.key = place_of(of, *key);
   for (const auto& each : statements) out.*each.text = text(of, each.key);
   if (const auto* const slot = of.find("answered by"); slot != nullptr) out.answered_by = place_of(of, slot->value);
   if (const auto* const slot = of.find("rules"); slot != nullptr)
@@ -277,6 +263,22 @@ dialect::enlisted_texts enlisted_of(std::span<const entry> sheet, const spelling
     out.*named(enlisted_statements, &enlisted_text::name, name).text = dialect::with_prefix(text, place);
   }
   return out;
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> out;
+  while (!list.empty()) {
+    const auto end = std::min(list.find(", "), list.size());
+    out.push_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 2, list.size()));
+  }
+  return out;
+}
+
+std::size_t place_of(const entry& in, std::string_view argument) {
+  const auto found = std::find(in.arguments.begin(), in.arguments.end(), argument);
+  if (found == in.arguments.end()) fail(in.name, argument);
+  return static_cast<std::size_t>(found - in.arguments.begin());
 }
 
 std::string_view name_of(dialect::verb v) noexcept { return names_of_verbs.at(static_cast<std::size_t>(v)); }

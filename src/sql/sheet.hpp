@@ -23,7 +23,8 @@
 ///   -- read: …                                a statement follows, or that of another verb: "as verb"
 ///
 /// The other statements of a verb are `write`, `then` and so on: dialect::step. "enlisted." begins the name of what is
-/// sent in the caller's transaction: dialect::enlisted_texts. In a statement, `:argument` is an argument.
+/// sent in the caller's transaction: dialect::enlisted_texts. In a statement, `:argument` is an argument, and
+/// `:requests` all requests of a batch in one.
 namespace rowlock::inline v1::sql {
 
 struct entry {
@@ -61,10 +62,16 @@ ROWLOCK_EXPORT dialect::table table_of(std::span<const entry> sheet, const spell
 ROWLOCK_EXPORT dialect::enlisted_texts enlisted_of(std::span<const entry> sheet, const spelling& how,
                                                    std::string_view place);
 
+/// The items of "a, b".
+ROWLOCK_EXPORT std::vector<std::string_view> split(std::string_view list);
+ROWLOCK_EXPORT std::size_t place_of(const entry& in, std::string_view argument);
+
 /// As in the sheets.
 ROWLOCK_EXPORT std::string_view name_of(dialect::verb v) noexcept;
 ROWLOCK_EXPORT std::string_view name_of(dialect::field f) noexcept;
 
 std::string_view sqlite_sheet() noexcept;
+std::string_view postgresql_sheet() noexcept;
+std::string_view mysql_sheet() noexcept;
 
 }  // namespace rowlock::inline v1::sql

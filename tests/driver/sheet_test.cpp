@@ -20,7 +20,17 @@ struct sheet {
   const char* database;
   std::string_view text;
 };
-std::vector<sheet> all_sheets() { return {{"sqlite", sql::sqlite_sheet()}}; }
+std::vector<sheet> all_sheets() {
+  return {
+      {"sqlite", sql::sqlite_sheet()},
+#ifdef ROWLOCK_WITH_POSTGRESQL
+      {"postgresql", sql::postgresql_sheet()},
+#endif
+#ifdef ROWLOCK_WITH_MYSQL
+      {"mysql", sql::mysql_sheet()},
+#endif
+  };
+}
 
 bool is_enlisted(const sql::entry& e) { return e.name.starts_with("enlisted."); }
 

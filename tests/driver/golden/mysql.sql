@@ -8,7 +8,6 @@ FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE nam
 WHERE ? IN (SELECT name FROM (SELECT name FROM place.rowlock_lock
     WHERE name = ? AND NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?) 
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
@@ -31,14 +30,13 @@ WHERE name = ?
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 SELECT w.name,  IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))) , w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
   w.note
-FROM  (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN  JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
+FROM  (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
  WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) v
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
     WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
     LIMIT 1000000 FOR UPDATE OF l SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)) 
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
@@ -61,7 +59,6 @@ WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
     LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
@@ -87,7 +84,6 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
 SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), ?, ?, ?, SYSDATE(6),
   SYSDATE(6) + INTERVAL ? MICROSECOND, ?
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
@@ -106,7 +102,6 @@ SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST
   w.note
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
 WHERE TRUE
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
@@ -127,7 +122,6 @@ FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE nam
 WHERE ? IN (SELECT name FROM (SELECT name FROM place.rowlock_lock
     WHERE name = ? AND version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?) 
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
@@ -144,7 +138,6 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
 SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), ?, ?, ?, SYSDATE(6),
   SYSDATE(6) + INTERVAL ? MICROSECOND, ?
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
@@ -409,6 +402,7 @@ WHERE l.name >= ? AND (? IS NULL OR l.name < ?) AND l.owner IS NOT NULL
 
 --- MySQL
 
+
 UPDATE place.rowlock_lock SET
   acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition, CONCAT('shared:', ?)),
   sharers = IF(acquisition = CONCAT('shared:', ?), 0, sharers) + ?,
@@ -432,6 +426,7 @@ SELECT acquisition, token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) FR
 WHERE name = ? AND acquisition = ?
 
 --- MySQL
+
 
 UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
       COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
@@ -466,6 +461,7 @@ FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH 
 STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition
 
 --- MySQL
+
 
 UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
       SELECT r.name, r.acquisition, GREATEST(r.expires_at, r.at + INTERVAL r.lease MICROSECOND) AS ends FROM (
@@ -508,6 +504,7 @@ WHERE remaining > 0 AND remaining * 2 > lease
 
 --- MySQL
 
+
 UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
       SELECT r.name, r.acquisition, r.at + INTERVAL r.lease MICROSECOND AS ends FROM (
         SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
@@ -548,6 +545,7 @@ SELECT acquisition, remaining FROM (
 WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease
 
 --- MySQL
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
@@ -555,7 +553,6 @@ WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acqu
 SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1 FOR UPDATE;
-
 UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -568,6 +565,7 @@ DELETE FROM place.rowlock_share WHERE name = ? AND acquisition = @rowlock.share
 SELECT ?, NULL, waiting FROM place.rowlock_lock WHERE name = ? AND @rowlock.share IS NOT NULL
 
 --- MySQL
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
@@ -592,6 +590,7 @@ SELECT acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) 
 WHERE name = ? AND acquisition = ? AND owner IS NOT NULL
 
 --- MySQL
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT name INTO @rowlock.name FROM place.rowlock_lock
 WHERE name = ? AND acquisition = ? AND owner IS NOT NULL;
@@ -611,6 +610,7 @@ SELECT ?, ?, l.acquisition, ?, l.version, ?, ?, SYSDATE(6), l.expires_at, ? FROM
 WHERE l.name = ? AND ROW_COUNT() > 0
 
 --- MySQL
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
@@ -618,7 +618,6 @@ WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expi
 SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE;
-
 UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -707,7 +706,6 @@ STRAIGHT_JOIN place.rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticke
 DELETE FROM place.rowlock_waiter WHERE ticket = ? AND attempt = ?
 
 --- MySQL, MariaDB
-
 SELECT ?, EXISTS (SELECT 1 FROM place.rowlock_waiter WHERE ticket = ? AND attempt = ?)
 
 --- MySQL, MariaDB
@@ -821,7 +819,6 @@ WHERE (e.acquisition = '' OR l.acquisition = e.acquisition OR EXISTS (SELECT 1 F
 ORDER BY q.ticket, e.name
 
 --- MySQL, MariaDB
-
 DELETE e FROM place.rowlock_edge e LEFT JOIN place.rowlock_waiter q ON q.ticket = e.ticket WHERE q.ticket IS NULL
 
 --- MySQL, MariaDB
@@ -861,9 +858,9 @@ UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 
 
 --- MySQL
 
-DELETE t FROM (SELECT t.ticket FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHAR(64) CHARACTER SET ascii PATH '$[1]', ticket BIGINT PATH '$[2]', life BIGINT PATH '$[3]')) w
+DELETE t FROM (SELECT t.ticket FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHAR(64) CHARACTER SET ascii PATH '$[1]', ticket BIGINT PATH '$[2]', retention BIGINT PATH '$[3]')) w
     STRAIGHT_JOIN place.rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket
-    WHERE t.attempt = w.attempt AND t.expires_at <= SYSDATE(6) - INTERVAL w.life MICROSECOND
+    WHERE t.attempt = w.attempt AND t.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND
     LIMIT 1000000 FOR UPDATE  OF t  SKIP LOCKED) dead
   STRAIGHT_JOIN place.rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = dead.ticket
 
@@ -876,7 +873,6 @@ STRAIGHT_JOIN place.rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticke
 SELECT 1 FROM place.rowlock_lock WHERE name = ? AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at) <> ?
 
 --- MySQL, MariaDB, the caller's transaction
-
 SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1
 
 --- MySQL, MariaDB
@@ -927,7 +923,6 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
  VALUES (?, 0,  
 ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
  )  
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
@@ -945,7 +940,6 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
 SELECT w.name,  0 , w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
   w.note
 FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
-
 
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
@@ -969,7 +963,6 @@ WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
     LIMIT 1000000 FOR UPDATE  SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
@@ -987,7 +980,6 @@ SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST
   w.note
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
 WHERE TRUE
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
   version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
@@ -1004,7 +996,6 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
  VALUES (?, 0,  
 ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
  )  
-
 ON DUPLICATE KEY UPDATE
   acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
@@ -1132,6 +1123,7 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
  WHERE l.name = ? AND l.version = ? AND l.owner IS NOT NULL 
 
 --- MariaDB
+
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
 UPDATE place.rowlock_lock SET
   acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition, CONCAT('shared:', ?)),
@@ -1144,6 +1136,7 @@ WHERE name = ? AND (owner IS NULL OR expires_at <= SYSDATE(6) OR (owner = '(shar
   AND IF(? = 0, NOT waiting, version = ? OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE))
 
 --- MariaDB
+
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
 UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
       COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
@@ -1164,6 +1157,7 @@ SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01',
   l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends)
 
 --- MariaDB
+
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
 UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
       SELECT r.name, r.acquisition, GREATEST(r.expires_at, r.at + INTERVAL r.lease MICROSECOND) AS ends FROM (
@@ -1194,6 +1188,7 @@ UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
 SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends
 
 --- MariaDB
+
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
 UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
       SELECT r.name, r.acquisition, r.at + INTERVAL r.lease MICROSECOND AS ends FROM (
@@ -1224,6 +1219,7 @@ UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
 SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends
 
 --- MariaDB
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
@@ -1231,13 +1227,13 @@ WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acqu
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1 FOR UPDATE;
-
 UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
 WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
 
 --- MariaDB
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
@@ -1254,6 +1250,7 @@ SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01',
   l.acquired_at = own.at, l.expires_at = own.expires_at, l.note = ?, l.sharers = 0
 
 --- MariaDB
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT name INTO @rowlock.name FROM place.rowlock_lock
 WHERE name = ? AND acquisition = ? AND owner IS NOT NULL;
@@ -1267,6 +1264,7 @@ SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01',
   l.acquisition = CONCAT('shared:', ?), l.sharers = ?
 
 --- MariaDB
+
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
@@ -1274,7 +1272,6 @@ WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expi
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE;
-
 UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -1330,9 +1327,9 @@ DELETE l FROM (SELECT l.name FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM 
 
 --- MariaDB
 
-DELETE t FROM (SELECT t.ticket FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHAR(64) CHARACTER SET ascii PATH '$[1]', ticket BIGINT PATH '$[2]', life BIGINT PATH '$[3]')) w
+DELETE t FROM (SELECT t.ticket FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHAR(64) CHARACTER SET ascii PATH '$[1]', ticket BIGINT PATH '$[2]', retention BIGINT PATH '$[3]')) w
     STRAIGHT_JOIN place.rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket
-    WHERE t.attempt = w.attempt AND t.expires_at <= SYSDATE(6) - INTERVAL w.life MICROSECOND
+    WHERE t.attempt = w.attempt AND t.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND
     LIMIT 1000000 FOR UPDATE  SKIP LOCKED) dead
   STRAIGHT_JOIN place.rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = dead.ticket
 
@@ -1345,7 +1342,7 @@ WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher')
 
 --- the caller's transaction
 
-SELECT l.version, l.owner IS NULL OR l.acquisition = ?2, GREATEST(l.version + 1,  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND))), @@autocommit,
+SELECT l.version, l.owner IS NULL OR l.acquisition = ?2, GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND))), @@autocommit,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM place.rowlock_lock s
     WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
@@ -1357,7 +1354,7 @@ FOR UPDATE SKIP LOCKED
 
 --- the caller's transaction
 
-SELECT l.version, l.owner IS NULL OR l.acquisition = ?2, GREATEST(l.version + 1,  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND))), @@autocommit,
+SELECT l.version, l.owner IS NULL OR l.acquisition = ?2, GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND))), @@autocommit,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM place.rowlock_lock s
     WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
@@ -1382,7 +1379,6 @@ SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1), @@aut
 FROM place.rowlock_lock l WHERE l.name = ?1 FOR UPDATE SKIP LOCKED
 
 --- the caller's transaction
-
 SELECT /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */, CONNECTION_ID()
 
 --- the caller's transaction
@@ -1392,7 +1388,7 @@ WHERE name = ?1
 
 --- the caller's transaction
 
-SELECT GREATEST(version + 1,  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND))), (
+SELECT GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND))), (
 SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1), @@autocommit FROM place.rowlock_lock
 WHERE name = ?1 AND version = ?2 AND owner IS NULL FOR UPDATE SKIP LOCKED
 

@@ -89,7 +89,7 @@ WITH held AS MATERIALIZED (
 SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
   (extract(epoch FROM clock_timestamp() - h.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
 FROM place.rowlock_lock l JOIN held h ON h.transactionid = l.xmax
-WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND 
+WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND
 l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name
 
 --- plain, durable_release, transaction_pooling, both
@@ -272,7 +272,7 @@ UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp()
   FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING acquisition, 
+RETURNING acquisition,
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -290,7 +290,7 @@ FROM (SELECT w.* FROM (
     AND r.expires_at > clock_timestamp()
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
-RETURNING l.acquisition, 
+RETURNING l.acquisition,
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -303,7 +303,7 @@ UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version 
   expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL FOR UPDATE SKIP LOCKED)
-RETURNING name, 
+RETURNING name,
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -359,7 +359,7 @@ SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_time
 --- plain, durable_release, transaction_pooling, both
 
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
-  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL FROM place.rowlock_lock WHERE 
+  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL FROM place.rowlock_lock WHERE
 name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND owner IS NOT NULL
 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name
 
@@ -515,7 +515,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -571,7 +571,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN 
+RETURNING l.name, CASE WHEN l.waiting THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -717,7 +717,7 @@ FROM wanted u JOIN place.rowlock_waiter w ON w.ticket = u.ticket AND w.attempt =
 
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
@@ -732,7 +732,7 @@ gone AS (
   DELETE FROM place.rowlock_waiter t USING wanted u
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
@@ -844,7 +844,8 @@ DELETE FROM place.rowlock_edge e
 WHERE NOT EXISTS (SELECT FROM place.rowlock_waiter q WHERE q.ticket = e.ticket) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
 --- plain, durable_release
-SELECT 
+
+SELECT
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16) ORDER BY q.ticket LIMIT 1) q
@@ -857,7 +858,7 @@ SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text
 --- plain, durable_release, transaction_pooling, both
 
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -937,7 +938,8 @@ found AS MATERIALIZED (
 SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = $2::integer)
 
 --- plain, durable_release, transaction_pooling, both
-SELECT 
+
+SELECT
 (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
   FROM place.rowlock_migration m WHERE version = 1)
 
@@ -1078,7 +1080,7 @@ UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp()
   FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING acquisition, 
+RETURNING acquisition,
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1096,7 +1098,7 @@ FROM (SELECT w.* FROM (
     AND r.expires_at > clock_timestamp()
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
-RETURNING l.acquisition, 
+RETURNING l.acquisition,
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1109,7 +1111,7 @@ UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version 
   expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL FOR UPDATE SKIP LOCKED)
-RETURNING name, 
+RETURNING name,
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1132,7 +1134,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1157,7 +1159,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN 
+RETURNING l.name, CASE WHEN l.waiting THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1168,7 +1170,7 @@ WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 
 
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
@@ -1183,7 +1185,7 @@ gone AS (
   DELETE FROM place.rowlock_waiter t USING wanted u
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
@@ -1193,7 +1195,7 @@ WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 
 --- plain, durable_release, transaction_pooling, both
 
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1327,7 +1329,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1352,7 +1354,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN 
+RETURNING l.name, CASE WHEN l.waiting THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1462,7 +1464,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1487,7 +1489,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN 
+RETURNING l.name, CASE WHEN l.waiting THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1626,7 +1628,7 @@ UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING acquisition, 
+RETURNING acquisition,
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1644,7 +1646,7 @@ FROM (SELECT w.* FROM (
     AND r.expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
-RETURNING l.acquisition, 
+RETURNING l.acquisition,
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1657,7 +1659,7 @@ UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version 
   expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
-RETURNING name, 
+RETURNING name,
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1816,7 +1818,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -1944,7 +1946,7 @@ FROM granted
 
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
@@ -1959,7 +1961,7 @@ gone AS (
   DELETE FROM place.rowlock_waiter t USING wanted u
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
@@ -1984,7 +1986,8 @@ SELECT name FROM marked UNION ALL SELECT name FROM made
 UNION ALL SELECT name FROM place.rowlock_lock WHERE name = $1::text AND waiting
 
 --- transaction_pooling, both
-SELECT 
+
+SELECT
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16) ORDER BY q.ticket LIMIT 1) q
@@ -2009,7 +2012,7 @@ UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING acquisition, 
+RETURNING acquisition,
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2027,7 +2030,7 @@ FROM (SELECT w.* FROM (
     AND r.expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
-RETURNING l.acquisition, 
+RETURNING l.acquisition,
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2040,7 +2043,7 @@ UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version 
   expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
-RETURNING name, 
+RETURNING name,
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2063,7 +2066,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2074,7 +2077,7 @@ WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 1
 
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
@@ -2089,7 +2092,7 @@ gone AS (
   DELETE FROM place.rowlock_waiter t USING wanted u
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN 
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
@@ -2221,7 +2224,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2246,7 +2249,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN 
+RETURNING l.name, CASE WHEN l.waiting THEN
 (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2356,7 +2359,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN 
+    WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2381,7 +2384,7 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN 
+RETURNING l.name, CASE WHEN l.waiting THEN
 (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
@@ -2393,7 +2396,7 @@ WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 
 UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = NULL, thread = NULL, note = convert_from(decode($3::text, 'hex'), 'UTF8'),
   expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND owner IS NULL AND 
+  WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND owner IS NULL AND
 (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
   FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8') FOR UPDATE SKIP LOCKED)
 RETURNING version
@@ -2435,6 +2438,7 @@ SELECT coalesce(
     FOR KEY SHARE SKIP LOCKED) own), current_setting('transaction_isolation')
 
 --- the caller's transaction
+
 SELECT coalesce(
 (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
   FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($1::text, 'hex'), 'UTF8'), false)::integer

@@ -1,11 +1,9 @@
 #include <utility>
 
-#include "dialect/postgresql/parts.hpp"
 #include "dialect/steps.hpp"
+#include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::dialect {
-
-namespace postgresql_parts {
 
 namespace {
 
@@ -37,29 +35,29 @@ std::string setting(std::string_view name, std::string_view value) {
   return " AND set_config('" + std::string{name} + "', '" + std::string{value} + "', true) IS NOT NULL";
 }
 
-}  // namespace
-
-std::string finished(std::string_view text, const choices& with) {
-  const auto durable = with.transaction_pooling ? setting("synchronous_commit", "on") : std::string{};
-  const auto relaxed = setting("synchronous_commit", "off");
-  auto out = replaced(text, "{first_token}", "greatest({floor} + 1, us(clock_timestamp()))");
-  out = replaced(replaced(out, "{token}", "us(clock_timestamp())"), "{floor}", floor);
-  out = replaced(out, "{durably}", durable);
-  out = replaced(out, "{relaxed}", relaxed);
-  out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);
-  out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});
-  return with_microseconds(with_finite_times(std::move(out)));
+// Settings live in the session, unless several clients share it: then each statement brings its settings along, for its
+// own transaction.
+sql::spelling spelling_for(const choices& with) {
+  const auto finish = [with](const std::string& text, const sql::entry& /*of*/) {
+    const auto durable = with.transaction_pooling ? setting("synchronous_commit", "on") : std::string{};
+    const auto relaxed = setting("synchronous_commit", "off");
+    auto out = replaced(replaced(text, "{durably}", durable), "{relaxed}", relaxed);
+    out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);
+    out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});
+    return with_microseconds(with_finite_times(std::move(out)));
+  };
+  return {.sign = '$', .finish = finish};
 }
 
-}  // namespace postgresql_parts
+}  // namespace
 
 table postgresql(std::string_view prefix, const choices& with) {
-  auto steps = joined(postgresql_parts::leases(), postgresql_parts::tickets(), postgresql_parts::sharing(),
-                      postgresql_parts::inspection(), postgresql_parts::housekeeping(), postgresql_parts::schema());
-  static_assert(steps.size() ==
-                table::size - 6);  // those for databases without row locks; what its settings and its release tell
-  for (step& s : steps) change_texts(s, [&](std::string& text) { text = postgresql_parts::finished(text, with); });
-  return {steps, {.prefix = prefix}};
+  return sql::table_of(sql::read_sheet(sql::postgresql_sheet()), spelling_for(with), {.prefix = prefix});
+}
+
+enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place) {
+  const auto in_full = std::string{place}.append(prefix);
+  return sql::enlisted_of(sql::read_sheet(sql::postgresql_sheet()), spelling_for({}), in_full);
 }
 
 std::optional<step> postgresql_without_notices(const step& of) {

@@ -1,0 +1,61 @@
+#include <algorithm>
+#include <utility>
+
+#include "sql/sheet.hpp"
+
+namespace rowlock::inline v1::dialect {
+
+namespace {
+
+// Without a character set of their own, the columns would have that of the database.
+std::string_view type_of(std::string_view argument) {
+  if (argument == "name" || argument == "thread") return "VARCHAR(255) CHARACTER SET utf8mb4";
+  if (argument == "owner") return "VARCHAR(500) CHARACTER SET utf8mb4";
+  if (argument == "note") return "VARCHAR(1000) CHARACTER SET utf8mb4";
+  if (argument == "acquisition" || argument == "attempt") return "VARCHAR(64) CHARACTER SET ascii";
+  return "BIGINT";
+}
+
+// The document is an array of requests, each an array of arguments.
+std::string json_table(std::string_view arguments, const sql::entry& of) {
+  std::string out = "JSON_TABLE(?1, '$[*]' COLUMNS (";
+  std::string_view separator;
+  for (const auto each : sql::split(arguments)) {
+    const auto place = sql::place_of(of, each);
+    out.append(std::exchange(separator, ", ")).append(each).append(" ").append(type_of(each));
+    out.append(" PATH '$[").append(std::to_string(place)).append("]'");
+  }
+  return out.append("))");
+}
+
+std::string with_wanted(std::string text, const sql::entry& of) {
+  constexpr std::string_view begin = "wanted(";
+  for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
+    const auto end = text.find(')', at);
+    const auto arguments = text.substr(at + begin.size(), end - at - begin.size());
+    text.replace(at, end + 1 - at, json_table(arguments, of));
+  }
+  return text;
+}
+
+sql::spelling spelling() {
+  const auto finish = [](std::string text, const sql::entry& of) {
+    auto out = replaced(with_wanted(std::move(text), of), " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
+    return replaced(out, "{clock}",
+                    "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
+  };
+  return {.finish = finish};
+}
+
+}  // namespace
+
+table mysql(std::string_view prefix) {
+  return sql::table_of(sql::read_sheet(sql::mysql_sheet()), spelling(), {.prefix = prefix},
+                       {.reads_uncommitted = true});
+}
+
+enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place) {
+  return sql::enlisted_of(sql::read_sheet(sql::mysql_sheet()), spelling(), std::string{place}.append(prefix));
+}
+
+}  // namespace rowlock::inline v1::dialect

@@ -1,0 +1,1183 @@
+-- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text: src/sql/sheet.hpp says how
+-- it is read. docs/protocol-mysql.md says why each statement is safe.
+--
+-- One text serves both servers: only MariaDB is sent what is in /*M!100600 ... */, and only MySQL what is in
+-- /*!80000 ... */. `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. The requests of
+-- a batch are one JSON document, :requests. Also replaced are:
+--
+--   us(x)              Microseconds of a time since 1970: TIMESTAMPDIFF(MICROSECOND, '1970-01-01', x).
+--   wanted(a, b)       The requests of a batch as rows with these arguments: JSON_TABLE(:requests, '$[*]' COLUMNS (...)).
+--   {clock}            In the caller's transaction: the time in UTC, whatever time zone the session has.
+--
+-- The clock is SYSDATE(6), read where the row is locked already. Assignments run from left to right (sql_mode is ours), so
+-- the first one decides, by an id that no other attempt has, and all others follow it: the clock, read again, might decide
+-- otherwise.
+--
+-- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
+-- that is made begins above it. Nothing is locked to read it: one read view sees both whether there is a row, and the
+-- floor, which was committed before the deletion. A statement that does not see the row sees the floor.
+--
+-- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds it
+-- insists: the names are kept free for it.
+
+-- ---- Acquiring ------------------------------------------------------------------------------------------------------
+
+-- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- rules: locks_where_refused
+-- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row that looks free
+-- clock: where the row is locked already
+-- no row: inconclusive
+-- write: MariaDB never waits for a row (innodb_lock_wait_timeout = 0), and answers who holds it. MySQL locks no row
+--   that is not free, and answers nothing. MariaDB would read the floor for every row, also for one that is there, so
+--   it makes none by this: a new row has version 0, with which its answer cannot be calculated (error 1690), and that
+--   undoes all of the statement. Where a client waits, a row that is free is not taken before the queue was seen.
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+/*M!100600 VALUES (:name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
+:owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
+/*M!100600 ) */ /*!80000
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+WHERE :name IN (SELECT name FROM (SELECT name FROM rowlock_lock
+    WHERE name = :name AND NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name) */
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
+  thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
+  acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
+  expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND, expires_at),
+  note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
+  owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
+/*M!100600 RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+  owner = '(shared)' */;
+-- read back: the row is ours even where the lease was granted and has ended meanwhile
+SELECT :acquisition, IF(acquisition = :acquisition, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
+FROM rowlock_lock
+WHERE name = :name
+  AND (waiting OR (owner IS NOT NULL AND (acquisition = :acquisition OR expires_at IS NULL OR expires_at > SYSDATE(6))));
+-- batch: MariaDB answers every row that it met, whoever has it
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT w.name, /*M!100600 0 *//*!80000 IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))) */, w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+  w.note
+FROM /*!80000 (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN */wanted(name, owner, thread, acquisition, lease, note) w
+/*!80000 WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
+    SELECT l.name FROM wanted(name) v
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1000000 FOR UPDATE OF l SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)) */
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), rowlock_lock.acquisition),
+  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))), rowlock_lock.version),
+  thread = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), rowlock_lock.thread),
+  acquired_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), rowlock_lock.acquired_at),
+  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, rowlock_lock.expires_at),
+  note = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), rowlock_lock.note),
+  owner = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), rowlock_lock.owner)
+/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
+-- batch skipping: locks no row that is not free, and skips those that others have locked
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT w.name, IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+  w.note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN wanted(name, owner, thread, acquisition, lease, note) w
+WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
+    SELECT l.name FROM wanted(name) v
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), rowlock_lock.acquisition),
+  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))), rowlock_lock.version),
+  thread = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), rowlock_lock.thread),
+  acquired_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), rowlock_lock.acquired_at),
+  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, rowlock_lock.expires_at),
+  note = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), rowlock_lock.note),
+  owner = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), rowlock_lock.owner)
+/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
+-- batch read back:
+SELECT w.acquisition, IF(l.acquisition = w.acquisition, l.version, NULL),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.owner = '(shared)'
+FROM wanted(name, acquisition) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.waiting
+  OR (l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)));
+-- making: MariaDB. A row that is seen is not made: it may be deleted just now, and the floor seen was that before.
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))), :owner, :thread, :acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
+  thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
+  acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
+  expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND, expires_at),
+  note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
+  owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
+RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+  owner = '(shared)';
+-- batch making:
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT w.name, IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+  w.note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN wanted(name, owner, thread, acquisition, lease, note) w
+WHERE TRUE
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), rowlock_lock.acquisition),
+  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))), rowlock_lock.version),
+  thread = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), rowlock_lock.thread),
+  acquired_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), rowlock_lock.acquired_at),
+  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, rowlock_lock.expires_at),
+  note = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), rowlock_lock.note),
+  owner = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), rowlock_lock.owner)
+/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
+
+-- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
+-- rules: takes_one, always_changes
+-- locks: FOR UPDATE SKIP LOCKED on the first row that is free
+-- clock: where the row is locked already
+-- no row: none is free, or has a row
+-- batch: in the order of the batch. Rows that others have locked are skipped, and those that a client waits for.
+UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM wanted(name, owner, thread, acquisition, lease, note) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) g
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+SET l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
+  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
+  l.note = g.note;
+-- batch read back:
+SELECT l.name, l.version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) FROM wanted(name, acquisition) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
+
+-- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
+-- rules: takes_all, always_changes
+-- locks: FOR UPDATE SKIP LOCKED on each row that is free
+-- clock: where the row is locked already
+-- no row: one is not free, or has no row
+-- batch: version 0 is any, unless a client waits
+UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
+      SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+      FROM wanted(name, owner, thread, acquisition, lease, note, version) w
+      STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
+      LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) f) g
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+SET l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
+  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
+  l.note = g.note
+WHERE g.number = JSON_LENGTH(:requests);
+-- batch read back:
+SELECT l.acquisition, l.version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) FROM wanted(name, acquisition) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
+
+-- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
+-- none: it would save nothing
+
+-- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
+-- locks: as acquire, and the row must have the version
+-- clock: where the row is locked already
+-- no row: inconclusive
+-- write:
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+/*M!100600 VALUES (:name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
+:owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
+/*M!100600 ) */ /*!80000
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+WHERE :name IN (SELECT name FROM (SELECT name FROM rowlock_lock
+    WHERE name = :name AND version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name) */
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
+  thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
+  acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
+  expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND, expires_at),
+  note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
+  owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
+/*M!100600 RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+  owner = '(shared)' */;
+-- read back: as acquire
+-- making:
+INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))), :owner, :thread, :acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
+  thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
+  acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
+  expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND, expires_at),
+  note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
+  owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
+RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+  owner = '(shared)';
+
+-- name: hold(name) -> name, version
+-- rules: always_changes
+-- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row that looks free. Until the
+--   transaction ends
+-- clock: where the row is locked already
+-- no row: inspect tells: leased, missing, or locked
+-- write: in a transaction that stays open. No other session can tell to which session the row's lock belongs, so the
+--   row says so; with the version it began from, it differs from what an earlier transaction has left there.
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = free.name */
+SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
+  l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.note = NULL
+/*M!100600 WHERE l.name = :name AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) */;
+-- read back:
+SELECT name, version FROM rowlock_lock WHERE name = :name;
+
+-- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
+-- none: a transaction holds a row without a lease: hold
+
+-- name: names_liveness(liveness) -> anything
+-- none: as hold_while_alive
+
+-- name: vacate_dead(liveness) -> anything
+-- none: as hold_while_alive
+
+-- name: make(name) -> anything
+-- locks: the row, where somebody has made it just then: MariaDB without waiting, MySQL for at most 1 s
+-- clock: where the row is locked already
+-- no row: always
+-- write:
+INSERT INTO rowlock_lock (name, version, expires_at) SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), SYSDATE(6) FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one WHERE NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name) ON DUPLICATE KEY UPDATE version = rowlock_lock.version;
+
+-- name: vacate_expired(name) -> anything
+-- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row whose lease has ended
+-- clock: where the row is locked already
+-- no row: always
+-- write: a late holder's renew and confirm find no owner then
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND owner IS NOT NULL AND expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN */ rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, us(SYSDATE(6))),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = :name AND l.owner IS NOT NULL AND l.expires_at <= SYSDATE(6) */;
+
+-- ---- Holding and releasing ------------------------------------------------------------------------------------------
+
+-- name: renew(name, acquisition, lease) -> acquisition, left
+-- answered by: lease
+-- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: inspect tells why
+-- write: a row that another session keeps locked is left out
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)
+WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND */ l.expires_at > SYSDATE(6);
+-- read back: an update does not answer which rows it has changed: this tells a lease that it has changed
+SELECT acquisition, remaining FROM (
+  SELECT l.acquisition, :lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
+  FROM (SELECT 1) one STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = :name
+  WHERE l.acquisition = :acquisition AND l.owner IS NOT NULL) own
+WHERE remaining * 2 > lease;
+-- batch:
+UPDATE (SELECT l.name, w.lease FROM wanted(name, acquisition, lease) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL own.lease MICROSECOND)
+WHERE l.expires_at > SYSDATE(6);
+-- batch read back:
+SELECT acquisition, remaining FROM (
+  SELECT l.acquisition, w.lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
+  FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
+WHERE remaining * 2 > lease;
+
+-- name: extend(name, acquisition, lease) -> acquisition, left
+-- rules: always_changes
+-- answered by: lease
+-- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: inspect tells why
+-- write:
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.expires_at = SYSDATE(6) + INTERVAL :lease MICROSECOND
+WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND */ l.expires_at > SYSDATE(6);
+-- read back: as renew
+SELECT acquisition, remaining FROM (
+  SELECT l.acquisition, :lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
+  FROM (SELECT 1) one STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = :name
+  WHERE l.acquisition = :acquisition AND l.owner IS NOT NULL) own
+WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0;
+-- batch:
+UPDATE (SELECT l.name, w.lease FROM wanted(name, acquisition, lease) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.expires_at = SYSDATE(6) + INTERVAL own.lease MICROSECOND
+WHERE l.expires_at > SYSDATE(6);
+-- batch read back:
+SELECT acquisition, remaining FROM (
+  SELECT l.acquisition, w.lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
+  FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
+WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0;
+
+-- name: reserve(name, acquisition, lease, number) -> acquisition, left, version, others_wait
+-- rules: always_changes
+-- locks: as release
+-- clock: where the row is locked already
+-- no row: not ours, pinned, or expired: the lock is released
+-- write:
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.version = GREATEST(l.version + :number, us(SYSDATE(6))),
+  l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)
+WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND */ l.expires_at > SYSDATE(6);
+-- read back: only the acquisition itself raises the version that it has, so this is what the update has made of it
+SELECT l.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version,
+  EXISTS (SELECT 1 FROM rowlock_waiter w WHERE w.name = :name AND w.owner <> l.owner AND w.expires_at > SYSDATE(6)
+    AND COALESCE(w.lease, 1) <> 0)
+FROM rowlock_lock l WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL;
+
+-- name: release(name, acquisition) -> acquisition, told, waiting
+-- rules: counts
+-- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: inspect tells: pinned, or not ours
+-- write:
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN */ rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, us(SYSDATE(6))),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL */;
+-- batch:
+UPDATE (SELECT l.name FROM wanted(name, acquisition) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, us(SYSDATE(6))),
+  l.expires_at = SYSDATE(6);
+-- batch read back: a row that was released may have another owner already, and then it is not found
+SELECT w.acquisition, l.owner IS NOT NULL FROM wanted(name, acquisition) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.acquisition = w.acquisition;
+
+-- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- rules: counts
+-- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: a client waits, as far as the row says, or as release: release follows
+-- write:
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND NOT waiting LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN */ rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, us(SYSDATE(6))),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND NOT waiting */;
+-- batch:
+UPDATE (SELECT l.name FROM wanted(name, acquisition) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND NOT l.waiting
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, us(SYSDATE(6))),
+  l.expires_at = SYSDATE(6);
+-- batch read back: as release
+
+-- name: first_in_turn(name) -> owner, ticket, attempt, lease
+-- locks: none
+-- clock: in the row's expression
+-- no row: no ticket may be granted the name
+-- read: in a statement of its own, which reads without locks: one that writes would wait for tickets that others are
+--   changing
+SELECT owner, ticket, attempt, lease FROM rowlock_waiter
+WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 AND (COALESCE(room, -1) <> -2 OR (rowlock_waiter.room < -1
+      AND rowlock_waiter.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+      AND (rowlock_waiter.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+        OR us(SYSDATE(6)) % 5000000 < 1000000)))
+ORDER BY ticket LIMIT 1;
+
+-- name: grant(name, acquisition, ticket, attempt) -> acquisition
+-- rules: counts
+-- locks: FOR UPDATE SKIP LOCKED on the row and the ticket
+-- clock: where the row is locked already
+-- no row: release follows
+-- write: the lease does not end later than before
+UPDATE (SELECT l.name, q.ticket, q.owner, q.thread, q.note, q.attempt, LEAST(q.lease, 1000000) AS time
+    FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = :ticket
+    WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
+      AND l.expires_at > SYSDATE(6) + INTERVAL 300000 MICROSECOND
+      AND q.attempt = :attempt AND q.lease > 0 AND q.expires_at > SYSDATE(6) LIMIT 1 FOR UPDATE SKIP LOCKED) g
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+  STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = g.ticket
+SET l.owner = g.owner, l.thread = g.thread, l.note = g.note, l.acquisition = g.attempt,
+  l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.acquired_at = SYSDATE(6),
+  l.expires_at = LEAST(l.expires_at, SYSDATE(6) + INTERVAL g.time MICROSECOND), q.lease = 0;
+
+-- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- rules: counts
+-- locks: as release
+-- clock: where the row is locked already
+-- no row: inspect tells: pinned, over, or not ours
+-- write: :lease is the time since the grant
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.expires_at = l.acquired_at + INTERVAL :lease MICROSECOND, l.thread = '(released)'
+/*M!100600 WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6) */;
+-- read back: a row whose lease ends then already counts as not changed
+SELECT :acquisition, l.expires_at <> l.acquired_at + INTERVAL :lease MICROSECOND
+FROM (SELECT 1) one STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = :name
+WHERE l.acquisition = :acquisition AND l.owner IS NOT NULL;
+-- batch:
+UPDATE (SELECT l.name, w.lease FROM wanted(name, acquisition, lease) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6)
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.expires_at = l.acquired_at + INTERVAL own.lease MICROSECOND, l.thread = '(released)';
+-- batch read back:
+SELECT w.acquisition, l.expires_at <> l.acquired_at + INTERVAL w.lease MICROSECOND
+FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL;
+
+-- name: free(name, version) -> name
+-- rules: counts
+-- locks: as release
+-- clock: where the row is locked already
+-- no row: locked by somebody, or of another version
+-- write: whoever the owner is: the version says which state of the row was looked at
+UPDATE /*!80000 (SELECT name FROM rowlock_lock
+    WHERE name = :name AND version = :version AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
+  rowlock_lock l /*!80000 ON l.name = own.name */
+SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, us(SYSDATE(6))),
+  l.expires_at = SYSDATE(6)
+/*M!100600 WHERE l.name = :name AND l.version = :version AND l.owner IS NOT NULL */;
+
+-- ---- Sharing --------------------------------------------------------------------------------------------------------
+
+-- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
+-- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most 1 s
+-- clock: where the row is locked already
+-- no row: turn tells why
+-- write: waits for the row, briefly: clients that share a name change it at any time. The first assignment decides
+--   whether this begins a new sharing of the name, and all others follow it. Version 0: no client may wait.
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+UPDATE rowlock_lock SET
+  acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition, CONCAT('shared:', :acquisition)),
+  sharers = IF(acquisition = CONCAT('shared:', :acquisition), 0, sharers) + :permits,
+  acquired_at = IF(acquisition = CONCAT('shared:', :acquisition), SYSDATE(6), acquired_at),
+  expires_at = IF(acquisition = CONCAT('shared:', :acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND,
+    GREATEST(expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)),
+  version = GREATEST(version + 1, us(SYSDATE(6))), owner = '(shared)', thread = NULL, note = NULL
+WHERE name = :name AND (owner IS NULL OR expires_at <= SYSDATE(6) OR (owner = '(shared)' AND sharers <= :room))
+  AND IF(:version = 0, NOT waiting, version = :version OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE));
+-- then:
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT :name, :acquisition, l.acquisition, :permits, l.version, :owner, :thread, SYSDATE(6),
+  LEAST(l.expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND), :note
+FROM rowlock_lock l WHERE l.name = :name AND ROW_COUNT() > 0;
+-- read back:
+SELECT acquisition, token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) FROM rowlock_share
+WHERE name = :name AND acquisition = :acquisition;
+-- batch: of one name, and as a whole. Only the inner SELECT reads the clock, above the lock.
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
+      COALESCE(r.owner = '(shared)' AND r.expires_at > r.at, FALSE) AS joins
+    FROM (SELECT l.name, l.owner, l.expires_at, SYSDATE(6) AS at, t.number, t.permits, t.lease, t.first
+      FROM (SELECT w.name, COUNT(*) AS number, SUM(w.permits) AS permits, MAX(w.lease) AS lease,
+          MIN(w.acquisition) AS first, MAX(w.room) AS room, MAX(w.version) AS version
+        FROM wanted(name, acquisition, lease, permits, room, version) w GROUP BY w.name) t
+      STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(t.name AS BINARY)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= t.room))
+        AND IF(t.version = 0, NOT l.waiting,
+          l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE))
+      LIMIT 1 FOR UPDATE /*!80000 OF l */) r) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, us(own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
+  l.note = NULL, l.sharers = IF(own.joins, l.sharers, 0) + own.permits,
+  l.acquisition = IF(own.joins, l.acquisition, CONCAT('shared:', own.first)),
+  l.acquired_at = IF(own.joins, l.acquired_at, own.at),
+  l.expires_at = IF(own.joins, GREATEST(l.expires_at, own.ends), own.ends);
+-- batch then:
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT l.name, w.acquisition, l.acquisition, w.permits, l.version + 1 - ROW_NUMBER() OVER (ORDER BY w.acquisition DESC),
+  w.owner, w.thread, SYSDATE(6), LEAST(l.expires_at, SYSDATE(6) + INTERVAL w.lease MICROSECOND), w.note
+FROM wanted(name, owner, thread, acquisition, lease, note, permits) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY) AND ROW_COUNT() > 0;
+-- batch read back:
+SELECT s.acquisition, s.token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at)
+FROM wanted(name, acquisition) w
+STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition;
+
+-- name: renew_share(name, acquisition, lease) -> acquisition, left
+-- rules: batch_waits
+-- locks: FOR UPDATE on the rows and the shares; of one name: waits at most 1 s, of several: SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: one name: not among sharers: lost; several: repeated name by name
+-- batch: of a row that is found for several shares an update makes one change only, so each has the last end of all
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
+      SELECT r.name, r.acquisition, GREATEST(r.expires_at, r.at + INTERVAL r.lease MICROSECOND) AS ends FROM (
+        SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
+        FROM wanted(name, acquisition, lease) w
+        STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+        STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+        WHERE l.owner = '(shared)' AND l.acquisition = s.since
+        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */) r
+      WHERE r.expires_at > r.at) k) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
+SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
+-- batch skipping:
+UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
+      SELECT r.name, r.acquisition, GREATEST(r.expires_at, r.at + INTERVAL r.lease MICROSECOND) AS ends FROM (
+        SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
+        FROM wanted(name, acquisition, lease) w
+        STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+        STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+        WHERE l.owner = '(shared)' AND l.acquisition = s.since
+        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */ SKIP LOCKED) r
+      WHERE r.expires_at > r.at) k) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
+SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
+-- batch read back: an update does not answer what it has changed: this tells a lease that it has changed
+SELECT acquisition, remaining FROM (
+  SELECT s.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at) AS remaining, w.lease
+  FROM wanted(name, acquisition, lease) w
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY)
+    ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY)
+    ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since) own
+WHERE remaining > 0 AND remaining * 2 > lease;
+
+-- name: extend_share(name, acquisition, lease) -> acquisition, left
+-- rules: batch_waits
+-- locks: FOR UPDATE on the rows and the shares; of one name: waits at most 1 s, of several: SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: one name: not among sharers: lost; several: repeated name by name
+-- batch:
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
+      SELECT r.name, r.acquisition, r.at + INTERVAL r.lease MICROSECOND AS ends FROM (
+        SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
+        FROM wanted(name, acquisition, lease) w
+        STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+        STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+        WHERE l.owner = '(shared)' AND l.acquisition = s.since
+        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */) r
+      WHERE r.expires_at > r.at) k) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
+SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
+-- batch skipping:
+UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
+      SELECT r.name, r.acquisition, r.at + INTERVAL r.lease MICROSECOND AS ends FROM (
+        SELECT l.name, s.acquisition, s.expires_at, w.lease, SYSDATE(6) AS at
+        FROM wanted(name, acquisition, lease) w
+        STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+        STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+        WHERE l.owner = '(shared)' AND l.acquisition = s.since
+        LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */ SKIP LOCKED) r
+      WHERE r.expires_at > r.at) k) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
+SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
+-- batch read back:
+SELECT acquisition, remaining FROM (
+  SELECT s.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at) AS remaining, w.lease
+  FROM wanted(name, acquisition, lease) w
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY)
+    ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY)
+    ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since) own
+WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease;
+
+-- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- locks: as renew_share
+-- clock: where the row is locked already
+-- no row: sharers tells: pinned, or not ours
+-- write: as upgrade_share: without a lock, then the row, then the share. Without any permits the row is vacant.
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT l.name INTO @rowlock.name
+FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition LIMIT 1;
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition LIMIT 1 FOR UPDATE;
+UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
+  version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
+  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
+WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL;
+-- then:
+DELETE FROM rowlock_share WHERE name = :name AND acquisition = @rowlock.share;
+-- read back:
+SELECT :acquisition, NULL, waiting FROM rowlock_lock WHERE name = :name AND @rowlock.share IS NOT NULL;
+
+-- name: reap_shares(name) -> name
+-- locks: as renew_share
+-- clock: where the row is locked already
+-- no row: none has ended, or the row is locked
+-- write:
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT l.name INTO @rowlock.name
+FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE;
+UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
+  version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
+  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
+WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL;
+-- then: as release_share
+-- read back:
+SELECT :name FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL;
+
+-- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
+-- locks: as renew_share
+-- clock: where the row is locked already
+-- no row: others share it, or it is not ours
+-- write: a look without a lock comes first: a row without such a share may be locked for as long as a transaction has
+--   the name. Then the row is locked, and then the share, of which the newest state is read. The expiry does not
+--   change.
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT l.name INTO @rowlock.name
+FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition LIMIT 1;
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+UPDATE (SELECT r.* FROM (
+      SELECT l.name, s.expires_at, SYSDATE(6) AS at
+      FROM rowlock_lock l FORCE INDEX (PRIMARY)
+      STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = :acquisition
+      WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND l.sharers = s.permits
+      LIMIT 1 FOR UPDATE) r WHERE r.expires_at > r.at) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = :owner, l.thread = :thread, l.acquisition = :acquisition,
+  l.acquired_at = own.at, l.expires_at = own.expires_at, l.note = :note, l.sharers = 0;
+-- then:
+DELETE FROM rowlock_share WHERE name = :name AND acquisition = :acquisition AND ROW_COUNT() > 0;
+-- read back:
+SELECT acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) FROM rowlock_lock
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
+
+-- name: downgrade(name, acquisition, owner, thread, note, attempt, permits) -> acquisition, version, left
+-- locks: as renew_share
+-- clock: where the row is locked already
+-- no row: the lock is not ours any more
+-- write:
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT name INTO @rowlock.name FROM rowlock_lock
+WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+UPDATE (SELECT r.* FROM (
+      SELECT name, expires_at, SYSDATE(6) AS at FROM rowlock_lock
+      WHERE name = @rowlock.name AND acquisition = :acquisition AND owner IS NOT NULL LIMIT 1 FOR UPDATE) r
+    WHERE r.expires_at > r.at) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = '(shared)', l.thread = NULL, l.note = NULL,
+  l.acquisition = CONCAT('shared:', :attempt), l.sharers = :permits;
+-- then:
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+SELECT :name, :acquisition, l.acquisition, :permits, l.version, :owner, :thread, SYSDATE(6), l.expires_at, :note FROM rowlock_lock l
+WHERE l.name = :name AND ROW_COUNT() > 0;
+-- read back: as share
+
+-- name: purge_shares(name) -> anything
+-- locks: the shares
+-- clock: where the row is locked already
+-- no row: always
+-- write: those that belong to an earlier sharing of the name, which is over
+DELETE FROM rowlock_share WHERE name = :name AND expires_at <= SYSDATE(6) AND NOT EXISTS (
+  SELECT 1 FROM rowlock_lock l WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = rowlock_share.since);
+
+-- name: find_dead_shares(name, number, retention) -> name
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read:
+SELECT DISTINCT name FROM rowlock_share
+WHERE name > :name AND expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND ORDER BY name LIMIT :number;
+
+-- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read:
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, TIMESTAMPDIFF(MICROSECOND, s.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at), s.note, FALSE, s.permits
+FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
+WHERE s.name = :name AND s.expires_at > SYSDATE(6) ORDER BY s.token;
+
+-- ---- Waiting in turn ------------------------------------------------------------------------------------------------
+
+-- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
+-- rules: always_changes
+-- locks: none
+-- clock: where the row is locked already
+-- no row: never
+-- write:
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
+VALUES (:name, :owner, :thread, :attempt, SYSDATE(6), SYSDATE(6) + INTERVAL :life MICROSECOND, :note, :lease, :room) /*M!100600 RETURNING attempt, ticket */;
+-- read back:
+SELECT :attempt, CAST(LAST_INSERT_ID() AS SIGNED);
+
+-- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
+-- rules: counts
+-- locks: FOR UPDATE SKIP LOCKED on tickets
+-- clock: where the row is locked already
+-- no row: these tickets are gone
+-- batch: only tickets that exist and that no other session has locked are changed
+UPDATE (SELECT w.ticket, v.life FROM wanted(attempt, ticket, life) v
+    STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket
+    WHERE w.attempt = v.attempt LIMIT 1000000 FOR UPDATE /*!80000 OF w */ SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = own.ticket
+SET w.expires_at = SYSDATE(6) + INTERVAL own.life MICROSECOND;
+-- batch read back:
+SELECT v.attempt, FALSE FROM wanted(attempt, ticket) v
+STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHERE w.attempt = v.attempt;
+
+-- name: leave(name, attempt, ticket) -> attempt, told
+-- rules: counts
+-- locks: the ticket: MariaDB without waiting, MySQL for at most 1 s
+-- clock: not read
+-- no row: somebody has it locked: repeated
+-- write: by the primary key, which locks no other client's ticket
+DELETE FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt;
+-- read back:
+SELECT :attempt, EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt);
+-- batch:
+DELETE w FROM wanted(attempt, ticket) v
+STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHERE w.attempt = v.attempt;
+-- batch read back:
+SELECT v.attempt, w.ticket IS NOT NULL FROM wanted(attempt, ticket) v
+LEFT JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket AND w.attempt = v.attempt;
+
+-- name: withdraw(name, attempt) -> anything
+-- locks: tickets of the name, as leave
+-- clock: not read
+-- no row: always
+-- write:
+DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
+
+-- name: mark_waiting(name) -> name
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: not read
+-- no row: the row could not be marked
+-- write: nothing is written, and no row is locked, where the row says so already. The ticket was committed before: the
+--   client that clears the mark looks for tickets once more when that is committed. A row that others have locked is
+--   left as it is.
+UPDATE (SELECT name FROM rowlock_lock WHERE name = :name AND NOT waiting LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.waiting = TRUE;
+-- read back:
+SELECT name FROM rowlock_lock WHERE name = :name AND waiting;
+
+-- name: clear_waiting(name) -> name
+-- rules: always_changes
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: a client has a ticket
+-- write:
+UPDATE (SELECT name FROM rowlock_lock WHERE name = :name AND waiting
+    AND NOT EXISTS (SELECT 1 FROM rowlock_waiter
+      WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0)
+    LIMIT 1 FOR UPDATE SKIP LOCKED) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.waiting = FALSE;
+-- read back:
+SELECT name FROM rowlock_lock WHERE name = :name AND NOT waiting;
+
+-- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody waits, or the name does not look free
+-- read: the attempt begins with the id that ends the owner
+SELECT q.owner, NULL, EXISTS (SELECT 1 FROM rowlock_waiter b
+    WHERE b.name = :name AND b.ticket < q.ticket AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0)
+FROM rowlock_waiter q
+WHERE q.name = :name AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0 AND RIGHT(q.owner, 16) <> LEFT(:attempt, 16)
+  AND NOT EXISTS (SELECT 1 FROM rowlock_lock l
+    WHERE l.name = :name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))
+ORDER BY q.ticket LIMIT 1;
+
+-- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody waits
+-- read: a ticket by which a release has granted the name does not count: if its waiter does not come, others pass, and
+--   if that comes too late, it takes another
+SELECT :name, EXISTS (SELECT 1 FROM rowlock_waiter b
+    WHERE b.name = :name AND b.ticket < :turn AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
+      AND CASE WHEN :patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND :patience > 0) THEN (b.room < -1
+      AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+      AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+        OR us(SYSDATE(6)) % 5000000 < 1000000))
+        WHEN :patience < 0 THEN TRUE
+        ELSE :room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL :patience MICROSECOND END
+      AND (COALESCE(b.room, -1) <> 9223372036854775807 OR :room <> 9223372036854775807)),
+  EXISTS (SELECT 1 FROM rowlock_waiter o
+    WHERE o.ticket = :turn AND (COALESCE(o.lease, 1) <> 0 OR o.attempt = l.acquisition)),
+  l.owner IS NULL OR COALESCE(l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= :room), FALSE),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at),
+  l.version, IF(l.owner IS NULL, NULL, l.acquisition), l.waiting
+FROM (SELECT 1) one LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = :name;
+-- batch:
+SELECT w.name, EXISTS (SELECT 1 FROM rowlock_waiter b
+    WHERE b.name = CAST(w.name AS BINARY) AND b.ticket < w.turn AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
+      AND CASE WHEN w.patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
+      AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+      AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+        OR us(SYSDATE(6)) % 5000000 < 1000000))
+        WHEN w.patience < 0 THEN TRUE
+        ELSE w.room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL w.patience MICROSECOND END
+      AND (COALESCE(b.room, -1) <> 9223372036854775807 OR w.room <> 9223372036854775807)),
+  EXISTS (SELECT 1 FROM rowlock_waiter o
+    WHERE o.ticket = w.turn AND (COALESCE(o.lease, 1) <> 0 OR o.attempt = l.acquisition)),
+  l.owner IS NULL OR COALESCE(l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= w.room), FALSE),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at),
+  l.version, IF(l.owner IS NULL, NULL, l.acquisition), l.waiting
+FROM wanted(name, turn, room, patience) w LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY);
+
+-- name: waiters(name) -> name, ticket, owner, thread, age, note
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody waits
+-- read:
+SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM rowlock_waiter
+WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY ticket;
+
+-- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody waits
+-- read:
+SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM rowlock_waiter
+WHERE name >= :prefix AND (:prefix_end IS NULL OR name < :prefix_end) AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
+ORDER BY name, ticket;
+
+-- name: tell_next(name, attempt) -> anything
+-- none: the server cannot notify
+
+-- name: ring(owner) -> anything
+-- none: the server cannot notify
+
+-- name: notify_waiters(name, number) -> name, told
+-- none: the server cannot notify
+
+-- ---- Deadlocks ------------------------------------------------------------------------------------------------------
+
+-- name: declare_held(ticket, name, acquisition) -> anything
+-- locks: the edges
+-- clock: not read
+-- no row: always
+-- write:
+INSERT INTO rowlock_edge (ticket, name, acquisition) VALUES (:ticket, :name, :acquisition)
+ON DUPLICATE KEY UPDATE acquisition = VALUES(acquisition);
+
+-- name: forget_held(ticket) -> anything
+-- locks: the edges
+-- clock: not read
+-- no row: always
+-- write:
+DELETE FROM rowlock_edge WHERE ticket = :ticket;
+
+-- name: waiting_holders() -> name, ticket, owner, thread, held_name
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read: a waiter that shares the name by now does not wait any more, although its ticket is not deleted yet
+SELECT q.name, q.ticket, q.owner, q.thread, e.name
+FROM rowlock_edge e JOIN rowlock_waiter q ON q.ticket = e.ticket AND q.expires_at > SYSDATE(6)
+LEFT JOIN rowlock_lock l ON l.name = e.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6))
+WHERE (e.acquisition = '' OR l.acquisition = e.acquisition OR EXISTS (SELECT 1 FROM rowlock_share s
+    WHERE s.name = e.name AND s.acquisition = e.acquisition AND s.since = l.acquisition AND s.expires_at > SYSDATE(6)))
+  AND NOT EXISTS (SELECT 1 FROM rowlock_share s WHERE s.name = q.name AND s.owner = q.owner AND s.thread = q.thread
+    AND s.acquired_at > q.enqueued_at)
+ORDER BY q.ticket, e.name;
+
+-- name: purge_held() -> anything
+-- locks: the edges
+-- clock: not read
+-- no row: always
+-- write:
+DELETE e FROM rowlock_edge e LEFT JOIN rowlock_waiter q ON q.ticket = e.ticket WHERE q.ticket IS NULL;
+
+-- ---- Inspecting -----------------------------------------------------------------------------------------------------
+
+-- name: inspect(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, waiting
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody has the name
+-- read:
+SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM rowlock_lock l WHERE l.name = :name;
+-- batch:
+SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM wanted(name) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY);
+
+-- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody has the name
+-- read:
+SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL FROM rowlock_lock l
+WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.owner IS NOT NULL
+  AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name;
+
+-- name: touch(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, is_unlocked
+-- none: a transaction's snapshot begins with a statement that reads
+
+-- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- locks: none
+-- clock: in the row's expression
+-- no row: no transaction has the name
+-- read: what an open transaction says in the row that it has changed: "session N ...", by hold and lock_in. The note is
+--   that of lock_in.
+SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
+    CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
+  NULL, l.note, TRUE, l.thread FROM rowlock_lock l
+WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = :name;
+
+-- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- locks: none
+-- clock: in the row's expression
+-- no row: no transaction has the name
+-- read:
+SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
+    CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
+  NULL, l.note, TRUE, l.thread FROM rowlock_lock l
+WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end);
+
+-- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- none: the server does not tell which session has a row locked
+
+-- name: pinned_by(name, sign) -> anything
+-- locks: none
+-- clock: in the row's expression
+-- no row: the row is as that transaction sees it: it has not changed it
+-- read: no other session sees what a transaction has changed and not committed; confirm always changes the end of the
+--   lease
+SELECT 1 FROM rowlock_lock WHERE name = :name AND us(expires_at) <> :sign;
+
+-- name: end_session(name, session) -> anything
+-- none: as find_pinning
+
+-- name: beat() -> anything
+-- locks: none
+-- clock: not read
+-- no row: never
+-- read:
+SELECT 1;
+
+-- name: count() -> names, waiters, longest_wait
+-- locks: none
+-- clock: in the row's expression
+-- no row: never
+-- read:
+SELECT (SELECT COUNT(*) FROM rowlock_lock), COUNT(*), TIMESTAMPDIFF(MICROSECOND, MIN(enqueued_at), SYSDATE(6))
+FROM rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0;
+
+-- ---- Sweeping -------------------------------------------------------------------------------------------------------
+
+-- name: find_unused(name, number, retention) -> name, is_over, version
+-- locks: none
+-- clock: in the row's expression
+-- no row: nothing is left to look at
+-- read: the version is as old as the last change of ownership, also where that change wrote no expiry
+WITH page AS (
+  SELECT name, version, expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND AND version <= us(SYSDATE(6)) - :retention AS is_unused
+  FROM rowlock_lock WHERE name > :name ORDER BY name LIMIT :number)
+SELECT name, 1, version FROM page WHERE is_unused UNION ALL SELECT MAX(name), 0, 0 FROM page HAVING COUNT(*) > 0;
+
+-- name: raise_floor(version) -> anything
+-- locks: that row, until its commit
+-- clock: not read
+-- no row: it is as high already
+-- write: in a transaction of its own, before the deletion. To raise it in vain does no harm.
+INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at)
+VALUES ('', '', '', 0, :version, '', '', '1970-01-01', '1970-01-01')
+ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token));
+
+-- name: sweep(name, retention) -> name
+-- rules: counts
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: nothing was deleted
+-- batch: what was seen without a lock is asked for again under it
+DELETE l FROM (SELECT l.name FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN wanted(name, retention) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE l.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND AND l.version <= us(SYSDATE(6)) - w.retention
+      AND l.version <= one.swept
+    LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) unused
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = unused.name;
+-- batch read back:
+SELECT w.name, TRUE FROM wanted(name) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY);
+
+-- name: find_dead(ticket, number, retention) -> ticket, name, attempt, is_over
+-- locks: none
+-- clock: in the row's expression
+-- no row: nothing is left to look at
+-- read:
+WITH page AS (
+  SELECT ticket, name, attempt, expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND AS is_dead
+  FROM rowlock_waiter WHERE ticket > :ticket ORDER BY ticket LIMIT :number)
+SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
+UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1);
+
+-- name: purge_tickets(name, attempt, ticket, retention) -> attempt
+-- rules: counts
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: where the row is locked already
+-- no row: nothing was deleted
+-- batch:
+DELETE t FROM (SELECT t.ticket FROM wanted(attempt, ticket, retention) w
+    STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket
+    WHERE t.attempt = w.attempt AND t.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND
+    LIMIT 1000000 FOR UPDATE /*!80000 OF t */ SKIP LOCKED) dead
+  STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = dead.ticket;
+-- batch read back:
+SELECT w.attempt, TRUE FROM wanted(attempt, ticket) w
+STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHERE t.attempt = w.attempt;
+
+-- ---- Schema and settings --------------------------------------------------------------------------------------------
+
+-- name: installation() -> installation
+-- locks: none
+-- clock: not read
+-- no row: no schema
+-- read: a copy of a database has the same installation id, but another name, and each table is named in full
+SELECT m.installation FROM rowlock_migration m WHERE m.version = 1;
+
+-- name: schema() -> version, serves_from, installation, applied_at, clock
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody has the name
+-- read:
+SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
+FROM rowlock_migration ORDER BY version DESC LIMIT 1;
+
+-- name: probe() -> name
+-- locks: none
+-- clock: where the row is locked already
+-- no row: always
+-- read: privileges are checked even where nothing is written
+INSERT INTO rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one WHERE FALSE
+ON DUPLICATE KEY UPDATE version = VALUES(version);
+-- write:
+DELETE l, w, s, e FROM rowlock_lock l JOIN rowlock_waiter w JOIN rowlock_share s JOIN rowlock_edge e WHERE FALSE;
+-- read back:
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
+SELECT '', '', '', '', SYSDATE(6), SYSDATE(6), '' FROM (SELECT 1) one WHERE FALSE
+ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at);
+
+-- name: settings() -> name, value
+-- locks: none
+-- clock: not read
+-- no row: never
+-- read: a server leaves out the settings that it does not have
+SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
+  'group_replication_group_name');
+
+-- name: connection() -> name, value
+-- locks: none
+-- clock: not read
+-- no row: never
+-- read: each of the two tables can be read without a privilege. Both values are '' where nothing is encrypted.
+SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
+UNION ALL SELECT LOWER(s.variable_name), s.variable_value
+FROM /*M!100600 information_schema.session_status */ /*!80000 performance_schema.session_status */ s
+WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher');
+
+-- name: applied() -> version, checksum, serves_from, applied_at
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody has the name
+-- read:
+SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version;
+
+-- name: applying(version, checksum) -> anything
+-- locks: the row
+-- clock: not read
+-- no row: the checksum is there already
+-- write:
+UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND checksum IS NULL;
+
+-- ---- In the caller's transaction --------------------------------------------------------------------------------------
+
+-- name: enlisted.take(name, released) -> version, is_vacant, next_version, autocommit, expires_at, is_without_owner, is_same_in_snapshot, installation
+-- write: the sub-selects read by the snapshot, and take it if there is none: after the row was locked, and not if it
+--   was not. They look for a first row, not for a certain one, which the server could read before. released: what the
+--   client has released, and cannot vacate over its pool because this very transaction has it locked. Up to READ
+--   COMMITTED, a row that does not match is unlocked at once.
+SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.version + 1, us({clock})), @@autocommit,
+  us(l.expires_at), l.owner IS NULL,
+  (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM rowlock_lock s
+    WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
+  (
+SELECT m.installation FROM rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
+FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL OR l.acquisition = :released
+  OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
+FOR UPDATE SKIP LOCKED;
+
+-- name: enlisted.await(name, released) -> version, is_vacant, next_version, autocommit, expires_at, is_without_owner, is_same_in_snapshot, installation
+-- write: as take, but waits for a transaction that has the row locked
+SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.version + 1, us({clock})), @@autocommit,
+  us(l.expires_at), l.owner IS NULL,
+  (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM rowlock_lock s
+    WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
+  (
+SELECT m.installation FROM rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
+FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL OR l.acquisition = :released
+  OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
+FOR UPDATE;
+
+-- name: enlisted.change(name, version, note) -> anything
+-- write:
+UPDATE rowlock_lock SET version = :version, owner = NULL, thread = CONCAT('session ', CONNECTION_ID(), ' to ', :version),
+  note = CONVERT(:note USING utf8mb4),
+  expires_at = {clock}
+WHERE name = :name;
+
+-- name: enlisted.pin(name, acquisition) -> is_ours, is_unexpired, is_ours_in_snapshot, installation, autocommit, session
+-- read:
+SELECT l.owner IS NOT NULL AND l.acquisition = :acquisition, l.expires_at > {clock},
+  (SELECT s.acquisition = :acquisition FROM rowlock_lock s WHERE s.name = l.name), (
+SELECT m.installation FROM rowlock_migration m WHERE m.version = 1), @@autocommit, CONNECTION_ID()
+FROM rowlock_lock l WHERE l.name = :name FOR UPDATE SKIP LOCKED;
+
+-- name: enlisted.isolation() -> isolation, session
+-- read:
+SELECT /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */, CONNECTION_ID();
+
+-- name: enlisted.prolong(name, lease) -> anything
+-- write:
+UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND, {clock} + INTERVAL :lease MICROSECOND)
+WHERE name = :name;
+
+-- name: enlisted.installation() -> installation
+-- read: as installation
+
+-- name: enlisted.set(name, version) -> next_version, installation, autocommit
+-- read:
+SELECT GREATEST(version + 1, us({clock})), (
+SELECT m.installation FROM rowlock_migration m WHERE m.version = 1), @@autocommit FROM rowlock_lock
+WHERE name = :name AND version = :version AND owner IS NULL FOR UPDATE SKIP LOCKED;

@@ -1,0 +1,1335 @@
+-- Every statement that rowlock sends to PostgreSQL. The library is built with this text: src/sql/sheet.hpp says how it
+-- is read. docs/protocol-postgresql.md says why each statement is safe.
+--
+-- `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. In a batch an argument is an
+-- array with an element for each request. Also replaced are:
+--
+--   us(x)         Microseconds of a time since 1970, or of an interval: (extract(epoch FROM x) * 1000000)::bigint. A time
+--                 that was set to infinity by hand counts as the year 9999 or 1: to calculate with infinity would be an
+--                 error for every client that reads the row.
+--   {relaxed}     AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+--   {durably}     With transaction_pooling the same with 'on'. Elsewhere nothing: the session has that setting.
+--   {releasing}   With durable_release as {durably}, else as {relaxed}.
+--   {briefly}     With transaction_pooling AND set_config('lock_timeout', '100ms', true) IS NOT NULL. Elsewhere nothing.
+--
+-- Where the server takes no more notifications, what notifies is sent again with nullif('', '') || concat( in place of
+-- pg_notify(, and grants nothing.
+--
+-- A sub-select that skips rows which others have locked locks the row before it is changed, and clock_timestamp() is read
+-- above that lock.
+--
+-- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
+-- that is made begins above it. Nothing is locked to read it: one snapshot sees both whether there is a row, and the
+-- floor, which was committed before the deletion. A statement that does not see the row sees the floor.
+--
+-- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds it
+-- insists: the names are kept free for it.
+
+-- ---- Acquiring ------------------------------------------------------------------------------------------------------
+
+-- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- rules: waits_to_make
+-- locks: FOR UPDATE SKIP LOCKED on a row that looks free; none where it is held
+-- clock: after the lock
+-- no row: inconclusive
+-- write: where a client waits, a row that is free is not taken before the queue was seen. A row that is seen is not
+--   made: it may be deleted just now, and the floor seen was that before.
+WITH seen AS MATERIALIZED (
+  SELECT owner, expires_at, waiting FROM rowlock_lock WHERE name = :name::text),
+taken AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text, thread = :thread::text,
+    acquisition = :acquisition::text, acquired_at = clock_timestamp(),
+    expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting{durably}
+    FOR UPDATE SKIP LOCKED)
+  RETURNING version),
+made AS (
+  INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(clock_timestamp())), :owner::text, :thread::text, :acquisition::text, clock_timestamp(),
+    clock_timestamp() + :lease::bigint * interval '1 microsecond', :note::text
+  WHERE NOT EXISTS (SELECT FROM seen){durably}{briefly} ON CONFLICT (name) DO NOTHING
+  RETURNING version)
+SELECT :acquisition::text, NULL::bigint, us(expires_at - clock_timestamp()), (owner = '(shared)')::integer FROM seen
+WHERE waiting OR (owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))
+UNION ALL SELECT :acquisition::text, version, :lease::bigint, 0 FROM taken
+UNION ALL SELECT :acquisition::text, version, :lease::bigint, 0 FROM made;
+-- batch:
+WITH wanted AS MATERIALIZED (
+  SELECT w.*, l.name IS NULL AS is_new,
+    l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()) AS is_busy, l.expires_at,
+    (l.owner = '(shared)')::integer AS is_shared, l.waiting
+  FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[])
+    AS w (name, owner, thread, acquisition, lease, note)
+  LEFT JOIN rowlock_lock l ON l.name = w.name COLLATE "C" ORDER BY w.name COLLATE "C"),
+taken AS (
+  UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(w.at)), owner = w.owner, thread = w.thread,
+    acquisition = w.acquisition, acquired_at = w.at, expires_at = w.at + w.lease * interval '1 microsecond',
+    note = w.note
+  FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
+      SELECT FROM rowlock_lock r
+      WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+        AND NOT r.waiting{durably}
+      FOR UPDATE SKIP LOCKED) free
+    WHERE NOT w.is_new AND NOT w.is_busy) w
+  WHERE l.name = w.name COLLATE "C"
+  RETURNING l.acquisition, l.version, w.lease),
+made AS (
+  INSERT INTO rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT w.name, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(w.at)), w.owner, w.thread, w.acquisition, w.at,
+    w.at + w.lease * interval '1 microsecond', w.note
+  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
+  RETURNING l.acquisition, l.version, us(l.expires_at - l.acquired_at) AS lease)
+SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()), is_shared FROM wanted WHERE is_busy OR waiting
+UNION ALL SELECT acquisition, version, lease, 0 FROM taken
+UNION ALL SELECT acquisition, version, lease, 0 FROM made;
+
+-- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
+-- rules: takes_one
+-- locks: FOR UPDATE SKIP LOCKED on the first row that is free
+-- clock: after the lock
+-- no row: none is free, or has a row
+-- batch: in the order of the batch. Rows that others have locked are skipped. A row that is not free any more once it
+--   is locked is passed over, as is one that a client waits for.
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
+FROM (SELECT f.*, clock_timestamp() AS at FROM (
+    SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[])
+      WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
+    JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting{durably}
+    ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
+WHERE l.name = g.name
+RETURNING l.name, l.version, g.lease;
+
+-- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
+-- rules: takes_all
+-- locks: FOR UPDATE SKIP LOCKED on each row that is free
+-- clock: after the last lock
+-- no row: one is not free, or has no row
+-- batch: rows that others have locked are skipped, so two sets that want some of the same names do not wait for each
+--   other. The clock is read above all of the locks. Version 0 is any, unless a client waits.
+WITH free AS MATERIALIZED (
+  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+  FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[], :version::bigint[])
+    AS w (name, owner, thread, acquisition, lease, note, version)
+  JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
+  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END{durably}
+  ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
+all_of_them AS MATERIALIZED (
+  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f WHERE f.number = cardinality(:name::text[]))
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(a.at)), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
+FROM all_of_them a, free g
+WHERE l.name = g.name
+RETURNING l.acquisition, l.version, g.lease;
+
+-- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
+-- rules: waits_to_make
+-- locks: as acquire; and FOR UPDATE SKIP LOCKED on the own ticket
+-- clock: after the lock
+-- no row: inconclusive
+-- write: :ticket is the own ticket, 0: none. :patience is above 0 for a client that only sets keep from the name, until
+--   it has been free for a second. The queue is as it was when the statement began, and so must the row be: a holder in
+--   between may have seen tickets that this statement does not see. A ticket by which a release has granted the name
+--   does not count: if its waiter does not come, others pass. What a release has granted to the own ticket is claimed
+--   by the same statement: a renewal, which waits for the disk.
+WITH seen AS MATERIALIZED (
+  SELECT owner, expires_at, waiting, acquisition, version FROM rowlock_lock WHERE name = :name::text),
+queue AS MATERIALIZED (
+  SELECT EXISTS (SELECT FROM rowlock_waiter
+      WHERE name = :name::text AND ticket < :turn::bigint AND expires_at > clock_timestamp()
+        AND (:patience::bigint = 0 OR ((rowlock_waiter.room < -1
+      AND rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR us(clock_timestamp()) % 5000000 < 1000000)) AND NOT EXISTS (
+          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
+        AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
+    :ticket::bigint = 0 OR :patience::bigint > 0
+      OR EXISTS (SELECT FROM rowlock_waiter WHERE ticket = :ticket::bigint AND owner = :owner::text) AS has_place),
+taken AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text, thread = :thread::text,
+    acquisition = :acquisition::text, acquired_at = clock_timestamp(),
+    expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){durably}
+    FOR UPDATE SKIP LOCKED)
+  RETURNING version),
+made AS (
+  INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(clock_timestamp())), :owner::text, :thread::text, :acquisition::text, clock_timestamp(),
+    clock_timestamp() + :lease::bigint * interval '1 microsecond', :note::text
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){durably}{briefly} ON CONFLICT (name) DO NOTHING
+  RETURNING version),
+claimed AS (
+  UPDATE rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
+  WHERE name = (SELECT name FROM rowlock_lock
+      WHERE name = :name::text AND owner = :owner::text AND expires_at > clock_timestamp()
+        AND acquisition = (SELECT attempt FROM rowlock_waiter WHERE ticket = :ticket::bigint AND owner = :owner::text){durably}
+      FOR NO KEY UPDATE SKIP LOCKED)
+    AND expires_at > clock_timestamp()
+  RETURNING acquisition, version),
+granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
+gone AS (
+  DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
+    WHERE w.ticket = :ticket::bigint AND w.owner = :owner::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+  RETURNING ticket),
+passed AS (
+  DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
+    WHERE w.name = :name::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
+      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+SELECT :acquisition::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behind, has_place, false,
+  seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
+FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
+WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
+UNION ALL SELECT :acquisition::text, NULL::bigint, :lease::bigint, false, true, false, false, acquisition, version, true FROM claimed
+UNION ALL SELECT :acquisition::text, version, :lease::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text, NULL::bigint, NULL::boolean
+FROM granted;
+
+-- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
+-- locks: FOR UPDATE SKIP LOCKED on a row that looks free and has the version
+-- clock: after the lock
+-- no row: inconclusive
+-- write:
+UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text, thread = :thread::text,
+  acquisition = :acquisition::text, acquired_at = clock_timestamp(),
+  expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = :name::text AND version = :version::bigint AND (owner IS NULL OR expires_at <= clock_timestamp()){durably}
+  FOR UPDATE SKIP LOCKED)
+RETURNING :acquisition::text, version, :lease::bigint;
+
+-- name: hold(name) -> name, version
+-- locks: FOR UPDATE SKIP LOCKED on a row that looks free, until the transaction ends
+-- clock: after the lock
+-- no row: inspect tells: leased, missing, or locked
+-- write: in a transaction that stays open
+UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp()))
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
+RETURNING name, version;
+
+-- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
+-- none: a transaction holds a row without a lease: hold
+
+-- name: names_liveness(liveness) -> anything
+-- none: as hold_while_alive
+
+-- name: vacate_dead(liveness) -> anything
+-- none: as hold_while_alive
+
+-- name: make(name) -> anything
+-- rules: waits_to_make
+-- locks: none on a row that exists; waits for another's insert of the name, or for a transaction that has changed a row
+--   made meanwhile, at most lock_timeout
+-- clock: in the row's expression
+-- no row: always
+-- write:
+INSERT INTO rowlock_lock (name, version, expires_at)
+SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(clock_timestamp())), clock_timestamp() WHERE NOT EXISTS (
+  SELECT FROM rowlock_lock WHERE name = :name::text){briefly} ON CONFLICT (name) DO NOTHING;
+
+-- name: vacate_expired(name) -> anything
+-- locks: FOR UPDATE SKIP LOCKED on a row whose lease has ended
+-- clock: after the lock
+-- no row: always
+-- write: a late holder's renew and confirm find no owner then
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, us(clock_timestamp())),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = :name::text AND owner IS NOT NULL AND expires_at <= clock_timestamp(){releasing} FOR UPDATE SKIP LOCKED);
+
+-- ---- Holding and releasing ------------------------------------------------------------------------------------------
+
+-- name: renew(name, acquisition, lease) -> acquisition, left
+-- locks: FOR NO KEY UPDATE SKIP LOCKED
+-- clock: after the lock
+-- no row: inspect tells why
+-- write: to ask again whether the lease has ended costs nothing, and is still true once the row is locked
+UPDATE rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
+WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    FOR NO KEY UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, us(expires_at - clock_timestamp());
+-- batch:
+UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, w.at + w.lease * interval '1 microsecond')
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, lease)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp(){durably}
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
+RETURNING l.acquisition, us(l.expires_at - w.at);
+
+-- name: extend(name, acquisition, lease) -> acquisition, left
+-- locks: FOR NO KEY UPDATE SKIP LOCKED
+-- clock: after the lock
+-- no row: inspect tells why
+-- write: as renew, but the lease may become shorter
+UPDATE rowlock_lock SET expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond'
+WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    FOR NO KEY UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, us(expires_at - clock_timestamp());
+-- batch:
+UPDATE rowlock_lock l SET expires_at = w.at + w.lease * interval '1 microsecond'
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, lease)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp(){durably}
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
+RETURNING l.acquisition, us(l.expires_at - w.at);
+
+-- name: reserve(name, acquisition, lease, number) -> acquisition, left, version, others_wait
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: after the lock
+-- no row: not ours, pinned, or expired: the lock is released
+-- write: unlike a renewal it changes the version, so it waits for a pin, as every change of ownership does
+UPDATE rowlock_lock l SET version = greatest(version + :number::bigint, us(clock_timestamp())),
+  expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
+WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    FOR UPDATE SKIP LOCKED)
+  AND expires_at > clock_timestamp()
+RETURNING acquisition, us(expires_at - clock_timestamp()), version,
+  (EXISTS (SELECT FROM rowlock_waiter w
+    WHERE w.name = :name::text AND w.owner <> l.owner AND w.expires_at > clock_timestamp()))::integer;
+
+-- name: release(name, acquisition) -> acquisition, told, waiting
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: after the lock
+-- no row: inspect tells: pinned, or not ours
+-- write: grants the name to the first waiter, if it waits for that, or notifies it. The lease does not end later than
+--   before: to raise it would have to wait for the disk. The ticket by which the name was granted before, if it is
+--   still there, is deleted: the next release must not take it for the first. A ticket that is just being deleted is
+--   skipped, and one that is granted is deleted after that: so the client that has deleted it need only look once
+--   whether the name was granted to it. A set that need not wait in turn is notified only if no other client waits,
+--   unless it insists.
+WITH spent AS (
+  DELETE FROM rowlock_waiter WHERE ticket IN (
+    SELECT t.ticket FROM (SELECT :name::text AS name, :acquisition::text AS acquisition) w JOIN rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    FOR UPDATE OF t SKIP LOCKED))
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
+  note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
+  acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
+  expires_at = CASE WHEN g.attempt IS NULL THEN g.at ELSE least(l.expires_at, g.at + g.time) END
+FROM (
+  SELECT w.name, w.acquisition, first.owner AS first, clock_timestamp() AS at,
+    CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
+    CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
+    least(interval '1 second', first.lease * interval '1 microsecond') AS time
+  FROM (SELECT :name::text AS name, :acquisition::text AS acquisition) w CROSS JOIN LATERAL (
+    SELECT r.waiting, r.expires_at FROM rowlock_lock r
+    WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
+    FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR us(clock_timestamp()) % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
+WHERE l.name = g.name COLLATE "C"
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+    AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting;
+-- batch:
+WITH spent AS (
+  DELETE FROM rowlock_waiter WHERE ticket IN (
+    SELECT t.ticket FROM (SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w JOIN rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    FOR UPDATE OF t SKIP LOCKED))
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
+  note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
+  acquired_at = CASE WHEN g.attempt IS NULL THEN l.acquired_at ELSE g.at END,
+  expires_at = CASE WHEN g.attempt IS NULL THEN g.at ELSE least(l.expires_at, g.at + g.time) END
+FROM (
+  SELECT w.name, w.acquisition, first.owner AS first, clock_timestamp() AS at,
+    CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
+    CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
+    least(interval '1 second', first.lease * interval '1 microsecond') AS time
+  FROM (SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w CROSS JOIN LATERAL (
+    SELECT r.waiting, r.expires_at FROM rowlock_lock r
+    WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
+    FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
+    SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
+      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR us(clock_timestamp()) % 5000000 < 1000000)))
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
+    UNION ALL SELECT * FROM (
+    SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+    FROM rowlock_waiter q
+    WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
+      AND q.attempt <> w.acquisition AND q.room = -2
+    ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
+WHERE l.name = g.name COLLATE "C"
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+    AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting;
+
+-- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: after the lock
+-- no row: a client waits, as far as the row says, or as release: release follows
+-- write:
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, us(clock_timestamp())),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND NOT waiting{releasing}
+  FOR UPDATE SKIP LOCKED)
+RETURNING acquisition;
+-- batch:
+UPDATE rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, us(w.at)),
+  expires_at = w.at
+FROM (SELECT w.*, clock_timestamp() AS at FROM (
+    SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND NOT r.waiting{releasing}
+  FOR UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition;
+
+-- name: first_in_turn(name) -> owner, ticket, attempt, lease
+-- none: release grants the name itself
+
+-- name: grant(name, acquisition, ticket, attempt) -> acquisition
+-- none: as first_in_turn
+
+-- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- locks: FOR NO KEY UPDATE SKIP LOCKED
+-- clock: in the row's expression
+-- no row: inspect tells: pinned, over, or not ours
+-- write: :lease is the time since the grant. The owner stays in the row, so this does not wait for a pin, like a
+--   renewal. It may make the lease longer, which a crash of the server must not undo.
+UPDATE rowlock_lock SET expires_at = acquired_at + :lease::bigint * interval '1 microsecond', thread = '(released)'
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING acquisition,
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left(:acquisition::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255);
+-- batch:
+UPDATE rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond', thread = '(released)'
+FROM (SELECT w.* FROM (
+    SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, stay)
+    ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
+    AND r.expires_at > clock_timestamp(){durably}
+  FOR NO KEY UPDATE SKIP LOCKED) own) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.acquisition,
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255);
+
+-- name: free(name, version) -> name
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: after the lock
+-- no row: locked by somebody, or of another version
+-- write: whoever the owner is: the version says which state of the row was looked at
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, us(clock_timestamp())),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = :name::text AND version = :version::bigint AND owner IS NOT NULL{durably} FOR UPDATE SKIP LOCKED)
+RETURNING name,
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255);
+
+-- ---- Sharing --------------------------------------------------------------------------------------------------------
+
+-- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
+-- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most lock_timeout
+-- clock: after the lock
+-- no row: turn tells why
+-- write: waits for the row, briefly: clients that share a name change it at any time. The row is locked before a share
+--   is looked at, and the clock is read once, above that lock. Version 0: no client may wait.
+WITH asked AS (SELECT * FROM (VALUES (:owner::text, :thread::text, :acquisition::text, :lease::bigint, :note::text, :permits::bigint, 1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
+taken AS (
+  UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(own.at)) + own.number - 1, owner = '(shared)',
+    thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || :acquisition::text END,
+    acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
+    expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
+  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins FROM (
+    SELECT k.owner, k.expires_at, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at FROM rowlock_lock
+      WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= :room::bigint))
+        AND CASE WHEN :version::bigint = 0 THEN NOT waiting
+          ELSE version = :version::bigint OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+        {durably}{briefly}
+      FOR UPDATE) k) r,
+    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
+  WHERE l.name = :name::text
+  RETURNING l.version - own.number AS before, l.acquisition, own.at),
+share AS (
+  INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT :name::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
+SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a;
+-- batch: of one name, and as a whole
+WITH asked AS (SELECT * FROM unnest(:owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[], :permits::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+taken AS (
+  UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(own.at)) + own.number - 1, owner = '(shared)',
+    thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
+    acquisition = CASE WHEN own.joins THEN l.acquisition ELSE 'shared:' || (:acquisition::text[])[1] END,
+    acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
+    expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
+  FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins FROM (
+    SELECT k.owner, k.expires_at, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at FROM rowlock_lock
+      WHERE name = (:name::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
+          OR (owner = '(shared)' AND sharers <= (:room::bigint[])[1]))
+        AND CASE WHEN (:version::bigint[])[1] = 0 THEN NOT waiting
+          ELSE version = (:version::bigint[])[1] OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+        {durably}{briefly}
+      FOR UPDATE) k) r,
+    (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
+  WHERE l.name = (:name::text[])[1]
+  RETURNING l.version - own.number AS before, l.acquisition, own.at),
+share AS (
+  INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT (:name::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
+    t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
+SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a;
+
+-- name: renew_share(name, acquisition, lease) -> acquisition, left
+-- rules: batch_waits
+-- locks: FOR NO KEY UPDATE on the rows, then the shares; of one name: waits at most lock_timeout, of several: SKIP
+--   LOCKED
+-- clock: after the lock
+-- no row: one name: not among sharers: lost; several: repeated name by name
+-- batch: the row of the name is raised once for all its shares, and only where it falls short. Its end as it was read
+--   under the lock decides: a snapshot may be older, and show the later end of an earlier time.
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
+      FOR NO KEY UPDATE) r) k),
+kept AS (
+  UPDATE rowlock_share s SET expires_at = greatest(s.expires_at, own.at + own.lease * interval '1 microsecond') FROM own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
+raised AS (
+  UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, us(expires_at - at) FROM kept;
+-- batch skipping:
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
+      FOR NO KEY UPDATE SKIP LOCKED) r) k),
+kept AS (
+  UPDATE rowlock_share s SET expires_at = greatest(s.expires_at, own.at + own.lease * interval '1 microsecond') FROM own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
+raised AS (
+  UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, us(expires_at - at) FROM kept;
+
+-- name: extend_share(name, acquisition, lease) -> acquisition, left
+-- rules: batch_waits
+-- locks: FOR NO KEY UPDATE on the rows, then the shares; of one name: waits at most lock_timeout, of several: SKIP
+--   LOCKED
+-- clock: after the lock
+-- no row: one name: not among sharers: lost; several: repeated name by name
+-- batch:
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
+      FOR NO KEY UPDATE) r) k),
+kept AS (
+  UPDATE rowlock_share s SET expires_at = own.at + own.lease * interval '1 microsecond' FROM own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
+raised AS (
+  UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, us(expires_at - at) FROM kept;
+-- batch skipping:
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since, r.ends FROM (
+      SELECT * FROM unnest(:name::text[], :acquisition::text[], :lease::bigint[]) AS u (name, acquisition, lease)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since, expires_at AS ends FROM rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{durably}{briefly}
+      FOR NO KEY UPDATE SKIP LOCKED) r) k),
+kept AS (
+  UPDATE rowlock_share s SET expires_at = own.at + own.lease * interval '1 microsecond' FROM own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND s.expires_at > own.at
+  RETURNING s.name, s.acquisition, s.expires_at, own.at, own.ends),
+raised AS (
+  UPDATE rowlock_lock l SET expires_at = greatest(l.expires_at, k.last)
+  FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
+SELECT acquisition, us(expires_at - at) FROM kept;
+
+-- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- locks: FOR UPDATE on the row, then the share; waits at most lock_timeout
+-- clock: after the lock
+-- no row: sharers tells: pinned, or not ours
+-- write: without any permits the row is vacant. The first waiter is notified where the name is vacant now, or where a
+--   permit may be what it waits for.
+WITH own AS MATERIALIZED (
+  SELECT r.acquisition, clock_timestamp() AS at FROM (
+    SELECT acquisition FROM rowlock_lock WHERE name = :name::text AND owner = '(shared)'{releasing}{briefly}
+    FOR UPDATE) r),
+gone AS (
+  DELETE FROM rowlock_share s USING own
+  WHERE s.name = :name::text AND s.acquisition = :acquisition::text AND s.since = own.acquisition
+  RETURNING s.permits, own.at)
+UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
+  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, us(g.at)) END,
+  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+FROM gone g WHERE l.name = :name::text
+RETURNING :acquisition::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
+    WHERE q.name = :name::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left(:acquisition::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255) END, l.waiting;
+
+-- name: reap_shares(name) -> name
+-- locks: FOR UPDATE SKIP LOCKED on the row, then the shares that have ended
+-- clock: after the lock
+-- no row: none has ended, or the row is locked
+-- write: only shares of the row's own time are taken off its count: one that died before that is not among them
+WITH own AS MATERIALIZED (
+  SELECT r.acquisition, clock_timestamp() AS at FROM (
+    SELECT acquisition FROM rowlock_lock
+    WHERE name = :name::text AND owner = '(shared)' AND EXISTS (SELECT FROM rowlock_share s
+      WHERE s.name = :name::text AND s.expires_at <= clock_timestamp()){releasing}
+    FOR UPDATE SKIP LOCKED) r),
+dead AS (
+  DELETE FROM rowlock_share s USING own
+  WHERE s.name = :name::text AND s.since = own.acquisition AND s.expires_at <= own.at
+  RETURNING s.permits, own.at),
+gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
+UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
+  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, us(g.at)) END,
+  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+FROM gone g WHERE l.name = :name::text
+RETURNING l.name, CASE WHEN l.waiting THEN
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255) END;
+
+-- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
+-- locks: as release_share
+-- clock: after the lock
+-- no row: others share it, or it is not ours; not ours any more
+-- write: the expiry does not change
+WITH own AS MATERIALIZED (
+  SELECT r.acquisition, r.sharers, clock_timestamp() AS at FROM (
+    SELECT acquisition, sharers FROM rowlock_lock WHERE name = :name::text AND owner = '(shared)'{durably}{briefly}
+    FOR UPDATE) r),
+gone AS (
+  DELETE FROM rowlock_share s USING own
+  WHERE s.name = :name::text AND s.acquisition = :acquisition::text AND s.since = own.acquisition AND s.permits = own.sharers
+    AND s.expires_at > own.at
+  RETURNING s.expires_at, own.at)
+UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = :owner::text, thread = :thread::text,
+  acquisition = :acquisition::text, acquired_at = g.at, expires_at = g.expires_at, note = :note::text, sharers = 0
+FROM gone g WHERE l.name = :name::text
+RETURNING :acquisition::text, l.version, us(l.expires_at - g.at);
+
+-- name: downgrade(name, acquisition, owner, thread, note, attempt, permits) -> acquisition, version, left
+-- locks: as release_share
+-- clock: after the lock
+-- no row: others share it, or it is not ours; not ours any more
+-- write:
+WITH taken AS (
+  UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(own.at)), owner = '(shared)', thread = NULL,
+    note = NULL, acquisition = 'shared:' || :attempt::text, sharers = :permits::bigint
+  FROM (SELECT clock_timestamp() AS at FROM (
+    SELECT FROM rowlock_lock WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL{durably}{briefly}
+    FOR UPDATE) k) own
+  WHERE l.name = :name::text AND l.expires_at > own.at
+  RETURNING l.version, l.acquisition, l.expires_at, own.at),
+share AS (
+  INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
+  SELECT :name::text, :acquisition::text, acquisition, :permits::bigint, version, :owner::text, :thread::text, at, expires_at, :note::text FROM taken)
+SELECT :acquisition::text, version, us(expires_at - at) FROM taken;
+
+-- name: purge_shares(name) -> anything
+-- locks: shares
+-- clock: in the row's expression
+-- no row: always
+-- write: those that belong to an earlier sharing of the name, which is over
+DELETE FROM rowlock_share s
+WHERE s.name = :name::text AND s.expires_at <= clock_timestamp(){relaxed} AND NOT EXISTS (
+  SELECT FROM rowlock_lock l WHERE l.name = :name::text AND l.owner = '(shared)' AND l.acquisition = s.since);
+
+-- name: find_dead_shares(name, number, retention) -> name
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read:
+SELECT DISTINCT name FROM rowlock_share
+WHERE name > :name::text AND expires_at <= clock_timestamp() - :retention::bigint * interval '1 microsecond'
+ORDER BY name LIMIT :number::bigint;
+
+-- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read:
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, us(clock_timestamp() - s.acquired_at),
+  us(s.expires_at - clock_timestamp()), s.note, false, s.permits
+FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
+WHERE s.name = :name::text AND s.expires_at > clock_timestamp() ORDER BY s.token;
+
+-- ---- Waiting in turn ------------------------------------------------------------------------------------------------
+
+-- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
+-- locks: none
+-- clock: in the row's expression
+-- no row: never
+-- write: tickets need not survive a crash of the server
+INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
+SELECT :name::text, :owner::text, :thread::text, :attempt::text, clock_timestamp(),
+  clock_timestamp() + :life::bigint * interval '1 microsecond', :note::text, :lease::bigint, :room::bigint WHERE true{relaxed}
+RETURNING attempt, ticket;
+
+-- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
+-- locks: FOR NO KEY UPDATE SKIP LOCKED on tickets
+-- clock: in the row's expression
+-- no row: these tickets are gone
+-- batch:
+WITH wanted AS MATERIALIZED (
+  SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[], :life::bigint[]) AS u (name, attempt, ticket, life)),
+kept AS (
+  UPDATE rowlock_waiter w SET expires_at = clock_timestamp() + own.life * interval '1 microsecond'
+  FROM (SELECT u.ticket, u.life FROM wanted u, LATERAL (
+    SELECT FROM rowlock_waiter r WHERE r.ticket = u.ticket AND r.attempt = u.attempt{relaxed}
+    FOR NO KEY UPDATE SKIP LOCKED) r) own
+  WHERE w.ticket = own.ticket)
+SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
+    WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
+      AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)
+      AND (b.room IS DISTINCT FROM -2 OR (b.room < -1
+      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR us(clock_timestamp()) % 5000000 < 1000000)))
+      AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)) AND (NOT EXISTS (SELECT FROM rowlock_lock l
+    WHERE l.name = w.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
+    OR EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room)),
+  EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.waiting)
+FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.attempt;
+
+-- name: leave(name, attempt, ticket) -> attempt, told
+-- locks: the ticket; waits at most lock_timeout
+-- clock: in the row's expression
+-- no row: never; always
+-- write: the next waiter is looked for only where the name looks free: the server then reads no more of a long queue
+WITH gone AS (DELETE FROM rowlock_waiter WHERE ticket = :ticket::bigint AND attempt = :attempt::text{relaxed}{briefly})
+SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255) END FROM (SELECT :name::text AS name, :attempt::text AS attempt) w;
+-- batch:
+WITH wanted AS MATERIALIZED (
+  SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[]) AS u (name, attempt, ticket)),
+gone AS (
+  DELETE FROM rowlock_waiter t USING wanted u
+  WHERE t.ticket = u.ticket AND t.attempt = u.attempt{relaxed}{briefly})
+SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255) END FROM wanted w;
+
+-- name: withdraw(name, attempt) -> anything
+-- locks: the ticket; waits at most lock_timeout
+-- clock: in the row's expression
+-- no row: never; always
+-- write:
+DELETE FROM rowlock_waiter WHERE name = :name::text AND attempt = :attempt::text{relaxed}{briefly};
+
+-- name: mark_waiting(name) -> name
+-- rules: waits_to_make
+-- locks: FOR NO KEY UPDATE where the row is not marked; waits at most lock_timeout
+-- clock: in the row's expression
+-- no row: the row has changed meanwhile
+-- write: nothing is written, and no row is locked, where the row says so already. The ticket was committed before: the
+--   client that clears the mark looks for tickets once more when that is committed. A row that is seen is not made, as
+--   by every insert.
+WITH marked AS (
+  UPDATE rowlock_lock SET waiting = true WHERE name = :name::text AND NOT waiting{relaxed}{briefly}
+  RETURNING name),
+made AS (
+  INSERT INTO rowlock_lock (name, version, expires_at, waiting)
+  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(clock_timestamp())), clock_timestamp(), true
+  WHERE NOT EXISTS (SELECT FROM rowlock_lock WHERE name = :name::text){relaxed}{briefly}
+  ON CONFLICT (name) DO UPDATE SET waiting = true
+  RETURNING name)
+SELECT name FROM marked UNION ALL SELECT name FROM made
+UNION ALL SELECT name FROM rowlock_lock WHERE name = :name::text AND waiting;
+
+-- name: clear_waiting(name) -> name
+-- locks: FOR NO KEY UPDATE SKIP LOCKED on a marked row
+-- clock: not read
+-- no row: not marked, or somebody has a ticket
+-- write:
+UPDATE rowlock_lock SET waiting = false
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = :name::text AND waiting{relaxed}
+    AND NOT EXISTS (SELECT FROM rowlock_waiter WHERE name = :name::text AND expires_at > clock_timestamp())
+  FOR NO KEY UPDATE SKIP LOCKED)
+RETURNING name;
+
+-- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody waits, or the name does not look free
+-- read:
+SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(:attempt::text, 16)
+  ORDER BY q.ticket LIMIT 1) q, (SELECT :name::text AS name) w
+WHERE NOT EXISTS (SELECT FROM rowlock_lock l
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255;
+
+-- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody waits
+-- read:
+SELECT :name::text, EXISTS (SELECT FROM rowlock_waiter b
+    WHERE b.name = :name::text AND b.ticket < :turn::bigint AND b.expires_at > clock_timestamp()
+      AND CASE WHEN :patience::bigint = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND :patience::bigint > 0) THEN (b.room < -1
+      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR us(clock_timestamp()) % 5000000 < 1000000))
+        WHEN :patience::bigint < 0 THEN true
+        ELSE :room::bigint >= 0 AND b.enqueued_at <= clock_timestamp() - :patience::bigint * interval '1 microsecond' END
+      AND (b.room IS DISTINCT FROM 9223372036854775807 OR :room::bigint <> 9223372036854775807)
+      AND b.attempt IS DISTINCT FROM l.acquisition),
+  EXISTS (SELECT FROM rowlock_waiter o WHERE o.ticket = :turn::bigint),
+  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= :room::bigint), false),
+  us(l.expires_at - clock_timestamp()), l.version,
+  CASE WHEN l.owner IS NOT NULL THEN l.acquisition END, l.waiting
+FROM (SELECT) one LEFT JOIN rowlock_lock l ON l.name = :name::text;
+-- batch:
+SELECT w.name, EXISTS (SELECT FROM rowlock_waiter b
+    WHERE b.name = w.name AND b.ticket < w.turn AND b.expires_at > clock_timestamp()
+      AND CASE WHEN w.patience = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
+      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+        OR us(clock_timestamp()) % 5000000 < 1000000))
+        WHEN w.patience < 0 THEN true
+        ELSE w.room >= 0 AND b.enqueued_at <= clock_timestamp() - w.patience * interval '1 microsecond' END
+      AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room <> 9223372036854775807)
+      AND b.attempt IS DISTINCT FROM l.acquisition),
+  EXISTS (SELECT FROM rowlock_waiter o WHERE o.ticket = w.turn),
+  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= w.room), false),
+  us(l.expires_at - clock_timestamp()), l.version,
+  CASE WHEN l.owner IS NOT NULL THEN l.acquisition END, l.waiting
+FROM (SELECT name COLLATE "C" AS name, turn, room, patience
+         FROM unnest(:name::text[], :turn::bigint[], :room::bigint[], :patience::bigint[]) AS u (name, turn, room, patience)) w LEFT JOIN rowlock_lock l ON l.name = w.name;
+
+-- name: waiters(name) -> name, ticket, owner, thread, age, note
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody waits
+-- read:
+SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter WHERE name = :name::text AND expires_at > clock_timestamp() ORDER BY ticket;
+
+-- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody waits
+-- read:
+SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter WHERE name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text) AND expires_at > clock_timestamp() ORDER BY name, ticket;
+
+-- name: tell_next(name, attempt) -> anything
+-- locks: none
+-- clock: in the row's expression
+-- no row: never
+-- read: an attempt begins with the id that ends the name of its client's channel. A text that is no name, or an owner
+--   that is no client's id, is not notified: such a ticket was written by hand, and NOTIFY would refuse it.
+SELECT
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(:attempt::text, 16) ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left(:attempt::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255) WHERE true{relaxed}{briefly};
+
+-- name: ring(owner) -> anything
+-- locks: none
+-- clock: in the row's expression
+-- no row: never
+-- read:
+SELECT pg_notify('rowlock_' || right(:owner::text, 16), '')::text;
+
+-- name: notify_waiters(name, number) -> name, told
+-- locks: none
+-- clock: in the row's expression
+-- no row: never
+-- read: in the order of the queues: of each name only the tickets on one page are read. Where the name is shared, the
+--   next may be able to share it.
+SELECT name, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
+(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM rowlock_waiter q
+  WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+  AND octet_length(q.name) <= 255) END FROM (
+  SELECT DISTINCT name FROM (SELECT name, expires_at FROM rowlock_waiter
+    WHERE name > :name::text ORDER BY name, ticket LIMIT :number::bigint) page) w;
+
+-- ---- Deadlocks ------------------------------------------------------------------------------------------------------
+
+-- name: declare_held(ticket, name, acquisition) -> anything
+-- locks: the edges
+-- clock: in the row's expression
+-- no row: always
+-- write:
+INSERT INTO rowlock_edge AS e (ticket, name, acquisition) SELECT :ticket::bigint, :name::text, :acquisition::text WHERE true{relaxed}
+ON CONFLICT (ticket, name) DO UPDATE SET acquisition = excluded.acquisition;
+
+-- name: forget_held(ticket) -> anything
+-- locks: the edges
+-- clock: in the row's expression
+-- no row: always
+-- write:
+DELETE FROM rowlock_edge WHERE ticket = :ticket::bigint{relaxed};
+
+-- name: waiting_holders() -> name, ticket, owner, thread, held_name
+-- locks: none
+-- clock: in the row's expression
+-- no row: there are none
+-- read: a waiter that shares the name by now does not wait any more, although its ticket is not deleted yet
+SELECT q.name, q.ticket, q.owner, q.thread, e.name
+FROM rowlock_edge e JOIN rowlock_waiter q ON q.ticket = e.ticket AND q.expires_at > clock_timestamp()
+LEFT JOIN rowlock_lock l
+  ON l.name = e.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())
+WHERE (e.acquisition = '' OR l.acquisition = e.acquisition OR EXISTS (SELECT FROM rowlock_share s
+    WHERE s.name = e.name AND s.acquisition = e.acquisition AND s.since = l.acquisition
+      AND s.expires_at > clock_timestamp()))
+  AND NOT EXISTS (SELECT FROM rowlock_share s WHERE s.name = q.name AND s.owner = q.owner AND s.thread = q.thread
+    AND s.acquired_at > q.enqueued_at)
+ORDER BY q.ticket, e.name;
+
+-- name: purge_held() -> anything
+-- locks: the edges
+-- clock: in the row's expression
+-- no row: always
+-- write:
+DELETE FROM rowlock_edge e
+WHERE NOT EXISTS (SELECT FROM rowlock_waiter q WHERE q.ticket = e.ticket){relaxed};
+
+-- ---- Inspecting -----------------------------------------------------------------------------------------------------
+
+-- name: inspect(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, waiting
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody has the name
+-- read:
+SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
+  us(expires_at - clock_timestamp()), note, expires_at IS NULL, waiting FROM rowlock_lock WHERE name = :name::text;
+-- batch:
+SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
+  us(expires_at - clock_timestamp()), note, expires_at IS NULL, waiting FROM rowlock_lock WHERE name = ANY (:name::text[]);
+
+-- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody has the name
+-- read:
+SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
+  us(expires_at - clock_timestamp()), note, expires_at IS NULL FROM rowlock_lock WHERE
+name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text) AND owner IS NOT NULL
+AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name;
+
+-- name: touch(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, is_unlocked
+-- locks: FOR UPDATE SKIP LOCKED on a vacant row, for that moment
+-- clock: in the row's expression
+-- no row: there is no row
+-- read: whether the row is vacant and no transaction had it locked
+SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
+  us(expires_at - clock_timestamp()), note, expires_at IS NULL, EXISTS (
+  SELECT FROM rowlock_lock l WHERE l.name = :name::text AND l.owner IS NULL{releasing} FOR UPDATE SKIP LOCKED)::integer
+FROM rowlock_lock WHERE name = :name::text;
+
+-- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- locks: none
+-- clock: in the row's expression
+-- no row: no transaction has the name
+-- read: the xmax of a row names the transaction that has changed it and not committed, and pg_locks lists that
+--   transaction while it is open
+WITH held AS MATERIALIZED (
+  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
+  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
+SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
+  us(clock_timestamp() - h.xact_start), NULL::bigint, NULL::text, true
+FROM rowlock_lock l JOIN held h ON h.transactionid = l.xmax
+WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND l.name = :name::text;
+
+-- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- locks: none
+-- clock: in the row's expression
+-- no row: no transaction has the name
+-- read:
+WITH held AS MATERIALIZED (
+  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
+  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
+SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
+  us(clock_timestamp() - h.xact_start), NULL::bigint, NULL::text, true
+FROM rowlock_lock l JOIN held h ON h.transactionid = l.xmax
+WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND
+l.name >= :prefix::text AND (:prefix_end::text IS NULL OR l.name < :prefix_end::text) ORDER BY l.name;
+
+-- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- locks: none
+-- clock: in the row's expression
+-- no row: no transaction that is known has it locked
+-- read: where several transactions have had the row locked at once, its xmax is the number of a list of them. Nothing
+--   tells a number of a list from a number of a transaction, so a transaction that is found by it must at least have
+--   locked something in this table. In a list those that only lock come first: one that writes beside them is a renewal
+--   or the like, and is over in a moment.
+WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
+several AS MATERIALIZED (
+  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
+    THEN keeper END AS list FROM named),
+keepers AS MATERIALIZED (
+  SELECT name, keeper, 1 AS place FROM named
+  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
+  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
+found AS MATERIALIZED (
+  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
+      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
+SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
+  us(clock_timestamp() - a.xact_start), NULL::bigint, NULL::text, true
+FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid;
+
+-- name: pinned_by(name, sign) -> anything
+-- locks: none
+-- clock: not read
+-- no row: another keeps the row locked, or nobody who is known
+-- read: a number that is read both as a transaction and as a list may make it seem that others keep the row, too
+WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
+several AS MATERIALIZED (
+  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
+    THEN keeper END AS list FROM named),
+keepers AS MATERIALIZED (
+  SELECT name, keeper, 1 AS place FROM named
+  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
+  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
+found AS MATERIALIZED (
+  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
+      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
+SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = :sign::integer);
+
+-- name: end_session(name, session) -> anything
+-- locks: none
+-- clock: not read
+-- no row: that session has it locked no more
+-- write:
+WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
+several AS MATERIALIZED (
+  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
+    THEN keeper END AS list FROM named),
+keepers AS MATERIALIZED (
+  SELECT name, keeper, 1 AS place FROM named
+  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
+  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
+found AS MATERIALIZED (
+  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
+      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
+SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = :session::integer) f;
+
+-- name: beat() -> anything
+-- locks: none
+-- clock: not read
+-- no row: never
+-- read:
+SELECT 1;
+
+-- name: count() -> names, waiters, longest_wait
+-- locks: none
+-- clock: in the row's expression
+-- no row: never
+-- read:
+SELECT (SELECT count(*) FROM rowlock_lock), count(*), us(clock_timestamp() - min(enqueued_at))
+FROM rowlock_waiter WHERE expires_at > clock_timestamp();
+
+-- ---- Sweeping -------------------------------------------------------------------------------------------------------
+
+-- name: find_unused(name, number, retention) -> name, is_over, version
+-- locks: none
+-- clock: in the row's expression
+-- no row: nothing is left to look at
+-- read: the version is as old as the last change of ownership, also where that change wrote no expiry
+WITH page AS MATERIALIZED (
+  SELECT name, version, expires_at <= clock_timestamp() - :retention::bigint * interval '1 microsecond'
+    AND version <= us(clock_timestamp()) - :retention::bigint AS is_unused
+  FROM rowlock_lock WHERE name > :name::text ORDER BY name LIMIT :number::bigint)
+SELECT name, 1, version FROM page WHERE is_unused UNION ALL (SELECT name, 0, version FROM page ORDER BY name DESC LIMIT 1);
+
+-- name: raise_floor(version) -> anything
+-- locks: that row, until its commit
+-- clock: not read
+-- no row: it is as high already
+-- write: in a transaction of its own, before the deletion. To raise it in vain does no harm.
+INSERT INTO rowlock_share AS s (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at)
+VALUES ('', '', '', 0, :version::bigint, '', '', 'epoch', 'epoch')
+ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE s.token < excluded.token;
+
+-- name: sweep(name, retention) -> name
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: in the locking select
+-- no row: nothing was deleted
+-- batch: what was seen without a lock is asked for again under it. The deletion waits for the disk: until it is on
+--   disk, PostgreSQL would not mark the deleted rows when the next page is looked at.
+DELETE FROM rowlock_lock l
+USING (SELECT w.name FROM (
+    SELECT * FROM unnest(:name::text[], :retention::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w, LATERAL (
+  SELECT FROM rowlock_lock r
+  WHERE r.name = w.name COLLATE "C" AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'
+    AND r.version <= us(clock_timestamp()) - w.retention AND r.version <= (SELECT token FROM rowlock_share WHERE name = '' AND acquisition = ''){durably}
+  FOR UPDATE SKIP LOCKED) unused) w
+WHERE l.name = w.name COLLATE "C"
+RETURNING l.name;
+
+-- name: find_dead(ticket, number, retention) -> ticket, name, attempt, is_over
+-- locks: none
+-- clock: in the row's expression
+-- no row: nothing is left to look at
+-- read:
+WITH page AS MATERIALIZED (
+  SELECT ticket, name, attempt, expires_at <= clock_timestamp() - :retention::bigint * interval '1 microsecond' AS is_dead
+  FROM rowlock_waiter WHERE ticket > :ticket::bigint ORDER BY ticket LIMIT :number::bigint)
+SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
+UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1);
+
+-- name: purge_tickets(name, attempt, ticket, retention) -> attempt
+-- locks: FOR UPDATE SKIP LOCKED
+-- clock: in the locking select
+-- no row: nothing was deleted
+-- batch:
+DELETE FROM rowlock_waiter t
+USING (SELECT w.ticket FROM (
+    SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[], :retention::bigint[]) AS u (name, attempt, ticket, retention)) w,
+  LATERAL (
+    SELECT FROM rowlock_waiter r WHERE r.ticket = w.ticket AND r.attempt = w.attempt
+      AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'{relaxed}
+    FOR UPDATE SKIP LOCKED) dead) w
+WHERE t.ticket = w.ticket
+RETURNING t.attempt;
+
+-- ---- Schema and settings --------------------------------------------------------------------------------------------
+
+-- name: installation() -> installation
+-- locks: none
+-- clock: not read
+-- no row: no schema
+-- read: a copy of a database has the same installation id, but another name or other tables
+SELECT
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+  FROM rowlock_migration m WHERE version = 1);
+
+-- name: schema() -> version, serves_from, installation, applied_at, clock
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody has the name
+-- read:
+SELECT version, serves_from, installation, us(applied_at), us(clock_timestamp())
+FROM rowlock_migration ORDER BY version DESC LIMIT 1;
+
+-- name: probe() -> name
+-- locks: none
+-- clock: not read
+-- no row: always
+-- write: privileges are checked even where nothing is written. A policy that lets the role see and write everything
+--   does no harm.
+WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false),
+  changed AS (UPDATE rowlock_lock SET version = version WHERE false),
+  waiting AS (INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note)
+    SELECT '', '', '', '', now(), now(), '' WHERE false),
+  staying AS (UPDATE rowlock_waiter SET expires_at = expires_at WHERE false),
+  leaving AS (DELETE FROM rowlock_waiter WHERE false),
+  sharing AS (DELETE FROM rowlock_share WHERE false),
+  holding AS (DELETE FROM rowlock_edge WHERE false),
+  removing AS (DELETE FROM rowlock_lock WHERE false)
+SELECT c.relname::text FROM pg_catalog.pg_class c
+WHERE c.relnamespace = (SELECT h.relnamespace FROM pg_catalog.pg_class h
+    WHERE h.oid = (SELECT tableoid FROM rowlock_migration LIMIT 1))
+  AND c.relname IN ('rowlock_' || 'lock', 'rowlock_' || 'waiter', 'rowlock_' || 'share', 'rowlock_' || 'edge')
+  AND row_security_active(c.oid) AND (
+    NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd = '*'
+      AND pg_get_expr(p.polqual, p.polrelid) = 'true'
+      AND coalesce(pg_get_expr(p.polwithcheck, p.polrelid), 'true') = 'true'
+      AND EXISTS (SELECT FROM unnest(p.polroles) r WHERE r = 0 OR pg_has_role(r, 'USAGE')))
+    OR EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND NOT p.polpermissive))
+ORDER BY c.relname LIMIT 1;
+
+-- name: settings() -> name, value
+-- locks: none
+-- clock: not read
+-- no row: never
+-- read:
+SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
+UNION ALL SELECT 'server', 'PostgreSQL ' || current_setting('server_version')
+UNION ALL SELECT 'user', current_user::text
+UNION ALL SELECT 'database', current_database()::text
+UNION ALL SELECT 'ssl_version', coalesce(version, '') FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid()
+UNION ALL SELECT 'ssl_cipher', cipher FROM pg_catalog.pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl
+UNION ALL SELECT 'gss', encrypted::text FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()
+UNION ALL SELECT 'standbys', count(*)::text FROM pg_catalog.pg_stat_replication
+UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text;
+
+-- name: connection() -> name, value
+-- none: settings tells all
+
+-- name: applied() -> version, checksum, serves_from, applied_at
+-- locks: none
+-- clock: in the row's expression
+-- no row: nobody has the name
+-- read:
+SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version;
+
+-- name: applying(version, checksum) -> anything
+-- locks: the row
+-- clock: not read
+-- no row: the checksum is there already
+-- write:
+UPDATE rowlock_migration SET checksum = :checksum::text WHERE version = :version::integer AND checksum IS NULL;
+
+-- ---- In the caller's transaction --------------------------------------------------------------------------------------
+--
+-- Its client_encoding may be any, so all text is UTF-8 in hexadecimal. In any other installation the row is left alone.
+
+-- name: enlisted.take_vacant(name, installation, note) -> version
+-- write:
+UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL, note = convert_from(decode(:note::text, 'hex'), 'UTF8'),
+  expires_at = clock_timestamp()
+WHERE name = (SELECT name FROM rowlock_lock
+  WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND owner IS NULL AND
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8') FOR UPDATE SKIP LOCKED)
+RETURNING version;
+
+-- name: enlisted.take(name, installation, note, released) -> is_here, version, is_vacant, isolation
+-- write: released: what the client has released, and cannot vacate over its pool because this very transaction has it
+--   pinned
+WITH home AS MATERIALIZED (SELECT coalesce(
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false) AS is_here),
+taken AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL, note = convert_from(decode(:note::text, 'hex'), 'UTF8'),
+    expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND (owner IS NULL OR acquisition = convert_from(decode(:released::text, 'hex'), 'UTF8')) AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+  RETURNING version)
+SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
+  (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')), current_setting('transaction_isolation');
+
+-- name: enlisted.await(name, installation, note, released) -> is_here, version, is_vacant, isolation
+-- write: as take, but waits for a transaction that has the row locked
+WITH home AS MATERIALIZED (SELECT coalesce(
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false) AS is_here),
+taken AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL, note = convert_from(decode(:note::text, 'hex'), 'UTF8'),
+    expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND (owner IS NULL OR acquisition = convert_from(decode(:released::text, 'hex'), 'UTF8')) AND (SELECT is_here FROM home) FOR UPDATE)
+  RETURNING version)
+SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
+  (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')), current_setting('transaction_isolation');
+
+-- name: enlisted.pin(name, acquisition, installation) -> is_here, is_unexpired, isolation
+-- read: the clock is read above the lock
+SELECT coalesce(
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false)::integer, (SELECT (expires_at > clock_timestamp())::integer FROM (
+    SELECT expires_at FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND acquisition = convert_from(decode(:acquisition::text, 'hex'), 'UTF8') AND owner IS NOT NULL
+    FOR KEY SHARE SKIP LOCKED) own), current_setting('transaction_isolation');
+
+-- name: enlisted.installation(installation) -> is_here
+-- read:
+SELECT coalesce(
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false)::integer;
+
+-- name: enlisted.set(name, installation, version) -> is_here, version
+-- write:
+WITH home AS MATERIALIZED (SELECT coalesce(
+(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false) AS is_here),
+changed AS (
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp()))
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND version = :version::bigint AND owner IS NULL AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+  RETURNING version)
+SELECT (SELECT is_here::integer FROM home), (SELECT version FROM changed);
