@@ -11,121 +11,93 @@
 #include <string_view>
 
 #include "dialect/migration.hpp"
+#include "dialect/signature.hpp"
 
 namespace rowlock::inline v1::dialect {
 
-/// What can be asked of a database. For each verb docs/protocol-*.md say what it sends, locks and guarantees.
-/// After each verb: its arguments (?1, ?2, …) -> the columns of a row. A database may lack a verb only where this says
-/// who needs it.
+/// What can be asked of a database. The sheets of SQL (src/sql) say for each verb what it takes, answers and locks, and
+/// why a database lacks it.
 enum class verb : std::uint8_t {
-  acquire,           // name, owner, thread, acquisition, lease, note -> acquisition, version (NULL: busy), left,
-                     // permits (busy: something else than 0 if the name is shared)
-  compare_and_set,   // as acquire, and the version that was seen -> as acquire, granted or nothing
-  hold,              // name -> name, version, or nothing; in a transaction. For databases with row locks, as are the
-                     // next two:
-  find_held,         // name -> as inspect, where an open transaction has changed the row
-  list_held,         // prefix, end of prefix -> as inspect, of such rows
-  beat,              // -> anything
-  hold_while_alive,  // as acquire, and the client's liveness -> as acquire. For databases without row locks, as are the
-                     // next two:
-  names_liveness,    // liveness -> something if a row names it
-  vacate_dead,       // liveness -> something if there were rows that named it
-  make,              // name -> nothing; makes a vacant row if there is none
-  vacate_expired,    // name -> nothing; vacates the row if its lease has ended and nobody has it locked. For databases
-                     // with row locks
-  renew,             // name, acquisition, lease -> acquisition, left
-  extend,            // as renew
-  reserve,           // name, acquisition, lease, number -> acquisition, left, version, whether a live ticket of another
-                     // owner waits for the name; renews, and raises the version by that number at least
-  release,        // name, acquisition -> acquisition, who was told (NULL: nobody), whether the row says that somebody
-                  // waits; also grants the name to the first who waits in turn, where the database can
-  release_alone,  // as release, but only where nobody waits, as far as the row tells, or else the queue
-  first_in_turn,  // name -> owner, ticket, attempt, lease (NULL: none) of the first ticket that nothing was granted to.
-                  // For databases whose release grants to nobody, as is the next one:
-  grant,          // name, acquisition, ticket, attempt -> acquisition, if its lease went over to that ticket, to which
-                  // nothing is granted a second time
-  defer_release,  // name, acquisition, time since the grant -> acquisition; the lease ends then, or has ended
-  free,           // name, version -> name; vacates the row with that version if it has an owner, whoever the owner
-                  // is. Also used after a crash, so it does not say who releases
-  find_pinning,   // name -> as inspect, of the transactions that keep the row locked, whether or not the name looks
-                  // free; those that only lock it first. Where the server can tell
-  end_session,    // name, number -> anything if that session of the server kept the row locked and was told to end.
-                  // As find_pinning
-  inspect,        // name -> name, version, owner, thread, acquisition, age, left, note, without a lease
-  list,           // prefix, end of prefix -> as inspect
-  share,  // name, owner, thread, acquisition, lease, note, permits, room, version -> acquisition, version, left, if
-          // the name is free, or shared and not more permits than that are given out. Version 0: and nobody
-          // waits; else: and the row has that version, unless it is shared. The row must be there. A batch is of one
-          // name, and as a whole
-  renew_share,    // name, acquisition, lease -> acquisition, left
-  extend_share,   // as renew_share
-  release_share,  // name, acquisition -> as release
-  upgrade_share,  // name, acquisition, owner, thread, note -> acquisition, version, left, if nobody else shares it: it
-                  // has the name alone from then on
-  downgrade,    // name, acquisition, owner, thread, note, attempt, permits -> as upgrade_share: it shares the name from
-                // then on, which is shared since that attempt
-  reap_shares,  // name -> name, if permits are free now, of one or all holders whose lease has ended; their rows go
-  purge_shares,      // name -> anything; rows that have ended and do not count any more go
-  find_dead_shares,  // name, number, retention -> name, of the next names with rows that have been dead for so long
-  sharers,           // name -> as inspect, and the permits, of each holder that shares it
-  acquire_any,  // as acquire, of the first name of a batch that is free -> name, version, left, or nothing. The rows
-                // must be there
-  acquire_all,  // as acquire, and the version that was seen (0: any) -> acquisition, version, left; all of a batch, or
-                // nothing. The rows must be there
-  acquire_in_turn,  // as acquire, and the own ticket (0: none), the turn -> as acquire, and the place in the queue:
-                    // comes after others, has its ticket, has left it, looks free. Tickets after the turn are not
-                    // waited for; a granted ticket leaves the queue. Where it saves a statement
-  enqueue,         // name, owner, thread, attempt, life, note, the lease that a release may grant it (NULL: none), room
-                   // -> attempt, ticket
-  refresh_ticket,  // name, attempt, ticket, life -> attempt, whether its turn has come and the name looks free (NULL:
-                   // not asked), whether the row says that somebody waits (where that is asked, too); nothing if the
-                   // ticket is gone
-  leave,           // name, attempt, ticket -> attempt if the ticket is gone; also notifies the next waiter of another
-                   // client, where the database can and the name looks free
-  withdraw,        // name, attempt -> anything; as leave, if the ticket's number is not known
-  mark_waiting,    // name -> name, if its row says now that somebody waits; made if there is none. Where releases look
-                   // for tickets only then, as is the next one:
-  clear_waiting,   // name -> name, if its row does not say so any more, since nobody has a ticket
-  first_waiter,    // name, attempt -> owner of the first ticket of another client, if the name looks free. The
-                   // attempt begins with the own client's id; also notifies the owner, where the database can, or
-                   // else answers whether tickets of the own client come before
-  turn,            // name, turn, room, patience -> name, comes after others that have waited for so long, has its
-                   // ticket, looks free or has room, left, version, who holds it, whether the row says that somebody
-                   // waits (where it can)
-  waiters,         // name -> name, ticket, owner, thread, age, note
-  list_waiters,    // prefix, end of prefix -> as waiters
-  declare_held,    // ticket, name, acquisition (empty: a transaction's) -> anything; the waiter with that ticket has
-                   // that name
-  forget_held,     // ticket -> anything
-  waiting_holders,  // -> name, ticket, owner, thread of each live waiter that has declared a name, and which; a name
-                    // for each row, and only those that it has yet, as far as the tables tell
-  purge_held,       // -> anything; what was declared for tickets that are gone
-  tell_next,        // name, attempt -> anything; after a transaction that has released. Where the database can notify
-                    // waiters, as are the next two:
-  ring,             // owner -> anything; an empty notification to the owner's client, which shows that it arrives
-  notify_waiters,   // name, number -> name, something if it looks free and the first in its queue was notified; of
-                    // that number of tickets, the next ones in the order of names
-  find_unused,      // name, number, retention -> name, whether nobody has had it for so long, version; of that number
-                    // of names, the next ones: all that may be deleted, and the last one
-  raise_floor,      // version -> anything; a row that is made from then on begins above that version
-  sweep,            // name, retention -> name if its row was deleted because nobody has had it for so long; no row
-                    // whose version is above the floor
-  find_dead,        // ticket, number, retention -> ticket, name, attempt, whether its waiter has been dead for so
-                    // long; of that number of tickets, the next ones: all that may be deleted, and the last one
-  purge_tickets,    // name, attempt, ticket, retention -> attempt if the ticket was deleted because it was dead so long
-  touch,            // name -> as inspect, and whether it is vacant and nobody has it locked. Where a transaction's
-                    // snapshot may begin with a statement that locks
-  pinned_by,        // name, sign -> something if the transaction that gives this sign, and no other, keeps the row as
-                    // it is. PostgreSQL: the number of its session; MySQL: when the lease ends, as that transaction
-                    // sees it in the row that it has locked. For databases with row locks
-  installation,     // -> a text that identifies the database and the place of the tables in it
-  schema,           // -> version, serves_from, installation, applied_at, clock
-  probe,            // -> a table of which rows may be hidden from this role; fails if locks could not be taken
-  settings,         // -> name, value: of the server's settings and of this session's
-  connection,       // -> name, value: as settings, what they leave out about this session. MySQL
-  count,            // -> rows of the lock table, waiters that are alive, for how long the first of them has waited
-  applied,          // -> version, checksum, serves_from, applied_at
-  applying,         // version, checksum -> nothing
+  acquire,
+  compare_and_set,  // acquire, if the row has the version that was seen: granted, or nothing
+  hold,             // in a transaction that stays open. For databases with row locks, as are the next two
+  find_held,        // where an open transaction has changed the row
+  list_held,
+  beat,
+  hold_while_alive,  // acquire without a lease, naming the client's liveness. For databases without row locks, as are
+                     // the next two
+  names_liveness,    // whether a row names it
+  vacate_dead,       // of the rows that name it
+  make,              // a vacant row, if there is none
+  vacate_expired,    // the row, if its lease has ended and no session has it locked. For databases with row locks
+  renew,
+  extend,
+  reserve,        // renews, and raises the version by that number at least
+  release,        // also grants the name to the first who waits in turn, where the database can. told is NULL: nobody
+  release_alone,  // release, but only where nobody waits, as far as the row tells, or else the queue
+  first_in_turn,  // the first ticket that nothing was granted to. For databases whose release grants to nobody, as is
+                  // the next one
+  grant,          // the lease goes over to that ticket, to which nothing is granted a second time
+  defer_release,  // the lease ends at that time since the grant, or has ended
+  free,  // the row with that version, whoever the owner is. Also used after a crash, so it does not say who releases
+  find_pinning,  // the transactions that keep the row locked, those that only lock it first. Where the server can tell
+  end_session,   // if that session of the server keeps the row locked. As find_pinning
+  inspect,
+  list,
+  share,  // if the name is free, or shared and not more permits than room are given out. Version 0: and nobody waits;
+          // else: and the row has that version, unless it is shared. The row must be there. A batch is of one name, and
+          // as a whole
+  renew_share,
+  extend_share,
+  release_share,
+  upgrade_share,     // if nobody else shares it: it has the name alone from then on
+  downgrade,         // it shares the name from then on, which is shared since that attempt
+  reap_shares,       // those of the name that have ended; answers if permits are free now
+  purge_shares,      // those that have ended and do not count any more
+  find_dead_shares,  // of the next names
+  sharers,
+  acquire_any,      // the first name of a batch that is free. The rows must be there
+  acquire_all,      // all of a batch, or nothing; by the version that was seen, 0: any. The rows must be there
+  acquire_in_turn,  // acquire, and the place in the queue. Tickets after the turn are not waited for; a granted ticket
+                    // leaves the queue. Where it saves a statement
+  enqueue,          // lease: what a release may grant it, NULL: nothing
+  refresh_ticket,   // may_go is NULL: not asked; nothing if the ticket is gone
+  leave,            // if the ticket is gone; also notifies the next waiter of another client, where the database can
+  withdraw,         // leave, if the ticket's number is not known
+  mark_waiting,   // so that its row says that somebody waits. Where releases look for tickets only then, as is the next
+                  // one
+  clear_waiting,  // since nobody has a ticket
+  first_waiter,   // of another client, if the name looks free. The attempt begins with the own client's id; also
+                  // notifies the owner, where the database can, or else answers whether tickets of the own client come
+                  // before
+  turn,           // what a waiter must know of its queue and its name
+  waiters,
+  list_waiters,
+  declare_held,  // the waiter with that ticket has that name. acquisition is empty: a transaction's
+  forget_held,
+  waiting_holders,  // each live waiter with what it has declared and has yet, as far as the tables tell
+  purge_held,       // what was declared for tickets that are gone
+  tell_next,        // after a transaction that has released. Where the database can notify waiters, as are the next two
+  ring,             // an empty notification to the owner's client, which shows that it arrives
+  notify_waiters,   // the first in each queue of a page whose name looks free
+  find_unused,      // a page of names: all that may be deleted, and the last one
+  raise_floor,      // a row that is made from then on begins above that version
+  sweep,            // the row, if nobody has had the name for so long; no row whose version is above the floor
+  find_dead,        // a page of tickets: all that may be deleted, and the last one
+  purge_tickets,
+  touch,      // inspect, and whether the row is vacant and no session has it locked. Where a transaction's snapshot may
+              // begin with a statement that locks
+  pinned_by,  // whether the transaction that gives this sign, and no other, keeps the row as it is. PostgreSQL: the
+              // number of its session; MySQL: when the lease ends, as that transaction sees it in the row that it has
+              // locked
+  installation,  // identifies the database and the place of the tables in it
+  schema,
+  probe,       // names a table of which rows may be hidden from this role; fails if locks could not be taken
+  settings,    // of the server and of this session
+  connection,  // what settings leaves out about this session. MySQL
+  count,
+  applied,
+  applying,  // notes the checksum of a migration
   count_of_verbs
 };
 
@@ -138,6 +110,7 @@ ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 /// cannot answer itself.
 struct step {
   dialect::verb verb{};
+  dialect::signature signature{};
   std::size_t key = 0;  ///< the argument by which an answer names its request
   std::optional<std::string> look{};
   std::optional<std::string> act{};

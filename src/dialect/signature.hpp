@@ -3,8 +3,6 @@
 #include <array>
 #include <cstdint>
 
-#include "dialect/dialect.hpp"
-
 namespace rowlock::inline v1::dialect {
 
 /// What arguments and columns are called, in all verbs and all databases.
@@ -60,12 +58,12 @@ enum class field : std::uint8_t {
   anything
 };
 
-/// A verb's arguments, in the order in which its texts number them, and the columns of its answer. Text that names the
-/// request is in the first column.
+/// A verb's arguments, in the order in which its texts number them, and the columns of its answer, of which a database
+/// may lack the last. Text that names the request is in the first column.
 struct signature {
   std::array<field, 9> arguments{};
   std::array<field, 10> columns{};
+  bool operator==(const signature&) const = default;
 };
-signature signature_of(verb v) noexcept;
 
 }  // namespace rowlock::inline v1::dialect

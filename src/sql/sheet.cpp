@@ -15,10 +15,9 @@ using dialect::enlisted_texts;
 using dialect::step;
 
 constexpr std::string_view enlisted = "enlisted.";
-constexpr std::string_view no_statement = "none";
 // All requests of a batch, as one argument.
 constexpr std::string_view requests = "requests";
-constexpr std::string_view prose[] = {"locks", "clock", "no row", "reply lost", "rules", "answered by", no_statement};
+constexpr std::string_view prose[] = {"locks", "clock", "no row", "reply lost", "rules", "answered by", "none"};
 
 struct statement_key {
   std::string_view key;
@@ -94,10 +93,18 @@ constexpr auto names_of_verbs = enumerators<dialect::verb>(std::make_index_seque
 constexpr auto names_of_fields =
     enumerators<dialect::field>(std::make_index_sequence<static_cast<std::size_t>(dialect::field::anything) + 1>{});
 
-dialect::verb verb_named(std::string_view name) {
-  const auto* const found = std::find(names_of_verbs.begin(), names_of_verbs.end(), name);
-  if (found == names_of_verbs.end()) fail(name, "there is no such verb");
-  return static_cast<dialect::verb>(found - names_of_verbs.begin());
+template <class Enum, std::size_t Size>
+Enum value_named(std::string_view name, const std::array<std::string_view, Size>& names) {
+  const auto* const found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) fail(name, "unknown");
+  return static_cast<Enum>(found - names.begin());
+}
+
+template <std::size_t Size>
+std::array<dialect::field, Size> fields_named(std::span<const std::string_view> some) {
+  std::array<dialect::field, Size> out{};
+  for (std::size_t i = 0; i < some.size(); ++i) out.at(i) = value_named<dialect::field>(some[i], names_of_fields);
+  return out;
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
@@ -214,7 +221,8 @@ std::string writer::numbered(const entry& of, std::string_view statement) const 
 }
 
 step writer::step_of(const entry& of) const {
-  step out{.verb = verb_named(of.name)};
+  step out{.verb = value_named<dialect::verb>(of.name, names_of_verbs),
+           .signature = {fields_named<9>(of.arguments), fields_named<10>(of.columns)}};
   const auto key = std::find(of.arguments.begin(), of.arguments.end(), of.columns.at(0));
   if (key != of.arguments.end()) out.key = place_of(of, *key);
   for (const auto& each : statements) out.*each.text = text(of, each.key);
@@ -248,8 +256,7 @@ dialect::table table_of(std::span<const entry> sheet, const spelling& how, const
   const writer statements_of{sheet, how};
   std::vector<step> steps;
   for (const entry& each : sheet)
-    if (!each.name.starts_with(enlisted) && each.find(no_statement) == nullptr)
-      steps.push_back(statements_of.step_of(each));
+    if (!each.name.starts_with(enlisted)) steps.push_back(statements_of.step_of(each));
   return {steps, names, declared};
 }
 
@@ -282,6 +289,5 @@ std::size_t place_of(const entry& in, std::string_view argument) {
 }
 
 std::string_view name_of(dialect::verb v) noexcept { return names_of_verbs.at(static_cast<std::size_t>(v)); }
-std::string_view name_of(dialect::field f) noexcept { return names_of_fields.at(static_cast<std::size_t>(f)); }
 
 }  // namespace rowlock::inline v1::sql

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "dialect/dialect.hpp"
-#include "dialect/signature.hpp"
 
 /// Every statement of a database is in one file of SQL, src/sql/<database>.sql: its sheet, which the library is built
 /// with. All lines that begin with -- are comments, but for these:
@@ -66,9 +65,8 @@ ROWLOCK_EXPORT dialect::enlisted_texts enlisted_of(std::span<const entry> sheet,
 ROWLOCK_EXPORT std::vector<std::string_view> split(std::string_view list);
 ROWLOCK_EXPORT std::size_t place_of(const entry& in, std::string_view argument);
 
-/// As in the sheets.
+/// As it is called in the sheets.
 ROWLOCK_EXPORT std::string_view name_of(dialect::verb v) noexcept;
-ROWLOCK_EXPORT std::string_view name_of(dialect::field f) noexcept;
 
 std::string_view sqlite_sheet() noexcept;
 std::string_view postgresql_sheet() noexcept;

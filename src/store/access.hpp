@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "dialect/dialect.hpp"
-#include "dialect/signature.hpp"
 #include "driver/session.hpp"
 
 namespace rowlock::inline v1::store {
@@ -92,8 +91,8 @@ class records {
     std::size_t at_;
   };
 
-  records(dialect::verb of, driver::session& from, std::vector<driver::row> rows)
-      : columns_{dialect::signature_of(of).columns}, from_{&from}, rows_{std::move(rows)} {}
+  records(const dialect::step& of, driver::session& from, std::vector<driver::row> rows)
+      : columns_{of.signature.columns}, from_{&from}, rows_{std::move(rows)} {}
   records(records&& other) noexcept = default;
   records& operator=(records&&) = delete;
   ~records() {
@@ -165,6 +164,6 @@ struct access {
 };
 
 /// The arguments of a verb in the order in which its texts number them.
-driver::request positional(dialect::verb what, std::span<const argument> given);
+driver::request positional(const dialect::step& what, std::span<const argument> given);
 
 }  // namespace rowlock::inline v1::store

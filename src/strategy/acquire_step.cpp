@@ -57,7 +57,7 @@ answer answer_of(const store::record& r) {
 // Each is a transaction of its own: once one has been answered, a failure of a later one leaves that behind.
 store::records run_each_to_make(const store::access& db, dialect::verb how,
                                 std::span<const store::arguments> requests) {
-  store::records out{how, db.session, {}};
+  store::records out{db.sql[how], db.session, {}};
   try {
     for (std::size_t i = 0; i < requests.size(); ++i) out.append(run_to_make(db, how, requests.subspan(i, 1)));
   } catch (const error& e) {
@@ -80,7 +80,7 @@ store::records run_to_make(const store::access& db, dialect::verb how, std::span
   if (!db.sql[how].waits_to_make || e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
   if (requests.size() > 1) return run_each_to_make(db, how, requests);
   if (db.run_batch(dialect::verb::inspect, requests).empty()) throw;
-  return {how, db.session, {}};
+  return {db.sql[how], db.session, {}};
 }
 
 std::vector<answer> try_all(const store::access& db, dialect::verb how, std::span<const acquire_args> batch) {

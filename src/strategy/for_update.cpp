@@ -35,9 +35,9 @@ answer for_update::acquire(const store::access& db, const acquire_args& what) co
 void for_update::beat(const store::access& db) { db.run(dialect::verb::beat); }
 
 void for_update::release(const store::access& db, std::string_view name, std::string_view acquisition) {
-  constexpr auto next = dialect::verb::tell_next;
+  const auto& next = db.sql[dialect::verb::tell_next];
   const store::arguments given{{store::field::name, name}, {store::field::attempt, acquisition}};
-  db.session.commit_and_tell(db.sql[next], store::positional(next, given), db.until);
+  db.session.commit_and_tell(next, store::positional(next, given), db.until);
 }
 
 }  // namespace rowlock::inline v1::strategies

@@ -54,20 +54,20 @@ class made_up final : public driver::session {
         return from_.ConsumeIntegral<std::int64_t>();
     }
   }
-  std::vector<driver::row> rows(dialect::verb of) {
-    std::vector<driver::row> out(of == dialect::verb::count ? 1 : from_.ConsumeIntegralInRange<std::size_t>(0, 3));
+  std::vector<driver::row> rows(const dialect::step& of) {
+    std::vector<driver::row> out(of.verb == dialect::verb::count ? 1 : from_.ConsumeIntegralInRange<std::size_t>(0, 3));
     for (auto& row : out)
-      for (const field f : dialect::signature_of(of).columns)
-        if (f != field::none) row.push_back(cell(of, f));
+      for (const field f : of.signature.columns)
+        if (f != field::none) row.push_back(cell(of.verb, f));
     return out;
   }
   std::vector<driver::row> do_run(const dialect::step& what, std::span<const driver::request> /*batch*/,
                                   const driver::limits& /*until*/) override {
-    return rows(what.verb);
+    return rows(what);
   }
   std::vector<driver::row> do_run_dirty(const dialect::step& what, const driver::request& /*one*/,
                                         const driver::limits& /*until*/) override {
-    return rows(what.verb);
+    return rows(what);
   }
   void do_script(const std::string& /*sql*/) override {}
   std::int64_t do_change_count(const driver::limits& /*until*/) override { return 0; }

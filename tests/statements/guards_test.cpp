@@ -122,7 +122,7 @@ class statements : public on_each_database {
                                                {field::turn, turn_},
                                                {field::patience, std::int64_t{0}},
                                                {field::version, i == 0 || is_of_one_name(f) ? version_ : 0}};
-      batch.push_back(store::positional(f.what, given));
+      batch.push_back(store::positional(steps_->sql()[f.what], given));
     }
     const auto until = steps::limits();
     auto& session = steps_->session();
@@ -175,7 +175,7 @@ class statements : public on_each_database {
   }
   std::vector<driver::row> ask(verb what, std::span<const store::argument> given) {
     const auto until = steps::limits();
-    const auto request = store::positional(what, given);
+    const auto request = store::positional(steps_->sql()[what], given);
     return steps_->session().run(steps_->sql()[what], {&request, 1}, until);
   }
 
