@@ -1,24 +1,24 @@
--- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text: src/sql/sheet.hpp says how
--- it is read. docs/protocol-mysql.md says why each statement is safe.
+-- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text: src/sql/sheet.hpp says
+-- how it is read. docs/protocol-mysql.md says why each statement is safe.
 --
 -- One text serves both servers: only MariaDB is sent what is in /*M!100600 ... */, and only MySQL what is in
--- /*!80000 ... */. `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. The requests of
--- a batch are one JSON document, :requests. Also replaced are:
+-- /*!80000 ... */. `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. The requests
+-- of a batch are one JSON document, :requests. Also replaced are:
 --
 --   us(x)              Microseconds of a time since 1970: TIMESTAMPDIFF(MICROSECOND, '1970-01-01', x).
 --   wanted(a, b)       The requests of a batch as rows with these arguments: JSON_TABLE(:requests, '$[*]' COLUMNS (...)).
 --   {clock}            In the caller's transaction: the time in UTC, whatever time zone the session has.
 --
--- The clock is SYSDATE(6), read where the row is locked already. Assignments run from left to right (sql_mode is ours), so
--- the first one decides, by an id that no other attempt has, and all others follow it: the clock, read again, might decide
--- otherwise.
+-- The clock is SYSDATE(6), read where the row is locked already. Assignments run from left to right (sql_mode is ours),
+-- so the first one decides, by an id that no other attempt has, and all others follow it: the clock, read again, might
+-- decide otherwise.
 --
 -- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
 -- that is made begins above it. Nothing is locked to read it: one read view sees both whether there is a row, and the
 -- floor, which was committed before the deletion. A statement that does not see the row sees the floor.
 --
--- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds it
--- insists: the names are kept free for it.
+-- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds
+-- it insists: the names are kept free for it.
 
 -- ---- Acquiring ------------------------------------------------------------------------------------------------------
 
@@ -37,7 +37,8 @@ INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at
 /*M!100600 ) */ /*!80000
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
 WHERE :name IN (SELECT name FROM (SELECT name FROM rowlock_lock
-    WHERE name = :name AND NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+    WHERE name = :name AND NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1
+      FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name) */
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
@@ -47,18 +48,23 @@ ON DUPLICATE KEY UPDATE
   expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND, expires_at),
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
-/*M!100600 RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
-  owner = '(shared)' */;
+/*M!100600 RETURNING :acquisition, IF(acquisition = :acquisition,
+  IF(version = 0, 9223372036854775807 - (version - 1), version), NULL),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
 -- read back: the row is ours even where the lease was granted and has ended meanwhile
-SELECT :acquisition, IF(acquisition = :acquisition, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
+SELECT :acquisition, IF(acquisition = :acquisition, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+  owner = '(shared)'
 FROM rowlock_lock
 WHERE name = :name
-  AND (waiting OR (owner IS NOT NULL AND (acquisition = :acquisition OR expires_at IS NULL OR expires_at > SYSDATE(6))));
--- batch: MariaDB answers every row that it met, whoever has it
+  AND (waiting OR (owner IS NOT NULL AND (acquisition = :acquisition OR expires_at IS NULL
+    OR expires_at > SYSDATE(6))));
+-- batch: MariaDB answers every row that it met, whichever client holds it
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, /*M!100600 0 *//*!80000 IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))) */, w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
-FROM /*!80000 (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN */wanted(name, owner, thread, acquisition, lease, note) w
+SELECT w.name, /*M!100600 0 *//*!80000 IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)),
+  0, GREATEST(one.swept + 1, us(SYSDATE(6)))) */, w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM /*!80000 (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN */wanted(name, owner, thread, acquisition, lease, note) w
 /*!80000 WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM wanted(name) v
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
@@ -66,19 +72,25 @@ FROM /*!80000 (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE 
     LIMIT 1000000 FOR UPDATE OF l SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)) */
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), rowlock_lock.acquisition),
-  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))), rowlock_lock.version),
+  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), rowlock_lock.acquisition),
+  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))),
+    rowlock_lock.version),
   thread = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), rowlock_lock.thread),
   acquired_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), rowlock_lock.acquired_at),
-  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, rowlock_lock.expires_at),
+  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    rowlock_lock.expires_at),
   note = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), rowlock_lock.note),
   owner = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), rowlock_lock.owner)
-/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
+/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
 -- batch skipping: locks no row that is not free, and skips those that others have locked
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN wanted(name, owner, thread, acquisition, lease, note) w
+SELECT w.name, IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0,
+  GREATEST(one.swept + 1, us(SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN wanted(name, owner, thread, acquisition, lease, note) w
 WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM wanted(name) v
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
@@ -86,14 +98,18 @@ WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), rowlock_lock.acquisition),
-  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))), rowlock_lock.version),
+  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), rowlock_lock.acquisition),
+  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))),
+    rowlock_lock.version),
   thread = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), rowlock_lock.thread),
   acquired_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), rowlock_lock.acquired_at),
-  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, rowlock_lock.expires_at),
+  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    rowlock_lock.expires_at),
   note = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), rowlock_lock.note),
   owner = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), rowlock_lock.owner)
-/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
+/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
 -- batch read back:
 SELECT w.acquisition, IF(l.acquisition = w.acquisition, l.version, NULL),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.owner = '(shared)'
@@ -103,8 +119,8 @@ WHERE l.waiting
   OR (l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)));
 -- making: MariaDB. A row that is seen is not made: it may be deleted just now, and the floor seen was that before.
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))), :owner, :thread, :acquisition, SYSDATE(6),
-  SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
+SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))),
+  :owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
@@ -114,23 +130,29 @@ ON DUPLICATE KEY UPDATE
   expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND, expires_at),
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
-RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
-  owner = '(shared)';
+RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)';
 -- batch making:
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN wanted(name, owner, thread, acquisition, lease, note) w
+SELECT w.name, IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0,
+  GREATEST(one.swept + 1, us(SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN wanted(name, owner, thread, acquisition, lease, note) w
 WHERE TRUE
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), rowlock_lock.acquisition),
-  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))), rowlock_lock.version),
+  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), rowlock_lock.acquisition),
+  version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))),
+    rowlock_lock.version),
   thread = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), rowlock_lock.thread),
   acquired_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), rowlock_lock.acquired_at),
-  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, rowlock_lock.expires_at),
+  expires_at = IF(rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    rowlock_lock.expires_at),
   note = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), rowlock_lock.note),
   owner = IF(rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), rowlock_lock.owner)
-/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
+/*M!100600 RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
 
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
 -- rules: takes_one, always_changes
@@ -188,34 +210,38 @@ INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at
 /*M!100600 ) */ /*!80000
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
 WHERE :name IN (SELECT name FROM (SELECT name FROM rowlock_lock
-    WHERE name = :name AND version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+    WHERE name = :name AND version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1
+      FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name) */
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
+    acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
   expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND, expires_at),
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
-/*M!100600 RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
-  owner = '(shared)' */;
+/*M!100600 RETURNING :acquisition, IF(acquisition = :acquisition,
+  IF(version = 0, 9223372036854775807 - (version - 1), version), NULL),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
 -- read back: as acquire
 -- making:
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))), :owner, :thread, :acquisition, SYSDATE(6),
-  SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
+SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))),
+  :owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
+    acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
   expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND, expires_at),
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
-RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
-  owner = '(shared)';
+RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)';
 
 -- name: hold(name) -> name, version
 -- rules: always_changes
@@ -226,7 +252,8 @@ RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 922337203
 -- write: in a transaction that stays open. No other session can tell to which session the row's lock belongs, so the
 --   row says so; with the version it began from, it differs from what an earlier transaction has left there.
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
-    WHERE name = :name AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free STRAIGHT_JOIN */
+    WHERE name = :name AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free
+      STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = free.name */
 SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
   l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.note = NULL
@@ -244,11 +271,14 @@ SELECT name, version FROM rowlock_lock WHERE name = :name;
 -- none: as hold_while_alive
 
 -- name: make(name) -> anything
--- locks: the row, where somebody has made it just then: MariaDB without waiting, MySQL for at most 1 s
+-- locks: the row, where another client has made it just then: MariaDB without waiting, MySQL for at most 1 s
 -- clock: where the row is locked already
 -- no row: always
 -- write:
-INSERT INTO rowlock_lock (name, version, expires_at) SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), SYSDATE(6) FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one WHERE NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name) ON DUPLICATE KEY UPDATE version = rowlock_lock.version;
+INSERT INTO rowlock_lock (name, version, expires_at) SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), SYSDATE(6)
+  FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+  WHERE NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name)
+  ON DUPLICATE KEY UPDATE version = rowlock_lock.version;
 
 -- name: vacate_expired(name) -> anything
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row whose lease has ended
@@ -275,7 +305,8 @@ UPDATE /*!80000 (SELECT name FROM rowlock_lock
     LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = own.name */
 SET l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)
-WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND */ l.expires_at > SYSDATE(6);
+WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
+  AND */ l.expires_at > SYSDATE(6);
 -- read back: an update does not answer which rows it has changed: this tells a lease that it has changed
 SELECT acquisition, remaining FROM (
   SELECT l.acquisition, :lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
@@ -293,7 +324,8 @@ WHERE l.expires_at > SYSDATE(6);
 -- batch read back:
 SELECT acquisition, remaining FROM (
   SELECT l.acquisition, w.lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
-  FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY)
+    ON l.name = CAST(w.name AS BINARY)
   WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
 WHERE remaining * 2 > lease;
 
@@ -309,7 +341,8 @@ UPDATE /*!80000 (SELECT name FROM rowlock_lock
     LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = own.name */
 SET l.expires_at = SYSDATE(6) + INTERVAL :lease MICROSECOND
-WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND */ l.expires_at > SYSDATE(6);
+WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
+  AND */ l.expires_at > SYSDATE(6);
 -- read back: as renew
 SELECT acquisition, remaining FROM (
   SELECT l.acquisition, :lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
@@ -327,7 +360,8 @@ WHERE l.expires_at > SYSDATE(6);
 -- batch read back:
 SELECT acquisition, remaining FROM (
   SELECT l.acquisition, w.lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
-  FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY)
+    ON l.name = CAST(w.name AS BINARY)
   WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
 WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0;
 
@@ -343,7 +377,8 @@ UPDATE /*!80000 (SELECT name FROM rowlock_lock
   rowlock_lock l /*!80000 ON l.name = own.name */
 SET l.version = GREATEST(l.version + :number, us(SYSDATE(6))),
   l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)
-WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND */ l.expires_at > SYSDATE(6);
+WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
+  AND */ l.expires_at > SYSDATE(6);
 -- read back: only the acquisition itself raises the version that it has, so this is what the update has made of it
 SELECT l.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version,
   EXISTS (SELECT 1 FROM rowlock_waiter w WHERE w.name = :name AND w.owner <> l.owner AND w.expires_at > SYSDATE(6)
@@ -382,7 +417,8 @@ WHERE l.acquisition = w.acquisition;
 -- no row: a client waits, as far as the row says, or as release: release follows
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
-    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND NOT waiting LIMIT 1 FOR UPDATE SKIP LOCKED) own
+    WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND NOT waiting LIMIT 1
+      FOR UPDATE SKIP LOCKED) own
   STRAIGHT_JOIN */ rowlock_lock l /*!80000 ON l.name = own.name */
 SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, us(SYSDATE(6))),
   l.expires_at = SYSDATE(6)
@@ -404,10 +440,11 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- read: in a statement of its own, which reads without locks: one that writes would wait for tickets that others are
 --   changing
 SELECT owner, ticket, attempt, lease FROM rowlock_waiter
-WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 AND (COALESCE(room, -1) <> -2 OR (rowlock_waiter.room < -1
-      AND rowlock_waiter.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-      AND (rowlock_waiter.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-        OR us(SYSDATE(6)) % 5000000 < 1000000)))
+WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
+  AND (COALESCE(room, -1) <> -2 OR (rowlock_waiter.room < -1
+    AND rowlock_waiter.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+    AND (rowlock_waiter.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+      OR us(SYSDATE(6)) % 5000000 < 1000000)))
 ORDER BY ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
@@ -438,7 +475,8 @@ UPDATE /*!80000 (SELECT name FROM rowlock_lock
     LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = own.name */
 SET l.expires_at = l.acquired_at + INTERVAL :lease MICROSECOND, l.thread = '(released)'
-/*M!100600 WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6) */;
+/*M!100600 WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
+  AND l.expires_at > SYSDATE(6) */;
 -- read back: a row whose lease ends then already counts as not changed
 SELECT :acquisition, l.expires_at <> l.acquired_at + INTERVAL :lease MICROSECOND
 FROM (SELECT 1) one STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = :name
@@ -452,14 +490,15 @@ UPDATE (SELECT l.name, w.lease FROM wanted(name, acquisition, lease) w
 SET l.expires_at = l.acquired_at + INTERVAL own.lease MICROSECOND, l.thread = '(released)';
 -- batch read back:
 SELECT w.acquisition, l.expires_at <> l.acquired_at + INTERVAL w.lease MICROSECOND
-FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY)
+  ON l.name = CAST(w.name AS BINARY)
 WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL;
 
 -- name: free(name, version) -> name
 -- rules: counts
 -- locks: as release
 -- clock: where the row is locked already
--- no row: locked by somebody, or of another version
+-- no row: locked by another session, or of another version
 -- write: whoever the owner is: the version says which state of the row was looked at
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND version = :version AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
@@ -478,14 +517,16 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 --   whether this begins a new sharing of the name, and all others follow it. Version 0: no client may wait.
 /*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
 UPDATE rowlock_lock SET
-  acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition, CONCAT('shared:', :acquisition)),
+  acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition,
+    CONCAT('shared:', :acquisition)),
   sharers = IF(acquisition = CONCAT('shared:', :acquisition), 0, sharers) + :permits,
   acquired_at = IF(acquisition = CONCAT('shared:', :acquisition), SYSDATE(6), acquired_at),
   expires_at = IF(acquisition = CONCAT('shared:', :acquisition), SYSDATE(6) + INTERVAL :lease MICROSECOND,
     GREATEST(expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)),
   version = GREATEST(version + 1, us(SYSDATE(6))), owner = '(shared)', thread = NULL, note = NULL
 WHERE name = :name AND (owner IS NULL OR expires_at <= SYSDATE(6) OR (owner = '(shared)' AND sharers <= :room))
-  AND IF(:version = 0, NOT waiting, version = :version OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE));
+  AND IF(:version = 0, NOT waiting, version = :version
+    OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE));
 -- then:
 INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
 SELECT :name, :acquisition, l.acquisition, :permits, l.version, :owner, :thread, SYSDATE(6),
@@ -522,7 +563,8 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 -- batch read back:
 SELECT s.acquisition, s.token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at)
 FROM wanted(name, acquisition) w
-STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition;
+STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY)
+  AND s.acquisition = w.acquisition;
 
 -- name: renew_share(name, acquisition, lease) -> acquisition, left
 -- rules: batch_waits
@@ -617,9 +659,11 @@ SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition LIMIT 1;
-/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition LIMIT 1 FOR UPDATE;
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition
+  LIMIT 1 FOR UPDATE;
 UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -638,9 +682,11 @@ SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
-/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE;
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
+  FOR UPDATE;
 UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -694,7 +740,8 @@ SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = '(shared)', l.thr
   l.acquisition = CONCAT('shared:', :attempt), l.sharers = :permits;
 -- then:
 INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-SELECT :name, :acquisition, l.acquisition, :permits, l.version, :owner, :thread, SYSDATE(6), l.expires_at, :note FROM rowlock_lock l
+SELECT :name, :acquisition, l.acquisition, :permits, l.version, :owner, :thread, SYSDATE(6), l.expires_at, :note
+  FROM rowlock_lock l
 WHERE l.name = :name AND ROW_COUNT() > 0;
 -- read back: as share
 
@@ -733,7 +780,8 @@ WHERE s.name = :name AND s.expires_at > SYSDATE(6) ORDER BY s.token;
 -- no row: never
 -- write:
 INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
-VALUES (:name, :owner, :thread, :attempt, SYSDATE(6), SYSDATE(6) + INTERVAL :life MICROSECOND, :note, :lease, :room) /*M!100600 RETURNING attempt, ticket */;
+VALUES (:name, :owner, :thread, :attempt, SYSDATE(6), SYSDATE(6) + INTERVAL :life MICROSECOND, :note, :lease, :room)
+  /*M!100600 RETURNING attempt, ticket */;
 -- read back:
 SELECT :attempt, CAST(LAST_INSERT_ID() AS SIGNED);
 
@@ -756,7 +804,7 @@ STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHER
 -- rules: counts
 -- locks: the ticket: MariaDB without waiting, MySQL for at most 1 s
 -- clock: not read
--- no row: somebody has it locked: repeated
+-- no row: another session has it locked: the call is repeated
 -- write: by the primary key, which locks no other client's ticket
 DELETE FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt;
 -- read back:
@@ -806,12 +854,13 @@ SELECT name FROM rowlock_lock WHERE name = :name AND NOT waiting;
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody waits, or the name does not look free
+-- no row: no client waits, or the name does not look free
 -- read: the attempt begins with the id that ends the owner
 SELECT q.owner, NULL, EXISTS (SELECT 1 FROM rowlock_waiter b
     WHERE b.name = :name AND b.ticket < q.ticket AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0)
 FROM rowlock_waiter q
-WHERE q.name = :name AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0 AND RIGHT(q.owner, 16) <> LEFT(:attempt, 16)
+WHERE q.name = :name AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0
+  AND RIGHT(q.owner, 16) <> LEFT(:attempt, 16)
   AND NOT EXISTS (SELECT 1 FROM rowlock_lock l
     WHERE l.name = :name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))
 ORDER BY q.ticket LIMIT 1;
@@ -819,15 +868,15 @@ ORDER BY q.ticket LIMIT 1;
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody waits
+-- no row: no client waits
 -- read: a ticket by which a release has granted the name does not count: if its waiter does not come, others pass, and
 --   if that comes too late, it takes another
 SELECT :name, EXISTS (SELECT 1 FROM rowlock_waiter b
     WHERE b.name = :name AND b.ticket < :turn AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
       AND CASE WHEN :patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND :patience > 0) THEN (b.room < -1
-      AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-      AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-        OR us(SYSDATE(6)) % 5000000 < 1000000))
+          AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+          AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+            OR us(SYSDATE(6)) % 5000000 < 1000000))
         WHEN :patience < 0 THEN TRUE
         ELSE :room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL :patience MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR :room <> 9223372036854775807)),
@@ -839,11 +888,12 @@ SELECT :name, EXISTS (SELECT 1 FROM rowlock_waiter b
 FROM (SELECT 1) one LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = :name;
 -- batch:
 SELECT w.name, EXISTS (SELECT 1 FROM rowlock_waiter b
-    WHERE b.name = CAST(w.name AS BINARY) AND b.ticket < w.turn AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
+    WHERE b.name = CAST(w.name AS BINARY) AND b.ticket < w.turn AND b.expires_at > SYSDATE(6)
+      AND COALESCE(b.lease, 1) <> 0
       AND CASE WHEN w.patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
-      AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-      AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-        OR us(SYSDATE(6)) % 5000000 < 1000000))
+          AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+          AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+            OR us(SYSDATE(6)) % 5000000 < 1000000))
         WHEN w.patience < 0 THEN TRUE
         ELSE w.room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL w.patience MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR w.room <> 9223372036854775807)),
@@ -852,12 +902,13 @@ SELECT w.name, EXISTS (SELECT 1 FROM rowlock_waiter b
   l.owner IS NULL OR COALESCE(l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= w.room), FALSE),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at),
   l.version, IF(l.owner IS NULL, NULL, l.acquisition), l.waiting
-FROM wanted(name, turn, room, patience) w LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY);
+FROM wanted(name, turn, room, patience) w LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY)
+  ON l.name = CAST(w.name AS BINARY);
 
 -- name: waiters(name) -> name, ticket, owner, thread, age, note
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody waits
+-- no row: no client waits
 -- read:
 SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM rowlock_waiter
 WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY ticket;
@@ -865,10 +916,11 @@ WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER
 -- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody waits
+-- no row: no client waits
 -- read:
 SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM rowlock_waiter
-WHERE name >= :prefix AND (:prefix_end IS NULL OR name < :prefix_end) AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
+WHERE name >= :prefix AND (:prefix_end IS NULL OR name < :prefix_end) AND expires_at > SYSDATE(6)
+  AND COALESCE(lease, 1) <> 0
 ORDER BY name, ticket;
 
 -- name: tell_next(name, attempt) -> anything
@@ -904,7 +956,8 @@ DELETE FROM rowlock_edge WHERE ticket = :ticket;
 -- read: a waiter that shares the name by now does not wait any more, although its ticket is not deleted yet
 SELECT q.name, q.ticket, q.owner, q.thread, e.name
 FROM rowlock_edge e JOIN rowlock_waiter q ON q.ticket = e.ticket AND q.expires_at > SYSDATE(6)
-LEFT JOIN rowlock_lock l ON l.name = e.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6))
+LEFT JOIN rowlock_lock l ON l.name = e.name AND l.owner IS NOT NULL
+  AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6))
 WHERE (e.acquisition = '' OR l.acquisition = e.acquisition OR EXISTS (SELECT 1 FROM rowlock_share s
     WHERE s.name = e.name AND s.acquisition = e.acquisition AND s.since = l.acquisition AND s.expires_at > SYSDATE(6)))
   AND NOT EXISTS (SELECT 1 FROM rowlock_share s WHERE s.name = q.name AND s.owner = q.owner AND s.thread = q.thread
@@ -923,10 +976,11 @@ DELETE e FROM rowlock_edge e LEFT JOIN rowlock_waiter q ON q.ticket = e.ticket W
 -- name: inspect(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, waiting
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody has the name
+-- no row: there is no row
 -- read:
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM rowlock_lock l WHERE l.name = :name;
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM rowlock_lock l
+    WHERE l.name = :name;
 -- batch:
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM wanted(name) w
@@ -935,7 +989,7 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 -- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody has the name
+-- no row: no name is held
 -- read:
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL FROM rowlock_lock l
@@ -964,7 +1018,8 @@ WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = :name;
 SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
     CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
   NULL, l.note, TRUE, l.thread FROM rowlock_lock l
-WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end);
+WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= :prefix
+  AND (:prefix_end IS NULL OR l.name < :prefix_end);
 
 -- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- none: the server does not tell which session has a row locked
@@ -1003,7 +1058,8 @@ FROM rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0;
 -- no row: nothing is left to look at
 -- read: the version is as old as the last change of ownership, also where that change wrote no expiry
 WITH page AS (
-  SELECT name, version, expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND AND version <= us(SYSDATE(6)) - :retention AS is_unused
+  SELECT name, version, expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND
+    AND version <= us(SYSDATE(6)) - :retention AS is_unused
   FROM rowlock_lock WHERE name > :name ORDER BY name LIMIT :number)
 SELECT name, 1, version FROM page WHERE is_unused UNION ALL SELECT MAX(name), 0, 0 FROM page HAVING COUNT(*) > 0;
 
@@ -1022,7 +1078,9 @@ ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token));
 -- clock: where the row is locked already
 -- no row: nothing was deleted
 -- batch: what was seen without a lock is asked for again under it
-DELETE l FROM (SELECT l.name FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN wanted(name, retention) w
+DELETE l FROM (SELECT l.name
+  FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN wanted(name, retention) w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
     WHERE l.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND AND l.version <= us(SYSDATE(6)) - w.retention
       AND l.version <= one.swept
@@ -1063,14 +1121,14 @@ STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHER
 -- name: installation() -> installation
 -- locks: none
 -- clock: not read
--- no row: no schema
+-- no row: there is no schema
 -- read: a copy of a database has the same installation id, but another name, and each table is named in full
 SELECT m.installation FROM rowlock_migration m WHERE m.version = 1;
 
 -- name: schema() -> version, serves_from, installation, applied_at, clock
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody has the name
+-- no row: there is no schema
 -- read:
 SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
 FROM rowlock_migration ORDER BY version DESC LIMIT 1;
@@ -1094,8 +1152,8 @@ ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at);
 -- clock: not read
 -- no row: never
 -- read: a server leaves out the settings that it does not have
-SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
-  'group_replication_group_name');
+SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
+  'wsrep_on', 'group_replication_group_name');
 
 -- name: connection() -> name, value
 -- locks: none
@@ -1110,7 +1168,7 @@ WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher');
 -- name: applied() -> version, checksum, serves_from, applied_at
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody has the name
+-- no row: there is no schema
 -- read:
 SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version;
 
@@ -1121,19 +1179,18 @@ SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORD
 -- write:
 UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND checksum IS NULL;
 
--- ---- In the caller's transaction --------------------------------------------------------------------------------------
+-- ---- In the caller's transaction ------------------------------------------------------------------------------------
 
 -- name: enlisted.take(name, released) -> version, is_vacant, next_version, autocommit, expires_at, is_without_owner, is_same_in_snapshot, installation
 -- write: the sub-selects read by the snapshot, and take it if there is none: after the row was locked, and not if it
---   was not. They look for a first row, not for a certain one, which the server could read before. released: what the
---   client has released, and cannot vacate over its pool because this very transaction has it locked. Up to READ
+--   was not. They look for a first row, not for a certain one, which the server could read before. :released is what
+--   the client has released, and cannot vacate over its pool because this very transaction has it locked. Up to READ
 --   COMMITTED, a row that does not match is unlocked at once.
 SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.version + 1, us({clock})), @@autocommit,
   us(l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM rowlock_lock s
     WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
-  (
-SELECT m.installation FROM rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
+  (SELECT m.installation FROM rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
 FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL OR l.acquisition = :released
   OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
 FOR UPDATE SKIP LOCKED;
@@ -1144,24 +1201,23 @@ SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.versi
   us(l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM rowlock_lock s
     WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
-  (
-SELECT m.installation FROM rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
+  (SELECT m.installation FROM rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
 FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL OR l.acquisition = :released
   OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
 FOR UPDATE;
 
 -- name: enlisted.change(name, version, note) -> anything
 -- write:
-UPDATE rowlock_lock SET version = :version, owner = NULL, thread = CONCAT('session ', CONNECTION_ID(), ' to ', :version),
-  note = CONVERT(:note USING utf8mb4),
+UPDATE rowlock_lock SET version = :version, owner = NULL,
+  thread = CONCAT('session ', CONNECTION_ID(), ' to ', :version), note = CONVERT(:note USING utf8mb4),
   expires_at = {clock}
 WHERE name = :name;
 
 -- name: enlisted.pin(name, acquisition) -> is_ours, is_unexpired, is_ours_in_snapshot, installation, autocommit, session
 -- read:
 SELECT l.owner IS NOT NULL AND l.acquisition = :acquisition, l.expires_at > {clock},
-  (SELECT s.acquisition = :acquisition FROM rowlock_lock s WHERE s.name = l.name), (
-SELECT m.installation FROM rowlock_migration m WHERE m.version = 1), @@autocommit, CONNECTION_ID()
+  (SELECT s.acquisition = :acquisition FROM rowlock_lock s WHERE s.name = l.name),
+    (SELECT m.installation FROM rowlock_migration m WHERE m.version = 1), @@autocommit, CONNECTION_ID()
 FROM rowlock_lock l WHERE l.name = :name FOR UPDATE SKIP LOCKED;
 
 -- name: enlisted.isolation() -> isolation, session
@@ -1170,7 +1226,8 @@ SELECT /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */, CONNECT
 
 -- name: enlisted.prolong(name, lease) -> anything
 -- write:
-UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND, {clock} + INTERVAL :lease MICROSECOND)
+UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND,
+  {clock} + INTERVAL :lease MICROSECOND)
 WHERE name = :name;
 
 -- name: enlisted.installation() -> installation
@@ -1178,6 +1235,6 @@ WHERE name = :name;
 
 -- name: enlisted.set(name, version) -> next_version, installation, autocommit
 -- read:
-SELECT GREATEST(version + 1, us({clock})), (
-SELECT m.installation FROM rowlock_migration m WHERE m.version = 1), @@autocommit FROM rowlock_lock
+SELECT GREATEST(version + 1, us({clock})), (SELECT m.installation FROM rowlock_migration m WHERE m.version = 1),
+  @@autocommit FROM rowlock_lock
 WHERE name = :name AND version = :version AND owner IS NULL FOR UPDATE SKIP LOCKED;

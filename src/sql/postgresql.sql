@@ -15,15 +15,15 @@
 -- Where the server takes no more notifications, what notifies is sent again with nullif('', '') || concat( in place of
 -- pg_notify(, and grants nothing.
 --
--- A sub-select that skips rows which others have locked locks the row before it is changed, and clock_timestamp() is read
--- above that lock.
+-- A sub-select that skips rows which others have locked locks the row before it is changed, and clock_timestamp() is
+-- read above that lock.
 --
 -- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
 -- that is made begins above it. Nothing is locked to read it: one snapshot sees both whether there is a row, and the
 -- floor, which was committed before the deletion. A statement that does not see the row sees the floor.
 --
--- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds it
--- insists: the names are kept free for it.
+-- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds
+-- it insists: the names are kept free for it.
 
 -- ---- Acquiring ------------------------------------------------------------------------------------------------------
 
@@ -37,8 +37,8 @@
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting FROM rowlock_lock WHERE name = :name::text),
 taken AS (
-  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text, thread = :thread::text,
-    acquisition = :acquisition::text, acquired_at = clock_timestamp(),
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text,
+    thread = :thread::text, acquisition = :acquisition::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
   WHERE name = (SELECT name FROM rowlock_lock
     WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting{durably}
@@ -46,7 +46,8 @@ taken AS (
   RETURNING version),
 made AS (
   INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(clock_timestamp())), :owner::text, :thread::text, :acquisition::text, clock_timestamp(),
+  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    us(clock_timestamp())), :owner::text, :thread::text, :acquisition::text, clock_timestamp(),
     clock_timestamp() + :lease::bigint * interval '1 microsecond', :note::text
   WHERE NOT EXISTS (SELECT FROM seen){durably}{briefly} ON CONFLICT (name) DO NOTHING
   RETURNING version)
@@ -76,8 +77,8 @@ taken AS (
   RETURNING l.acquisition, l.version, w.lease),
 made AS (
   INSERT INTO rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT w.name, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(w.at)), w.owner, w.thread, w.acquisition, w.at,
-    w.at + w.lease * interval '1 microsecond', w.note
+  SELECT w.name, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(w.at)),
+    w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
   FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, us(l.expires_at - l.acquired_at) AS lease)
 SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()), is_shared FROM wanted WHERE is_busy OR waiting
@@ -112,14 +113,16 @@ RETURNING l.name, l.version, g.lease;
 --   other. The clock is read above all of the locks. Version 0 is any, unless a client waits.
 WITH free AS MATERIALIZED (
   SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-  FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[], :version::bigint[])
+  FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[],
+    :version::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
   WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
     AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END{durably}
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
-  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f WHERE f.number = cardinality(:name::text[]))
+  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
+    WHERE f.number = cardinality(:name::text[]))
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(a.at)), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -142,32 +145,37 @@ queue AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM rowlock_waiter
       WHERE name = :name::text AND ticket < :turn::bigint AND expires_at > clock_timestamp()
         AND (:patience::bigint = 0 OR ((rowlock_waiter.room < -1
-      AND rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR us(clock_timestamp()) % 5000000 < 1000000)) AND NOT EXISTS (
+            AND rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+            AND (rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+              OR us(clock_timestamp()) % 5000000 < 1000000)) AND NOT EXISTS (
           SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     :ticket::bigint = 0 OR :patience::bigint > 0
       OR EXISTS (SELECT FROM rowlock_waiter WHERE ticket = :ticket::bigint AND owner = :owner::text) AS has_place),
 taken AS (
-  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text, thread = :thread::text,
-    acquisition = :acquisition::text, acquired_at = clock_timestamp(),
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text,
+    thread = :thread::text, acquisition = :acquisition::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
   WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){durably}
+    WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp())
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){durably}
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
   INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(clock_timestamp())), :owner::text, :thread::text, :acquisition::text, clock_timestamp(),
+  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    us(clock_timestamp())), :owner::text, :thread::text, :acquisition::text, clock_timestamp(),
     clock_timestamp() + :lease::bigint * interval '1 microsecond', :note::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){durably}{briefly} ON CONFLICT (name) DO NOTHING
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){durably}{briefly}
+    ON CONFLICT (name) DO NOTHING
   RETURNING version),
 claimed AS (
-  UPDATE rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
+  UPDATE rowlock_lock SET expires_at = greatest(expires_at,
+    clock_timestamp() + :lease::bigint * interval '1 microsecond')
   WHERE name = (SELECT name FROM rowlock_lock
       WHERE name = :name::text AND owner = :owner::text AND expires_at > clock_timestamp()
-        AND acquisition = (SELECT attempt FROM rowlock_waiter WHERE ticket = :ticket::bigint AND owner = :owner::text){durably}
+        AND acquisition = (SELECT attempt FROM rowlock_waiter WHERE ticket = :ticket::bigint
+          AND owner = :owner::text){durably}
       FOR NO KEY UPDATE SKIP LOCKED)
     AND expires_at > clock_timestamp()
   RETURNING acquisition, version),
@@ -184,8 +192,10 @@ SELECT :acquisition::text, NULL::bigint, us(seen.expires_at - clock_timestamp())
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT :acquisition::text, NULL::bigint, :lease::bigint, false, true, false, false, acquisition, version, true FROM claimed
-UNION ALL SELECT :acquisition::text, version, :lease::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text, NULL::bigint, NULL::boolean
+UNION ALL SELECT :acquisition::text, NULL::bigint, :lease::bigint, false, true, false, false, acquisition, version, true
+  FROM claimed
+UNION ALL SELECT :acquisition::text, version, :lease::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
+  NULL::bigint, NULL::boolean
 FROM granted;
 
 -- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
@@ -193,11 +203,12 @@ FROM granted;
 -- clock: after the lock
 -- no row: inconclusive
 -- write:
-UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text, thread = :thread::text,
-  acquisition = :acquisition::text, acquired_at = clock_timestamp(),
+UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text,
+  thread = :thread::text, acquisition = :acquisition::text, acquired_at = clock_timestamp(),
   expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
 WHERE name = (SELECT name FROM rowlock_lock
-  WHERE name = :name::text AND version = :version::bigint AND (owner IS NULL OR expires_at <= clock_timestamp()){durably}
+  WHERE name = :name::text AND version = :version::bigint
+    AND (owner IS NULL OR expires_at <= clock_timestamp()){durably}
   FOR UPDATE SKIP LOCKED)
 RETURNING :acquisition::text, version, :lease::bigint;
 
@@ -228,7 +239,8 @@ RETURNING name, version;
 -- no row: always
 -- write:
 INSERT INTO rowlock_lock (name, version, expires_at)
-SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(clock_timestamp())), clock_timestamp() WHERE NOT EXISTS (
+SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1,
+  us(clock_timestamp())), clock_timestamp() WHERE NOT EXISTS (
   SELECT FROM rowlock_lock WHERE name = :name::text){briefly} ON CONFLICT (name) DO NOTHING;
 
 -- name: vacate_expired(name) -> anything
@@ -236,8 +248,8 @@ SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AN
 -- clock: after the lock
 -- no row: always
 -- write: a late holder's renew and confirm find no owner then
-UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, us(clock_timestamp())),
-  expires_at = clock_timestamp()
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = :name::text AND owner IS NOT NULL AND expires_at <= clock_timestamp(){releasing} FOR UPDATE SKIP LOCKED);
 
@@ -250,7 +262,8 @@ WHERE name = (SELECT name FROM rowlock_lock
 -- write: to ask again whether the lease has ended costs nothing, and is still true once the row is locked
 UPDATE rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp(){durably}
     FOR NO KEY UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, us(expires_at - clock_timestamp());
@@ -273,7 +286,8 @@ RETURNING l.acquisition, us(l.expires_at - w.at);
 -- write: as renew, but the lease may become shorter
 UPDATE rowlock_lock SET expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond'
 WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp(){durably}
     FOR NO KEY UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, us(expires_at - clock_timestamp());
@@ -297,7 +311,8 @@ RETURNING l.acquisition, us(l.expires_at - w.at);
 UPDATE rowlock_lock l SET version = greatest(version + :number::bigint, us(clock_timestamp())),
   expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+    WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp(){durably}
     FOR UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, us(expires_at - clock_timestamp()), version,
@@ -316,7 +331,8 @@ RETURNING acquisition, us(expires_at - clock_timestamp()), version,
 --   unless it insists.
 WITH spent AS (
   DELETE FROM rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT :name::text AS name, :acquisition::text AS acquisition) w JOIN rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT :name::text AS name, :acquisition::text AS acquisition) w JOIN rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -337,9 +353,9 @@ FROM (
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR us(clock_timestamp()) % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR us(clock_timestamp()) % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -349,12 +365,14 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting;
 -- batch:
 WITH spent AS (
   DELETE FROM rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w JOIN rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -365,7 +383,8 @@ FROM (
     CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
     CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
     least(interval '1 second', first.lease * interval '1 microsecond') AS time
-  FROM (SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w CROSS JOIN LATERAL (
+  FROM (SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
     SELECT r.waiting, r.expires_at FROM rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL{releasing}
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
@@ -375,9 +394,9 @@ FROM (
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR us(clock_timestamp()) % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR us(clock_timestamp()) % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -387,7 +406,8 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting;
 
 -- name: release_alone(name, acquisition) -> acquisition, told, waiting
@@ -395,8 +415,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 -- clock: after the lock
 -- no row: a client waits, as far as the row says, or as release: release follows
 -- write:
-UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, us(clock_timestamp())),
-  expires_at = clock_timestamp()
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND NOT waiting{releasing}
   FOR UPDATE SKIP LOCKED)
@@ -405,7 +425,8 @@ RETURNING acquisition;
 UPDATE rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, us(w.at)),
   expires_at = w.at
 FROM (SELECT w.*, clock_timestamp() AS at FROM (
-    SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w, LATERAL (
+    SELECT * FROM unnest(:name::text[], :acquisition::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w,
+      LATERAL (
   SELECT FROM rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     AND NOT r.waiting{releasing}
@@ -427,14 +448,15 @@ RETURNING l.acquisition;
 --   renewal. It may make the lease longer, which a crash of the server must not undo.
 UPDATE rowlock_lock SET expires_at = acquired_at + :lease::bigint * interval '1 microsecond', thread = '(released)'
 WHERE name = (SELECT name FROM rowlock_lock
-  WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL AND expires_at > clock_timestamp(){durably}
+  WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp(){durably}
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(:acquisition::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255);
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(:acquisition::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255);
 -- batch:
 UPDATE rowlock_lock l SET expires_at = l.acquired_at + w.stay * interval '1 microsecond', thread = '(released)'
 FROM (SELECT w.* FROM (
@@ -446,27 +468,27 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255);
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255);
 
 -- name: free(name, version) -> name
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
--- no row: locked by somebody, or of another version
+-- no row: locked by another session, or of another version
 -- write: whoever the owner is: the version says which state of the row was looked at
-UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, us(clock_timestamp())),
-  expires_at = clock_timestamp()
+UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = :name::text AND version = :version::bigint AND owner IS NOT NULL{durably} FOR UPDATE SKIP LOCKED)
 RETURNING name,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255);
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255);
 
 -- ---- Sharing --------------------------------------------------------------------------------------------------------
 
@@ -476,7 +498,9 @@ WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 
 -- no row: turn tells why
 -- write: waits for the row, briefly: clients that share a name change it at any time. The row is locked before a share
 --   is looked at, and the clock is read once, above that lock. Version 0: no client may wait.
-WITH asked AS (SELECT * FROM (VALUES (:owner::text, :thread::text, :acquisition::text, :lease::bigint, :note::text, :permits::bigint, 1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS (SELECT *
+  FROM (VALUES (:owner::text, :thread::text, :acquisition::text, :lease::bigint, :note::text, :permits::bigint,
+  1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
 taken AS (
   UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(own.at)) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
@@ -490,7 +514,8 @@ taken AS (
       WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= :room::bigint))
         AND CASE WHEN :version::bigint = 0 THEN NOT waiting
-          ELSE version = :version::bigint OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+          ELSE version = :version::bigint OR (owner IS NOT DISTINCT FROM '(shared)'
+            AND expires_at > clock_timestamp()) END
         {durably}{briefly}
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
@@ -502,7 +527,8 @@ share AS (
     t.at + a.lease * interval '1 microsecond', a.note FROM taken t, asked a)
 SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a;
 -- batch: of one name, and as a whole
-WITH asked AS (SELECT * FROM unnest(:owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[], :permits::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS (SELECT * FROM unnest(:owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[],
+  :note::text[], :permits::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
 taken AS (
   UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(own.at)) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
@@ -516,7 +542,8 @@ taken AS (
       WHERE name = (:name::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= (:room::bigint[])[1]))
         AND CASE WHEN (:version::bigint[])[1] = 0 THEN NOT waiting
-          ELSE version = (:version::bigint[])[1] OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+          ELSE version = (:version::bigint[])[1]
+            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
         {durably}{briefly}
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
@@ -636,11 +663,11 @@ UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = :name::text
 RETURNING :acquisition::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
     WHERE q.name = :name::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(:acquisition::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting;
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(:acquisition::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting;
 
 -- name: reap_shares(name) -> name
 -- locks: FOR UPDATE SKIP LOCKED on the row, then the shares that have ended
@@ -664,16 +691,16 @@ UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = :name::text
 RETURNING l.name, CASE WHEN l.waiting THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END;
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END;
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- locks: as release_share
 -- clock: after the lock
--- no row: others share it, or it is not ours; not ours any more
+-- no row: others share it, or it is not ours
 -- write: the expiry does not change
 WITH own AS MATERIALIZED (
   SELECT r.acquisition, r.sharers, clock_timestamp() AS at FROM (
@@ -681,7 +708,8 @@ WITH own AS MATERIALIZED (
     FOR UPDATE) r),
 gone AS (
   DELETE FROM rowlock_share s USING own
-  WHERE s.name = :name::text AND s.acquisition = :acquisition::text AND s.since = own.acquisition AND s.permits = own.sharers
+  WHERE s.name = :name::text AND s.acquisition = :acquisition::text AND s.since = own.acquisition
+    AND s.permits = own.sharers
     AND s.expires_at > own.at
   RETURNING s.expires_at, own.at)
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(g.at)), owner = :owner::text, thread = :thread::text,
@@ -692,19 +720,21 @@ RETURNING :acquisition::text, l.version, us(l.expires_at - g.at);
 -- name: downgrade(name, acquisition, owner, thread, note, attempt, permits) -> acquisition, version, left
 -- locks: as release_share
 -- clock: after the lock
--- no row: others share it, or it is not ours; not ours any more
+-- no row: the lock is not ours any more
 -- write:
 WITH taken AS (
   UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(own.at)), owner = '(shared)', thread = NULL,
     note = NULL, acquisition = 'shared:' || :attempt::text, sharers = :permits::bigint
   FROM (SELECT clock_timestamp() AS at FROM (
-    SELECT FROM rowlock_lock WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL{durably}{briefly}
+    SELECT FROM rowlock_lock WHERE name = :name::text AND acquisition = :acquisition::text
+      AND owner IS NOT NULL{durably}{briefly}
     FOR UPDATE) k) own
   WHERE l.name = :name::text AND l.expires_at > own.at
   RETURNING l.version, l.acquisition, l.expires_at, own.at),
 share AS (
   INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT :name::text, :acquisition::text, acquisition, :permits::bigint, version, :owner::text, :thread::text, at, expires_at, :note::text FROM taken)
+  SELECT :name::text, :acquisition::text, acquisition, :permits::bigint, version, :owner::text, :thread::text, at,
+    expires_at, :note::text FROM taken)
 SELECT :acquisition::text, version, us(expires_at - at) FROM taken;
 
 -- name: purge_shares(name) -> anything
@@ -744,7 +774,8 @@ WHERE s.name = :name::text AND s.expires_at > clock_timestamp() ORDER BY s.token
 -- write: tickets need not survive a crash of the server
 INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
 SELECT :name::text, :owner::text, :thread::text, :attempt::text, clock_timestamp(),
-  clock_timestamp() + :life::bigint * interval '1 microsecond', :note::text, :lease::bigint, :room::bigint WHERE true{relaxed}
+  clock_timestamp() + :life::bigint * interval '1 microsecond', :note::text, :lease::bigint, :room::bigint
+    WHERE true{relaxed}
 RETURNING attempt, ticket;
 
 -- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
@@ -753,7 +784,8 @@ RETURNING attempt, ticket;
 -- no row: these tickets are gone
 -- batch:
 WITH wanted AS MATERIALIZED (
-  SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[], :life::bigint[]) AS u (name, attempt, ticket, life)),
+  SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[], :life::bigint[]) AS u (name, attempt, ticket,
+    life)),
 kept AS (
   UPDATE rowlock_waiter w SET expires_at = clock_timestamp() + own.life * interval '1 microsecond'
   FROM (SELECT u.ticket, u.life FROM wanted u, LATERAL (
@@ -764,10 +796,11 @@ SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)
       AND (b.room IS DISTINCT FROM -2 OR (b.room < -1
-      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR us(clock_timestamp()) % 5000000 < 1000000)))
-      AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)) AND (NOT EXISTS (SELECT FROM rowlock_lock l
+          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR us(clock_timestamp()) % 5000000 < 1000000)))
+      AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt))
+        AND (NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
     OR EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room)),
   EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.waiting)
@@ -776,16 +809,17 @@ FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.att
 -- name: leave(name, attempt, ticket) -> attempt, told
 -- locks: the ticket; waits at most lock_timeout
 -- clock: in the row's expression
--- no row: never; always
+-- no row: never
 -- write: the next waiter is looked for only where the name looks free: the server then reads no more of a long queue
 WITH gone AS (DELETE FROM rowlock_waiter WHERE ticket = :ticket::bigint AND attempt = :attempt::text{relaxed}{briefly})
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM (SELECT :name::text AS name, :attempt::text AS attempt) w;
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (SELECT :name::text AS name, :attempt::text AS attempt) w;
 -- batch:
 WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[]) AS u (name, attempt, ticket)),
@@ -794,16 +828,17 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt{relaxed}{briefly})
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM wanted w;
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM wanted w;
 
 -- name: withdraw(name, attempt) -> anything
 -- locks: the ticket; waits at most lock_timeout
 -- clock: in the row's expression
--- no row: never; always
+-- no row: always
 -- write:
 DELETE FROM rowlock_waiter WHERE name = :name::text AND attempt = :attempt::text{relaxed}{briefly};
 
@@ -820,7 +855,8 @@ WITH marked AS (
   RETURNING name),
 made AS (
   INSERT INTO rowlock_lock (name, version, expires_at, waiting)
-  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(clock_timestamp())), clock_timestamp(), true
+  SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    us(clock_timestamp())), clock_timestamp(), true
   WHERE NOT EXISTS (SELECT FROM rowlock_lock WHERE name = :name::text){relaxed}{briefly}
   ON CONFLICT (name) DO UPDATE SET waiting = true
   RETURNING name)
@@ -830,7 +866,7 @@ UNION ALL SELECT name FROM rowlock_lock WHERE name = :name::text AND waiting;
 -- name: clear_waiting(name) -> name
 -- locks: FOR NO KEY UPDATE SKIP LOCKED on a marked row
 -- clock: not read
--- no row: not marked, or somebody has a ticket
+-- no row: not marked, or a client has a ticket
 -- write:
 UPDATE rowlock_lock SET waiting = false
 WHERE name = (SELECT name FROM rowlock_lock
@@ -842,32 +878,36 @@ RETURNING name;
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody waits, or the name does not look free
+-- no row: no client waits, or the name does not look free
 -- read:
 SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM rowlock_waiter q
   WHERE q.name = :name::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(:attempt::text, 16)
   ORDER BY q.ticket LIMIT 1) q, (SELECT :name::text AS name) w
 WHERE NOT EXISTS (SELECT FROM rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255;
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
+      AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255;
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody waits
+-- no row: no client waits
 -- read:
 SELECT :name::text, EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = :name::text AND b.ticket < :turn::bigint AND b.expires_at > clock_timestamp()
-      AND CASE WHEN :patience::bigint = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND :patience::bigint > 0) THEN (b.room < -1
-      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR us(clock_timestamp()) % 5000000 < 1000000))
+      AND CASE WHEN :patience::bigint = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND :patience::bigint > 0)
+        THEN (b.room < -1
+          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR us(clock_timestamp()) % 5000000 < 1000000))
         WHEN :patience::bigint < 0 THEN true
-        ELSE :room::bigint >= 0 AND b.enqueued_at <= clock_timestamp() - :patience::bigint * interval '1 microsecond' END
+        ELSE :room::bigint >= 0
+          AND b.enqueued_at <= clock_timestamp() - :patience::bigint * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR :room::bigint <> 9223372036854775807)
       AND b.attempt IS DISTINCT FROM l.acquisition),
   EXISTS (SELECT FROM rowlock_waiter o WHERE o.ticket = :turn::bigint),
-  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= :room::bigint), false),
+  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp()
+    OR (l.owner = '(shared)' AND l.sharers <= :room::bigint), false),
   us(l.expires_at - clock_timestamp()), l.version,
   CASE WHEN l.owner IS NOT NULL THEN l.acquisition END, l.waiting
 FROM (SELECT) one LEFT JOIN rowlock_lock l ON l.name = :name::text;
@@ -875,33 +915,38 @@ FROM (SELECT) one LEFT JOIN rowlock_lock l ON l.name = :name::text;
 SELECT w.name, EXISTS (SELECT FROM rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.turn AND b.expires_at > clock_timestamp()
       AND CASE WHEN w.patience = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
-      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR us(clock_timestamp()) % 5000000 < 1000000))
+          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR us(clock_timestamp()) % 5000000 < 1000000))
         WHEN w.patience < 0 THEN true
         ELSE w.room >= 0 AND b.enqueued_at <= clock_timestamp() - w.patience * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room <> 9223372036854775807)
       AND b.attempt IS DISTINCT FROM l.acquisition),
   EXISTS (SELECT FROM rowlock_waiter o WHERE o.ticket = w.turn),
-  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= w.room), false),
+  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= w.room),
+    false),
   us(l.expires_at - clock_timestamp()), l.version,
   CASE WHEN l.owner IS NOT NULL THEN l.acquisition END, l.waiting
 FROM (SELECT name COLLATE "C" AS name, turn, room, patience
-         FROM unnest(:name::text[], :turn::bigint[], :room::bigint[], :patience::bigint[]) AS u (name, turn, room, patience)) w LEFT JOIN rowlock_lock l ON l.name = w.name;
+         FROM unnest(:name::text[], :turn::bigint[], :room::bigint[], :patience::bigint[]) AS u (name, turn, room,
+           patience)) w LEFT JOIN rowlock_lock l ON l.name = w.name;
 
 -- name: waiters(name) -> name, ticket, owner, thread, age, note
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody waits
+-- no row: no client waits
 -- read:
-SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter WHERE name = :name::text AND expires_at > clock_timestamp() ORDER BY ticket;
+SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter
+  WHERE name = :name::text AND expires_at > clock_timestamp() ORDER BY ticket;
 
 -- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody waits
+-- no row: no client waits
 -- read:
-SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter WHERE name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text) AND expires_at > clock_timestamp() ORDER BY name, ticket;
+SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter
+  WHERE name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text)
+  AND expires_at > clock_timestamp() ORDER BY name, ticket;
 
 -- name: tell_next(name, attempt) -> anything
 -- locks: none
@@ -910,11 +955,12 @@ SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FR
 -- read: an attempt begins with the id that ends the name of its client's channel. A text that is no name, or an owner
 --   that is no client's id, is not notified: such a ticket was written by hand, and NOTIFY would refuse it.
 SELECT
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = :name::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(:attempt::text, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(:attempt::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) WHERE true{relaxed}{briefly};
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(:attempt::text, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(:attempt::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) WHERE true{relaxed}{briefly};
 
 -- name: ring(owner) -> anything
 -- locks: none
@@ -931,13 +977,13 @@ SELECT pg_notify('rowlock_' || right(:owner::text, 16), '')::text;
 --   next may be able to share it.
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM (
-  SELECT DISTINCT name FROM (SELECT name, expires_at FROM rowlock_waiter
-    WHERE name > :name::text ORDER BY name, ticket LIMIT :number::bigint) page) w;
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (
+    SELECT DISTINCT name FROM (SELECT name, expires_at FROM rowlock_waiter
+      WHERE name > :name::text ORDER BY name, ticket LIMIT :number::bigint) page) w;
 
 -- ---- Deadlocks ------------------------------------------------------------------------------------------------------
 
@@ -946,7 +992,8 @@ WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 
 -- clock: in the row's expression
 -- no row: always
 -- write:
-INSERT INTO rowlock_edge AS e (ticket, name, acquisition) SELECT :ticket::bigint, :name::text, :acquisition::text WHERE true{relaxed}
+INSERT INTO rowlock_edge AS e (ticket, name, acquisition) SELECT :ticket::bigint, :name::text, :acquisition::text
+  WHERE true{relaxed}
 ON CONFLICT (ticket, name) DO UPDATE SET acquisition = excluded.acquisition;
 
 -- name: forget_held(ticket) -> anything
@@ -985,18 +1032,19 @@ WHERE NOT EXISTS (SELECT FROM rowlock_waiter q WHERE q.ticket = e.ticket){relaxe
 -- name: inspect(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, waiting
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody has the name
+-- no row: there is no row
 -- read:
 SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
   us(expires_at - clock_timestamp()), note, expires_at IS NULL, waiting FROM rowlock_lock WHERE name = :name::text;
 -- batch:
 SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
-  us(expires_at - clock_timestamp()), note, expires_at IS NULL, waiting FROM rowlock_lock WHERE name = ANY (:name::text[]);
+  us(expires_at - clock_timestamp()), note, expires_at IS NULL, waiting FROM rowlock_lock
+    WHERE name = ANY (:name::text[]);
 
 -- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody has the name
+-- no row: no name is held
 -- read:
 SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
   us(expires_at - clock_timestamp()), note, expires_at IS NULL FROM rowlock_lock WHERE
@@ -1061,7 +1109,8 @@ keepers AS MATERIALIZED (
   FROM several s, LATERAL pg_get_multixact_members(s.list) m),
 found AS MATERIALIZED (
   SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
@@ -1071,7 +1120,7 @@ FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f
 -- name: pinned_by(name, sign) -> anything
 -- locks: none
 -- clock: not read
--- no row: another keeps the row locked, or nobody who is known
+-- no row: another session keeps the row locked, or none that is known
 -- read: a number that is read both as a transaction and as a list may make it seem that others keep the row, too
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
 several AS MATERIALIZED (
@@ -1083,7 +1132,8 @@ keepers AS MATERIALIZED (
   FROM several s, LATERAL pg_get_multixact_members(s.list) m),
 found AS MATERIALIZED (
   SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = :sign::integer);
@@ -1091,7 +1141,7 @@ SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = :sign::integer);
 -- name: end_session(name, session) -> anything
 -- locks: none
 -- clock: not read
--- no row: that session has it locked no more
+-- no row: that session does not keep the row locked any more
 -- write:
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
 several AS MATERIALIZED (
@@ -1103,7 +1153,8 @@ keepers AS MATERIALIZED (
   FROM several s, LATERAL pg_get_multixact_members(s.list) m),
 found AS MATERIALIZED (
   SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = :session::integer) f;
@@ -1134,7 +1185,8 @@ WITH page AS MATERIALIZED (
   SELECT name, version, expires_at <= clock_timestamp() - :retention::bigint * interval '1 microsecond'
     AND version <= us(clock_timestamp()) - :retention::bigint AS is_unused
   FROM rowlock_lock WHERE name > :name::text ORDER BY name LIMIT :number::bigint)
-SELECT name, 1, version FROM page WHERE is_unused UNION ALL (SELECT name, 0, version FROM page ORDER BY name DESC LIMIT 1);
+SELECT name, 1, version FROM page WHERE is_unused
+  UNION ALL (SELECT name, 0, version FROM page ORDER BY name DESC LIMIT 1);
 
 -- name: raise_floor(version) -> anything
 -- locks: that row, until its commit
@@ -1153,10 +1205,12 @@ ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE s.tok
 --   disk, PostgreSQL would not mark the deleted rows when the next page is looked at.
 DELETE FROM rowlock_lock l
 USING (SELECT w.name FROM (
-    SELECT * FROM unnest(:name::text[], :retention::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w, LATERAL (
+    SELECT * FROM unnest(:name::text[], :retention::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w,
+      LATERAL (
   SELECT FROM rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'
-    AND r.version <= us(clock_timestamp()) - w.retention AND r.version <= (SELECT token FROM rowlock_share WHERE name = '' AND acquisition = ''){durably}
+    AND r.version <= us(clock_timestamp()) - w.retention
+      AND r.version <= (SELECT token FROM rowlock_share WHERE name = '' AND acquisition = ''){durably}
   FOR UPDATE SKIP LOCKED) unused) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.name;
@@ -1167,7 +1221,8 @@ RETURNING l.name;
 -- no row: nothing is left to look at
 -- read:
 WITH page AS MATERIALIZED (
-  SELECT ticket, name, attempt, expires_at <= clock_timestamp() - :retention::bigint * interval '1 microsecond' AS is_dead
+  SELECT ticket, name, attempt,
+    expires_at <= clock_timestamp() - :retention::bigint * interval '1 microsecond' AS is_dead
   FROM rowlock_waiter WHERE ticket > :ticket::bigint ORDER BY ticket LIMIT :number::bigint)
 SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
 UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1);
@@ -1179,7 +1234,8 @@ UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 
 -- batch:
 DELETE FROM rowlock_waiter t
 USING (SELECT w.ticket FROM (
-    SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[], :retention::bigint[]) AS u (name, attempt, ticket, retention)) w,
+    SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[], :retention::bigint[]) AS u (name, attempt,
+      ticket, retention)) w,
   LATERAL (
     SELECT FROM rowlock_waiter r WHERE r.ticket = w.ticket AND r.attempt = w.attempt
       AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'{relaxed}
@@ -1192,16 +1248,16 @@ RETURNING t.attempt;
 -- name: installation() -> installation
 -- locks: none
 -- clock: not read
--- no row: no schema
+-- no row: there is no schema
 -- read: a copy of a database has the same installation id, but another name or other tables
 SELECT
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM rowlock_migration m WHERE version = 1);
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM rowlock_migration m WHERE version = 1);
 
 -- name: schema() -> version, serves_from, installation, applied_at, clock
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody has the name
+-- no row: there is no schema
 -- read:
 SELECT version, serves_from, installation, us(applied_at), us(clock_timestamp())
 FROM rowlock_migration ORDER BY version DESC LIMIT 1;
@@ -1238,7 +1294,8 @@ ORDER BY c.relname LIMIT 1;
 -- clock: not read
 -- no row: never
 -- read:
-SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
+SELECT name, setting FROM pg_catalog.pg_settings
+  WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
 UNION ALL SELECT 'server', 'PostgreSQL ' || current_setting('server_version')
 UNION ALL SELECT 'user', current_user::text
 UNION ALL SELECT 'database', current_database()::text
@@ -1254,7 +1311,7 @@ UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::
 -- name: applied() -> version, checksum, serves_from, applied_at
 -- locks: none
 -- clock: in the row's expression
--- no row: nobody has the name
+-- no row: there is no schema
 -- read:
 SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version;
 
@@ -1265,71 +1322,85 @@ SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORD
 -- write:
 UPDATE rowlock_migration SET checksum = :checksum::text WHERE version = :version::integer AND checksum IS NULL;
 
--- ---- In the caller's transaction --------------------------------------------------------------------------------------
+-- ---- In the caller's transaction ------------------------------------------------------------------------------------
 --
 -- Its client_encoding may be any, so all text is UTF-8 in hexadecimal. In any other installation the row is left alone.
 
 -- name: enlisted.take_vacant(name, installation, note) -> version
 -- write:
-UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL, note = convert_from(decode(:note::text, 'hex'), 'UTF8'),
-  expires_at = clock_timestamp()
+UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL,
+  note = convert_from(decode(:note::text, 'hex'), 'UTF8'), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND owner IS NULL AND
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8') FOR UPDATE SKIP LOCKED)
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8')
+      FOR UPDATE SKIP LOCKED)
 RETURNING version;
 
 -- name: enlisted.take(name, installation, note, released) -> is_here, version, is_vacant, isolation
--- write: released: what the client has released, and cannot vacate over its pool because this very transaction has it
---   pinned
+-- write: :released is what the client has released, and cannot vacate over its pool because this very transaction has
+--   it pinned
 WITH home AS MATERIALIZED (SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false) AS is_here),
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'),
+      false) AS is_here),
 taken AS (
-  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL, note = convert_from(decode(:note::text, 'hex'), 'UTF8'),
-    expires_at = clock_timestamp()
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL,
+    note = convert_from(decode(:note::text, 'hex'), 'UTF8'), expires_at = clock_timestamp()
   WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND (owner IS NULL OR acquisition = convert_from(decode(:released::text, 'hex'), 'UTF8')) AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')
+      AND (owner IS NULL OR acquisition = convert_from(decode(:released::text, 'hex'), 'UTF8'))
+      AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
-  (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')), current_setting('transaction_isolation');
+  (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')),
+    current_setting('transaction_isolation');
 
 -- name: enlisted.await(name, installation, note, released) -> is_here, version, is_vacant, isolation
 -- write: as take, but waits for a transaction that has the row locked
 WITH home AS MATERIALIZED (SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false) AS is_here),
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'),
+      false) AS is_here),
 taken AS (
-  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL, note = convert_from(decode(:note::text, 'hex'), 'UTF8'),
-    expires_at = clock_timestamp()
+  UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL,
+    note = convert_from(decode(:note::text, 'hex'), 'UTF8'), expires_at = clock_timestamp()
   WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND (owner IS NULL OR acquisition = convert_from(decode(:released::text, 'hex'), 'UTF8')) AND (SELECT is_here FROM home) FOR UPDATE)
+    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')
+      AND (owner IS NULL OR acquisition = convert_from(decode(:released::text, 'hex'), 'UTF8'))
+      AND (SELECT is_here FROM home) FOR UPDATE)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
-  (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')), current_setting('transaction_isolation');
+  (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')),
+    current_setting('transaction_isolation');
 
 -- name: enlisted.pin(name, acquisition, installation) -> is_here, is_unexpired, isolation
 -- read: the clock is read above the lock
 SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false)::integer, (SELECT (expires_at > clock_timestamp())::integer FROM (
-    SELECT expires_at FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND acquisition = convert_from(decode(:acquisition::text, 'hex'), 'UTF8') AND owner IS NOT NULL
-    FOR KEY SHARE SKIP LOCKED) own), current_setting('transaction_isolation');
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'),
+      false)::integer, (SELECT (expires_at > clock_timestamp())::integer FROM (
+      SELECT expires_at FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')
+        AND acquisition = convert_from(decode(:acquisition::text, 'hex'), 'UTF8') AND owner IS NOT NULL
+      FOR KEY SHARE SKIP LOCKED) own), current_setting('transaction_isolation');
 
 -- name: enlisted.installation(installation) -> is_here
 -- read:
 SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false)::integer;
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'),
+      false)::integer;
 
 -- name: enlisted.set(name, installation, version) -> is_here, version
 -- write:
 WITH home AS MATERIALIZED (SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'), false) AS is_here),
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'),
+      false) AS is_here),
 changed AS (
   UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp()))
   WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND version = :version::bigint AND owner IS NULL AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+    WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND version = :version::bigint AND owner IS NULL
+      AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM changed);

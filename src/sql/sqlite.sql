@@ -29,12 +29,12 @@ SELECT :acquisition, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - cl
 FROM rowlock_lock
 WHERE name = :name
   AND (owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))
-  OR EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1));
+    OR EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1));
 -- write: a missing row is inserted, a vacant or expired one taken over, unless a set waits
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 VALUES (:name,
-  tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0))),
-  :owner, :thread, :acquisition, clock_us(), clock_us() + tell(2, :lease), :note)
+    tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0))),
+    :owner, :thread, :acquisition, clock_us(), clock_us() + tell(2, :lease), :note)
 ON CONFLICT (name) DO UPDATE
 SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thread = excluded.thread,
   acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, expires_at = excluded.expires_at,
@@ -60,7 +60,7 @@ SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :t
   acquired_at = clock_us(), expires_at = clock_us() + tell(2, :lease), note = :note, liveness = NULL
 WHERE name = :name
   AND (version = :version
-  OR :version = 0 AND NOT EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1))
+    OR :version = 0 AND NOT EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1))
   AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness));
 
 -- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
@@ -93,8 +93,8 @@ WHERE name = :name
 -- write: the row has no lease, and names the file that tells whether its holder lives
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note, liveness)
 VALUES (:name,
-  tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0))),
-  :owner, :thread, :acquisition, clock_us(), tell(2, NULL), :note, :liveness)
+    tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0))),
+    :owner, :thread, :acquisition, clock_us(), tell(2, NULL), :note, :liveness)
 ON CONFLICT (name) DO UPDATE
 SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thread = excluded.thread,
   acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, expires_at = NULL, note = excluded.note,
@@ -125,7 +125,7 @@ WHERE liveness = :liveness AND owner IS NOT NULL AND is_dead(expires_at, livenes
 -- write:
 INSERT INTO rowlock_lock (name, version, expires_at)
 VALUES (:name,
-  max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0)), clock_us())
+    max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0)), clock_us())
 ON CONFLICT (name) DO NOTHING;
 
 -- name: vacate_expired(name) -> anything
@@ -157,8 +157,8 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expi
 UPDATE rowlock_lock
 SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease)),
   version = tell(2, max(version + :number, clock_us())) + 0 * tell(3,
-  EXISTS (SELECT 1 FROM rowlock_waiter w
-  WHERE w.name = :name AND w.owner <> rowlock_lock.owner AND w.expires_at > clock_us() AND w.lease IS NOT 0))
+    EXISTS (SELECT 1 FROM rowlock_waiter w
+      WHERE w.name = :name AND w.owner <> rowlock_lock.owner AND w.expires_at > clock_us() AND w.lease IS NOT 0))
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
 
 -- name: release(name, acquisition) -> acquisition, told, waiting
@@ -190,8 +190,8 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL
 SELECT q.owner, q.ticket, q.attempt, q.lease FROM rowlock_waiter q
 WHERE q.name = :name AND q.expires_at > clock_us() AND q.lease IS NOT 0
   AND (q.room IS NOT -2
-  OR (q.room < -1 AND q.enqueued_at <= clock_us() - 100000
-  AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000)))
+    OR (q.room < -1 AND q.enqueued_at <= clock_us() - 100000
+      AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000)))
 ORDER BY q.ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
@@ -240,15 +240,15 @@ SET version = tell(1, max(version + 1, clock_us())) + 0 * tell(2, :lease), owner
   acquisition = iif((owner IS '(shared)' AND expires_at > clock_us()), acquisition, 'shared:' || :acquisition),
   acquired_at = iif((owner IS '(shared)' AND expires_at > clock_us()), acquired_at, clock_us()),
   expires_at = iif((owner IS '(shared)' AND expires_at > clock_us()), max(expires_at, clock_us() + :lease),
-  clock_us() + :lease)
+    clock_us() + :lease)
 WHERE name = :name
   AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)
-  OR (owner IS '(shared)' AND expires_at > clock_us())
-  AND (SELECT coalesce(sum(permits), 0) FROM rowlock_share s
-  WHERE s.name = :name AND s.since = rowlock_lock.acquisition AND s.expires_at > clock_us()) <= :room)
+    OR (owner IS '(shared)' AND expires_at > clock_us())
+    AND (SELECT coalesce(sum(permits), 0) FROM rowlock_share s
+      WHERE s.name = :name AND s.since = rowlock_lock.acquisition AND s.expires_at > clock_us()) <= :room)
   AND iif(:version = 0,
-  NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE name = :name AND expires_at > clock_us() AND lease IS NOT 0),
-  version = :version OR (owner IS '(shared)' AND expires_at > clock_us()));
+    NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE name = :name AND expires_at > clock_us() AND lease IS NOT 0),
+    version = :version OR (owner IS '(shared)' AND expires_at > clock_us()));
 -- then:
 INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
 SELECT :name, :acquisition, acquisition, :permits, version, :owner, :thread, clock_us(),
@@ -278,13 +278,13 @@ WHERE name = :name AND acquisition = :acquisition AND expires_at > clock_us()
 -- then: the row gets the end of the last of its shares, and is vacated where there is none
 UPDATE rowlock_lock
 SET owner = iif((SELECT max(s.expires_at) FROM rowlock_share s
-  WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(), owner, NULL),
+      WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(), owner, NULL),
   version = iif((SELECT max(s.expires_at) FROM rowlock_share s
-  WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(), version, max(version + 1, clock_us())),
+      WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(), version, max(version + 1, clock_us())),
   expires_at = iif((SELECT max(s.expires_at) FROM rowlock_share s
-  WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(),
-  (SELECT max(s.expires_at) FROM rowlock_share s WHERE s.name = :name AND s.since = rowlock_lock.acquisition),
-  clock_us())
+      WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(),
+    (SELECT max(s.expires_at) FROM rowlock_share s WHERE s.name = :name AND s.since = rowlock_lock.acquisition),
+    clock_us())
 WHERE name = :name AND owner = '(shared)';
 
 -- name: release_share(name, acquisition) -> acquisition, told, waiting
@@ -316,13 +316,13 @@ UPDATE rowlock_lock
 SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :thread, acquisition = :acquisition,
   acquired_at = clock_us(), note = :note,
   expires_at = clock_us() + tell(2,
-  (SELECT s.expires_at FROM rowlock_share s WHERE s.name = :name AND s.acquisition = :acquisition) - clock_us())
+    (SELECT s.expires_at FROM rowlock_share s WHERE s.name = :name AND s.acquisition = :acquisition) - clock_us())
 WHERE name = :name AND owner = '(shared)'
   AND (SELECT count(*) FROM rowlock_share s
-  WHERE s.name = :name AND s.since = rowlock_lock.acquisition AND s.expires_at > clock_us()) = 1
+    WHERE s.name = :name AND s.since = rowlock_lock.acquisition AND s.expires_at > clock_us()) = 1
   AND EXISTS (SELECT 1 FROM rowlock_share s
-  WHERE s.name = :name AND s.acquisition = :acquisition AND s.since = rowlock_lock.acquisition
-  AND s.expires_at > clock_us());
+    WHERE s.name = :name AND s.acquisition = :acquisition AND s.since = rowlock_lock.acquisition
+    AND s.expires_at > clock_us());
 -- then:
 DELETE FROM rowlock_share WHERE name = :name AND acquisition = :acquisition;
 
@@ -348,7 +348,7 @@ FROM rowlock_lock WHERE name = :name;
 DELETE FROM rowlock_share
 WHERE name = :name AND expires_at <= clock_us()
   AND NOT EXISTS (SELECT 1 FROM rowlock_lock l
-  WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = rowlock_share.since);
+    WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = rowlock_share.since);
 
 -- name: find_dead_shares(name, number, retention) -> name
 -- locks: none
@@ -419,18 +419,18 @@ DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 --   if that comes too late, it takes another
 SELECT :name,
   EXISTS (SELECT 1 FROM rowlock_waiter q
-  WHERE q.name = :name AND q.ticket < :turn AND q.expires_at > clock_us() AND q.lease IS NOT 0
-  AND CASE WHEN :patience = 0 THEN 1
-  WHEN q.room = -2 OR (q.room < -1 AND :patience > 0)
-  THEN (q.room < -1 AND q.enqueued_at <= clock_us() - 100000
-  AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000))
-  WHEN :patience < 0 THEN 1
-  ELSE :room >= 0 AND q.enqueued_at <= clock_us() - :patience END
-  AND (q.room IS NOT 9223372036854775807 OR :room <> 9223372036854775807)),
+    WHERE q.name = :name AND q.ticket < :turn AND q.expires_at > clock_us() AND q.lease IS NOT 0
+    AND CASE WHEN :patience = 0 THEN 1
+      WHEN q.room = -2 OR (q.room < -1 AND :patience > 0)
+        THEN (q.room < -1 AND q.enqueued_at <= clock_us() - 100000
+          AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000))
+      WHEN :patience < 0 THEN 1
+      ELSE :room >= 0 AND q.enqueued_at <= clock_us() - :patience END
+    AND (q.room IS NOT 9223372036854775807 OR :room <> 9223372036854775807)),
   EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = :turn AND (lease IS NOT 0 OR attempt = acquisition)),
   coalesce(owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)
-  OR owner = '(shared)' AND (SELECT coalesce(sum(permits), 0) FROM rowlock_share s
-  WHERE s.name = :name AND s.since = acquisition AND s.expires_at > clock_us()) <= :room, 0),
+    OR owner = '(shared)' AND (SELECT coalesce(sum(permits), 0) FROM rowlock_share s
+      WHERE s.name = :name AND s.since = acquisition AND s.expires_at > clock_us()) <= :room, 0),
   expires_at - clock_us(), version, iif(owner IS NULL, NULL, acquisition)
 FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = :name;
 
@@ -487,10 +487,11 @@ JOIN rowlock_waiter q ON q.ticket = e.ticket AND q.expires_at > clock_us()
 JOIN rowlock_lock l ON l.name = e.name AND l.owner IS NOT NULL
   AND (l.expires_at > clock_us() OR l.expires_at IS NULL AND NOT is_dead(l.expires_at, l.liveness))
 WHERE (l.acquisition = e.acquisition
-  OR EXISTS (SELECT 1 FROM rowlock_share s
-  WHERE s.name = e.name AND s.acquisition = e.acquisition AND s.since = l.acquisition AND s.expires_at > clock_us()))
+    OR EXISTS (SELECT 1 FROM rowlock_share s
+      WHERE s.name = e.name AND s.acquisition = e.acquisition AND s.since = l.acquisition
+        AND s.expires_at > clock_us()))
   AND NOT EXISTS (SELECT 1 FROM rowlock_share s
-  WHERE s.name = q.name AND s.owner = q.owner AND s.thread = q.thread AND s.acquired_at > q.enqueued_at)
+    WHERE s.name = q.name AND s.owner = q.owner AND s.thread = q.thread AND s.acquired_at > q.enqueued_at)
 ORDER BY q.ticket, e.name;
 
 -- name: purge_held() -> anything
@@ -561,9 +562,9 @@ WHERE expires_at > clock_us() AND lease IS NOT 0;
 -- no row: nothing is left to look at
 -- read: the version is as old as the last change of ownership; nothing records when a holder without a lease has died
 WITH page AS MATERIALIZED (SELECT name, version,
-  (expires_at <= clock_us() - :retention OR is_dead(expires_at, liveness)) AND version <= clock_us() - :retention
-  AS is_unused
-  FROM rowlock_lock WHERE name > :name ORDER BY name LIMIT :number)
+    (expires_at <= clock_us() - :retention OR is_dead(expires_at, liveness)) AND version <= clock_us() - :retention
+    AS is_unused
+    FROM rowlock_lock WHERE name > :name ORDER BY name LIMIT :number)
 SELECT name, 1, version FROM page WHERE is_unused
 UNION ALL SELECT max(name), 0, 0 FROM page HAVING count(*) > 0;
 
@@ -592,7 +593,7 @@ WHERE name = :name AND (expires_at <= clock_us() - :retention OR is_dead(expires
 -- no row: nothing is left to look at
 -- read:
 WITH page AS MATERIALIZED (SELECT ticket, name, attempt, expires_at <= clock_us() - :retention AS is_dead
-  FROM rowlock_waiter WHERE ticket > :ticket ORDER BY ticket LIMIT :number)
+    FROM rowlock_waiter WHERE ticket > :ticket ORDER BY ticket LIMIT :number)
 SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
 UNION ALL SELECT max(ticket), name, attempt, 0 FROM page HAVING count(*) > 0;
 
@@ -684,7 +685,8 @@ RETURNING version, owner IS NULL, expires_at, liveness, acquisition;
 
 -- name: enlisted.change(name, version, note, clock) -> anything
 -- write:
-UPDATE rowlock_lock SET version = :version, owner = NULL, thread = NULL, liveness = NULL, note = :note, expires_at = :clock
+UPDATE rowlock_lock
+SET version = :version, owner = NULL, thread = NULL, liveness = NULL, note = :note, expires_at = :clock
 WHERE name = :name;
 
 -- name: enlisted.pin(name, acquisition) -> is_ours, expires_at

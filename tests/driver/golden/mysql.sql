@@ -6,7 +6,8 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
  
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
 WHERE ? IN (SELECT name FROM (SELECT name FROM place.rowlock_lock
-    WHERE name = ? AND NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+    WHERE name = ? AND NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1
+      FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?) 
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
@@ -20,17 +21,21 @@ ON DUPLICATE KEY UPDATE
 
 --- MySQL, MariaDB
 
-SELECT ?, IF(acquisition = ?, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
+SELECT ?, IF(acquisition = ?, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
+  owner = '(shared)'
 FROM place.rowlock_lock
 WHERE name = ?
-  AND (waiting OR (owner IS NOT NULL AND (acquisition = ? OR expires_at IS NULL OR expires_at > SYSDATE(6))))
+  AND (waiting OR (owner IS NOT NULL AND (acquisition = ? OR expires_at IS NULL
+    OR expires_at > SYSDATE(6))))
 
 --- MySQL
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name,  IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))) , w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
-FROM  (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
+SELECT w.name,  IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)),
+  0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))) , w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM  (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
  WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) v
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
@@ -38,11 +43,14 @@ FROM  (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE na
     LIMIT 1000000 FOR UPDATE OF l SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)) 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
-  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), place.rowlock_lock.acquisition),
+  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
+    place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
-  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, place.rowlock_lock.expires_at),
+  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    place.rowlock_lock.expires_at),
   note = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), place.rowlock_lock.note),
   owner = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), place.rowlock_lock.owner)
 
@@ -50,9 +58,11 @@ ON DUPLICATE KEY UPDATE
 --- MySQL
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
+SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0,
+  GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
 WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) v
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
@@ -60,11 +70,14 @@ WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
-  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), place.rowlock_lock.acquisition),
+  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
+    place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
-  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, place.rowlock_lock.expires_at),
+  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    place.rowlock_lock.expires_at),
   note = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), place.rowlock_lock.note),
   owner = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), place.rowlock_lock.owner)
 
@@ -81,8 +94,8 @@ WHERE l.waiting
 --- MySQL, MariaDB
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), ?, ?, ?, SYSDATE(6),
-  SYSDATE(6) + INTERVAL ? MICROSECOND, ?
+SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
@@ -92,22 +105,27 @@ ON DUPLICATE KEY UPDATE
   expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL ? MICROSECOND, expires_at),
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
-RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
-  owner = '(shared)'
+RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
 
 --- MySQL
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
+SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0,
+  GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
 WHERE TRUE
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
-  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), place.rowlock_lock.acquisition),
+  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
+    place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
-  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, place.rowlock_lock.expires_at),
+  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    place.rowlock_lock.expires_at),
   note = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), place.rowlock_lock.note),
   owner = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), place.rowlock_lock.owner)
 
@@ -120,10 +138,12 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
  
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
 WHERE ? IN (SELECT name FROM (SELECT name FROM place.rowlock_lock
-    WHERE name = ? AND version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free)
+    WHERE name = ? AND version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1
+      FOR UPDATE SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?) 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
+    acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
@@ -135,24 +155,26 @@ ON DUPLICATE KEY UPDATE
 --- MySQL, MariaDB
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), ?, ?, ?, SYSDATE(6),
-  SYSDATE(6) + INTERVAL ? MICROSECOND, ?
+SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
+    acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
   expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL ? MICROSECOND, expires_at),
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
-RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
-  owner = '(shared)'
+RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
 
 --- MySQL
 
 UPDATE  (SELECT name FROM place.rowlock_lock
-    WHERE name = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free STRAIGHT_JOIN 
+    WHERE name = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free
+      STRAIGHT_JOIN 
   place.rowlock_lock l  ON l.name = free.name 
 SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
   l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.note = NULL
@@ -173,13 +195,18 @@ WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = ?
 SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
     CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
   NULL, l.note, TRUE, l.thread FROM place.rowlock_lock l
-WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= ? AND (? IS NULL OR l.name < ?)
+WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= ?
+  AND (? IS NULL OR l.name < ?)
 
 --- MySQL, MariaDB
 SELECT 1
 
 --- MySQL, MariaDB
-INSERT INTO place.rowlock_lock (name, version, expires_at) SELECT ?, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), SYSDATE(6) FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one WHERE NOT EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?) ON DUPLICATE KEY UPDATE version = place.rowlock_lock.version
+
+INSERT INTO place.rowlock_lock (name, version, expires_at) SELECT ?, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), SYSDATE(6)
+  FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+  WHERE NOT EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?)
+  ON DUPLICATE KEY UPDATE version = place.rowlock_lock.version
 
 --- MySQL
 
@@ -221,7 +248,8 @@ WHERE l.expires_at > SYSDATE(6)
 
 SELECT acquisition, remaining FROM (
   SELECT l.acquisition, w.lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
-  FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', lease BIGINT PATH '$[2]')) w STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', lease BIGINT PATH '$[2]')) w STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY)
+    ON l.name = CAST(w.name AS BINARY)
   WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
 WHERE remaining * 2 > lease
 
@@ -256,7 +284,8 @@ WHERE l.expires_at > SYSDATE(6)
 
 SELECT acquisition, remaining FROM (
   SELECT l.acquisition, w.lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
-  FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', lease BIGINT PATH '$[2]')) w STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', lease BIGINT PATH '$[2]')) w STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY)
+    ON l.name = CAST(w.name AS BINARY)
   WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL) own
 WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0
 
@@ -305,7 +334,8 @@ WHERE l.acquisition = w.acquisition
 --- MySQL
 
 UPDATE  (SELECT name FROM place.rowlock_lock
-    WHERE name = ? AND acquisition = ? AND owner IS NOT NULL AND NOT waiting LIMIT 1 FOR UPDATE SKIP LOCKED) own
+    WHERE name = ? AND acquisition = ? AND owner IS NOT NULL AND NOT waiting LIMIT 1
+      FOR UPDATE SKIP LOCKED) own
   STRAIGHT_JOIN  place.rowlock_lock l  ON l.name = own.name 
 SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
   l.expires_at = SYSDATE(6)
@@ -324,10 +354,11 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 --- MySQL, MariaDB
 
 SELECT owner, ticket, attempt, lease FROM place.rowlock_waiter
-WHERE name = ? AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 AND (COALESCE(room, -1) <> -2 OR (place.rowlock_waiter.room < -1
-      AND place.rowlock_waiter.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-      AND (place.rowlock_waiter.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-        OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000)))
+WHERE name = ? AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
+  AND (COALESCE(room, -1) <> -2 OR (place.rowlock_waiter.room < -1
+    AND place.rowlock_waiter.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+    AND (place.rowlock_waiter.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+      OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000)))
 ORDER BY ticket LIMIT 1
 
 --- MySQL, MariaDB
@@ -370,7 +401,8 @@ SET l.expires_at = l.acquired_at + INTERVAL own.lease MICROSECOND, l.thread = '(
 --- MySQL, MariaDB
 
 SELECT w.acquisition, l.expires_at <> l.acquired_at + INTERVAL w.lease MICROSECOND
-FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', lease BIGINT PATH '$[2]')) w STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', lease BIGINT PATH '$[2]')) w STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY)
+  ON l.name = CAST(w.name AS BINARY)
 WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL
 
 --- MySQL
@@ -385,7 +417,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 --- MySQL, MariaDB
 
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM place.rowlock_lock l WHERE l.name = ?
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM place.rowlock_lock l
+    WHERE l.name = ?
 
 --- MySQL, MariaDB
 
@@ -404,14 +437,16 @@ WHERE l.name >= ? AND (? IS NULL OR l.name < ?) AND l.owner IS NOT NULL
 
 
 UPDATE place.rowlock_lock SET
-  acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition, CONCAT('shared:', ?)),
+  acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition,
+    CONCAT('shared:', ?)),
   sharers = IF(acquisition = CONCAT('shared:', ?), 0, sharers) + ?,
   acquired_at = IF(acquisition = CONCAT('shared:', ?), SYSDATE(6), acquired_at),
   expires_at = IF(acquisition = CONCAT('shared:', ?), SYSDATE(6) + INTERVAL ? MICROSECOND,
     GREATEST(expires_at, SYSDATE(6) + INTERVAL ? MICROSECOND)),
   version = GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), owner = '(shared)', thread = NULL, note = NULL
 WHERE name = ? AND (owner IS NULL OR expires_at <= SYSDATE(6) OR (owner = '(shared)' AND sharers <= ?))
-  AND IF(? = 0, NOT waiting, version = ? OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE))
+  AND IF(? = 0, NOT waiting, version = ?
+    OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE))
 
 --- MySQL, MariaDB
 
@@ -458,7 +493,8 @@ STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name
 
 SELECT s.acquisition, s.token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at)
 FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) w
-STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition
+STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY)
+  AND s.acquisition = w.acquisition
 
 --- MySQL
 
@@ -550,9 +586,11 @@ SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1;
+
 SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1 FOR UPDATE;
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ?
+  LIMIT 1 FOR UPDATE;
 UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -606,7 +644,8 @@ SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01',
 --- MySQL, MariaDB
 
 INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-SELECT ?, ?, l.acquisition, ?, l.version, ?, ?, SYSDATE(6), l.expires_at, ? FROM place.rowlock_lock l
+SELECT ?, ?, l.acquisition, ?, l.version, ?, ?, SYSDATE(6), l.expires_at, ?
+  FROM place.rowlock_lock l
 WHERE l.name = ? AND ROW_COUNT() > 0
 
 --- MySQL
@@ -615,9 +654,11 @@ SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
+
 SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE;
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
+  FOR UPDATE;
 UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -684,7 +725,8 @@ WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition
 --- MySQL
 
 INSERT INTO place.rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
-VALUES (?, ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?, ?, ?) 
+VALUES (?, ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?, ?, ?)
+  
 
 --- MySQL, MariaDB
 SELECT ?, CAST(LAST_INSERT_ID() AS SIGNED)
@@ -747,7 +789,8 @@ SELECT name FROM place.rowlock_lock WHERE name = ? AND NOT waiting
 SELECT q.owner, NULL, EXISTS (SELECT 1 FROM place.rowlock_waiter b
     WHERE b.name = ? AND b.ticket < q.ticket AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0)
 FROM place.rowlock_waiter q
-WHERE q.name = ? AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0 AND RIGHT(q.owner, 16) <> LEFT(?, 16)
+WHERE q.name = ? AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0
+  AND RIGHT(q.owner, 16) <> LEFT(?, 16)
   AND NOT EXISTS (SELECT 1 FROM place.rowlock_lock l
     WHERE l.name = ? AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))
 ORDER BY q.ticket LIMIT 1
@@ -757,9 +800,9 @@ ORDER BY q.ticket LIMIT 1
 SELECT ?, EXISTS (SELECT 1 FROM place.rowlock_waiter b
     WHERE b.name = ? AND b.ticket < ? AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
       AND CASE WHEN ? = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND ? > 0) THEN (b.room < -1
-      AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-      AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-        OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
+          AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+          AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+            OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
         WHEN ? < 0 THEN TRUE
         ELSE ? >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL ? MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR ? <> 9223372036854775807)),
@@ -773,11 +816,12 @@ FROM (SELECT 1) one LEFT JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.na
 --- MySQL, MariaDB
 
 SELECT w.name, EXISTS (SELECT 1 FROM place.rowlock_waiter b
-    WHERE b.name = CAST(w.name AS BINARY) AND b.ticket < w.turn AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
+    WHERE b.name = CAST(w.name AS BINARY) AND b.ticket < w.turn AND b.expires_at > SYSDATE(6)
+      AND COALESCE(b.lease, 1) <> 0
       AND CASE WHEN w.patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
-      AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
-      AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
-        OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
+          AND b.enqueued_at <= SYSDATE(6) - INTERVAL 100000 MICROSECOND
+          AND (b.enqueued_at > SYSDATE(6) - INTERVAL 1100000 MICROSECOND
+            OR TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) % 5000000 < 1000000))
         WHEN w.patience < 0 THEN TRUE
         ELSE w.room >= 0 AND b.enqueued_at <= SYSDATE(6) - INTERVAL w.patience MICROSECOND END
       AND (COALESCE(b.room, -1) <> 9223372036854775807 OR w.room <> 9223372036854775807)),
@@ -786,7 +830,8 @@ SELECT w.name, EXISTS (SELECT 1 FROM place.rowlock_waiter b
   l.owner IS NULL OR COALESCE(l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= w.room), FALSE),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at),
   l.version, IF(l.owner IS NULL, NULL, l.acquisition), l.waiting
-FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', turn BIGINT PATH '$[1]', room BIGINT PATH '$[2]', patience BIGINT PATH '$[3]')) w LEFT JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', turn BIGINT PATH '$[1]', room BIGINT PATH '$[2]', patience BIGINT PATH '$[3]')) w LEFT JOIN place.rowlock_lock l FORCE INDEX (PRIMARY)
+  ON l.name = CAST(w.name AS BINARY)
 
 --- MySQL, MariaDB
 
@@ -796,7 +841,8 @@ WHERE name = ? AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY 
 --- MySQL, MariaDB
 
 SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM place.rowlock_waiter
-WHERE name >= ? AND (? IS NULL OR name < ?) AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
+WHERE name >= ? AND (? IS NULL OR name < ?) AND expires_at > SYSDATE(6)
+  AND COALESCE(lease, 1) <> 0
 ORDER BY name, ticket
 
 --- MySQL, MariaDB
@@ -811,7 +857,8 @@ DELETE FROM place.rowlock_edge WHERE ticket = ?
 
 SELECT q.name, q.ticket, q.owner, q.thread, e.name
 FROM place.rowlock_edge e JOIN place.rowlock_waiter q ON q.ticket = e.ticket AND q.expires_at > SYSDATE(6)
-LEFT JOIN place.rowlock_lock l ON l.name = e.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6))
+LEFT JOIN place.rowlock_lock l ON l.name = e.name AND l.owner IS NOT NULL
+  AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6))
 WHERE (e.acquisition = '' OR l.acquisition = e.acquisition OR EXISTS (SELECT 1 FROM place.rowlock_share s
     WHERE s.name = e.name AND s.acquisition = e.acquisition AND s.since = l.acquisition AND s.expires_at > SYSDATE(6)))
   AND NOT EXISTS (SELECT 1 FROM place.rowlock_share s WHERE s.name = q.name AND s.owner = q.owner AND s.thread = q.thread
@@ -824,7 +871,8 @@ DELETE e FROM place.rowlock_edge e LEFT JOIN place.rowlock_waiter q ON q.ticket 
 --- MySQL, MariaDB
 
 WITH page AS (
-  SELECT name, version, expires_at <= SYSDATE(6) - INTERVAL ? MICROSECOND AND version <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) - ? AS is_unused
+  SELECT name, version, expires_at <= SYSDATE(6) - INTERVAL ? MICROSECOND
+    AND version <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) - ? AS is_unused
   FROM place.rowlock_lock WHERE name > ? ORDER BY name LIMIT ?)
 SELECT name, 1, version FROM page WHERE is_unused UNION ALL SELECT MAX(name), 0, 0 FROM page HAVING COUNT(*) > 0
 
@@ -836,7 +884,9 @@ ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token))
 
 --- MySQL
 
-DELETE l FROM (SELECT l.name FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', retention BIGINT PATH '$[1]')) w
+DELETE l FROM (SELECT l.name
+  FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', retention BIGINT PATH '$[1]')) w
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
     WHERE l.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND AND l.version <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) - w.retention
       AND l.version <= one.swept
@@ -896,8 +946,8 @@ ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)
 
 --- MySQL, MariaDB
 
-SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
-  'group_replication_group_name')
+SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
+  'wsrep_on', 'group_replication_group_name')
 
 --- MySQL
 
@@ -931,32 +981,39 @@ ON DUPLICATE KEY UPDATE
   expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL ? MICROSECOND, expires_at),
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
- RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
-  owner = '(shared)' 
+ RETURNING ?, IF(acquisition = ?,
+  IF(version = 0, 9223372036854775807 - (version - 1), version), NULL),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
 
 --- MariaDB
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name,  0 , w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
+SELECT w.name,  0 , w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
 FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
 
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
-  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), place.rowlock_lock.acquisition),
+  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
+    place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
-  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, place.rowlock_lock.expires_at),
+  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    place.rowlock_lock.expires_at),
   note = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), place.rowlock_lock.note),
   owner = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), place.rowlock_lock.owner)
- RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
+ RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
 
 --- MariaDB
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
+SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0,
+  GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
 WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     SELECT l.name FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) v
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
@@ -964,31 +1021,41 @@ WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     LIMIT 1000000 FOR UPDATE  SKIP LOCKED) free)
   OR NOT EXISTS (SELECT 1 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
-  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), place.rowlock_lock.acquisition),
+  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
+    place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
-  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, place.rowlock_lock.expires_at),
+  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    place.rowlock_lock.expires_at),
   note = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), place.rowlock_lock.note),
   owner = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), place.rowlock_lock.owner)
- RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
+ RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
 
 --- MariaDB
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-  w.note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
+SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0,
+  GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6),
+  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
 WHERE TRUE
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)), VALUES(acquisition), place.rowlock_lock.acquisition),
-  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), place.rowlock_lock.version),
+  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)),
+    VALUES(acquisition), place.rowlock_lock.acquisition),
+  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
+    place.rowlock_lock.version),
   thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
   acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
-  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND, place.rowlock_lock.expires_at),
+  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
+    place.rowlock_lock.expires_at),
   note = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), place.rowlock_lock.note),
   owner = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), place.rowlock_lock.owner)
- RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
+ RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
 
 --- MariaDB
 
@@ -997,15 +1064,17 @@ INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acqui
 ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
  )  
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
+    acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
   expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL ? MICROSECOND, expires_at),
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
- RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version), NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
-  owner = '(shared)' 
+ RETURNING ?, IF(acquisition = ?,
+  IF(version = 0, 9223372036854775807 - (version - 1), version), NULL),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
 
 --- MariaDB
 
@@ -1027,7 +1096,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 UPDATE 
   place.rowlock_lock l 
 SET l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL ? MICROSECOND)
-WHERE  l.name = ? AND l.acquisition = ? AND l.owner IS NOT NULL AND  l.expires_at > SYSDATE(6)
+WHERE  l.name = ? AND l.acquisition = ? AND l.owner IS NOT NULL
+  AND  l.expires_at > SYSDATE(6)
 
 --- MariaDB
 
@@ -1044,7 +1114,8 @@ WHERE l.expires_at > SYSDATE(6)
 UPDATE 
   place.rowlock_lock l 
 SET l.expires_at = SYSDATE(6) + INTERVAL ? MICROSECOND
-WHERE  l.name = ? AND l.acquisition = ? AND l.owner IS NOT NULL AND  l.expires_at > SYSDATE(6)
+WHERE  l.name = ? AND l.acquisition = ? AND l.owner IS NOT NULL
+  AND  l.expires_at > SYSDATE(6)
 
 --- MariaDB
 
@@ -1062,7 +1133,8 @@ UPDATE
   place.rowlock_lock l 
 SET l.version = GREATEST(l.version + ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
   l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL ? MICROSECOND)
-WHERE  l.name = ? AND l.acquisition = ? AND l.owner IS NOT NULL AND  l.expires_at > SYSDATE(6)
+WHERE  l.name = ? AND l.acquisition = ? AND l.owner IS NOT NULL
+  AND  l.expires_at > SYSDATE(6)
 
 --- MariaDB
 
@@ -1103,7 +1175,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 UPDATE 
   place.rowlock_lock l 
 SET l.expires_at = l.acquired_at + INTERVAL ? MICROSECOND, l.thread = '(released)'
- WHERE l.name = ? AND l.acquisition = ? AND l.owner IS NOT NULL AND l.expires_at > SYSDATE(6) 
+ WHERE l.name = ? AND l.acquisition = ? AND l.owner IS NOT NULL
+  AND l.expires_at > SYSDATE(6) 
 
 --- MariaDB
 
@@ -1126,14 +1199,16 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
 UPDATE place.rowlock_lock SET
-  acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition, CONCAT('shared:', ?)),
+  acquisition = IF(COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE), acquisition,
+    CONCAT('shared:', ?)),
   sharers = IF(acquisition = CONCAT('shared:', ?), 0, sharers) + ?,
   acquired_at = IF(acquisition = CONCAT('shared:', ?), SYSDATE(6), acquired_at),
   expires_at = IF(acquisition = CONCAT('shared:', ?), SYSDATE(6) + INTERVAL ? MICROSECOND,
     GREATEST(expires_at, SYSDATE(6) + INTERVAL ? MICROSECOND)),
   version = GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), owner = '(shared)', thread = NULL, note = NULL
 WHERE name = ? AND (owner IS NULL OR expires_at <= SYSDATE(6) OR (owner = '(shared)' AND sharers <= ?))
-  AND IF(? = 0, NOT waiting, version = ? OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE))
+  AND IF(? = 0, NOT waiting, version = ?
+    OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE))
 
 --- MariaDB
 
@@ -1224,9 +1299,11 @@ SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1;
- SET STATEMENT innodb_lock_wait_timeout = 1 FOR SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+ SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1 FOR UPDATE;
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ?
+  LIMIT 1 FOR UPDATE;
 UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -1269,9 +1346,11 @@ SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
- SET STATEMENT innodb_lock_wait_timeout = 1 FOR SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+ SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1 FOR UPDATE;
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
+  FOR UPDATE;
 UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
   version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
   expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
@@ -1306,7 +1385,8 @@ WHERE g.number = JSON_LENGTH(?)
 --- MariaDB
 
 INSERT INTO place.rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
-VALUES (?, ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?, ?, ?)  RETURNING attempt, ticket 
+VALUES (?, ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?, ?, ?)
+   RETURNING attempt, ticket 
 
 --- MariaDB
 
@@ -1318,7 +1398,9 @@ SET w.expires_at = SYSDATE(6) + INTERVAL own.life MICROSECOND
 
 --- MariaDB
 
-DELETE l FROM (SELECT l.name FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', retention BIGINT PATH '$[1]')) w
+DELETE l FROM (SELECT l.name
+  FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+  STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', retention BIGINT PATH '$[1]')) w
     STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
     WHERE l.expires_at <= SYSDATE(6) - INTERVAL w.retention MICROSECOND AND l.version <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) - w.retention
       AND l.version <= one.swept
@@ -1346,8 +1428,7 @@ SELECT l.version, l.owner IS NULL OR l.acquisition = ?2, GREATEST(l.version + 1,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM place.rowlock_lock s
     WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
-  (
-SELECT m.installation FROM place.rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
+  (SELECT m.installation FROM place.rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
 FROM place.rowlock_lock l WHERE l.name = ?1 AND (l.owner IS NULL OR l.acquisition = ?2
   OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
 FOR UPDATE SKIP LOCKED
@@ -1358,24 +1439,23 @@ SELECT l.version, l.owner IS NULL OR l.acquisition = ?2, GREATEST(l.version + 1,
   TIMESTAMPDIFF(MICROSECOND, '1970-01-01', l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM place.rowlock_lock s
     WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
-  (
-SELECT m.installation FROM place.rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
+  (SELECT m.installation FROM place.rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
 FROM place.rowlock_lock l WHERE l.name = ?1 AND (l.owner IS NULL OR l.acquisition = ?2
   OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
 FOR UPDATE
 
 --- the caller's transaction
 
-UPDATE place.rowlock_lock SET version = ?2, owner = NULL, thread = CONCAT('session ', CONNECTION_ID(), ' to ', ?2),
-  note = CONVERT(?3 USING utf8mb4),
+UPDATE place.rowlock_lock SET version = ?2, owner = NULL,
+  thread = CONCAT('session ', CONNECTION_ID(), ' to ', ?2), note = CONVERT(?3 USING utf8mb4),
   expires_at = (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)
 WHERE name = ?1
 
 --- the caller's transaction
 
 SELECT l.owner IS NOT NULL AND l.acquisition = ?2, l.expires_at > (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND),
-  (SELECT s.acquisition = ?2 FROM place.rowlock_lock s WHERE s.name = l.name), (
-SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1), @@autocommit, CONNECTION_ID()
+  (SELECT s.acquisition = ?2 FROM place.rowlock_lock s WHERE s.name = l.name),
+    (SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1), @@autocommit, CONNECTION_ID()
 FROM place.rowlock_lock l WHERE l.name = ?1 FOR UPDATE SKIP LOCKED
 
 --- the caller's transaction
@@ -1383,12 +1463,13 @@ SELECT /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */, CONNECT
 
 --- the caller's transaction
 
-UPDATE place.rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND, (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND) + INTERVAL ?2 MICROSECOND)
+UPDATE place.rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND,
+  (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND) + INTERVAL ?2 MICROSECOND)
 WHERE name = ?1
 
 --- the caller's transaction
 
-SELECT GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND))), (
-SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1), @@autocommit FROM place.rowlock_lock
+SELECT GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND))), (SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1),
+  @@autocommit FROM place.rowlock_lock
 WHERE name = ?1 AND version = ?2 AND owner IS NULL FOR UPDATE SKIP LOCKED
 

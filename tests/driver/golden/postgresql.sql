@@ -3,8 +3,8 @@
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting FROM place.rowlock_lock WHERE name = $1::text),
 taken AS (
-  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
-    acquisition = $4::text, acquired_at = clock_timestamp(),
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting
@@ -12,7 +12,8 @@ taken AS (
   RETURNING version),
 made AS (
   INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
   WHERE NOT EXISTS (SELECT FROM seen) ON CONFLICT (name) DO NOTHING
   RETURNING version)
@@ -44,8 +45,8 @@ taken AS (
   RETURNING l.acquisition, l.version, w.lease),
 made AS (
   INSERT INTO place.rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT w.name, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM w.at) * 1000000)::bigint), w.owner, w.thread, w.acquisition, w.at,
-    w.at + w.lease * interval '1 microsecond', w.note
+  SELECT w.name, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
+    w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
   FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - l.acquired_at) * 1000000)::bigint AS lease)
 SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy OR waiting
@@ -54,11 +55,12 @@ UNION ALL SELECT acquisition, version, lease, 0 FROM made
 
 --- plain, durable_release
 
-UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
-  acquisition = $4::text, acquired_at = clock_timestamp(),
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+  thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
   expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND version = $7::bigint AND (owner IS NULL OR expires_at <= clock_timestamp())
+  WHERE name = $1::text AND version = $7::bigint
+    AND (owner IS NULL OR expires_at <= clock_timestamp())
   FOR UPDATE SKIP LOCKED)
 RETURNING $4::text, version, $5::bigint
 
@@ -98,13 +100,14 @@ SELECT 1
 --- plain, durable_release
 
 INSERT INTO place.rowlock_lock (name, version, expires_at)
-SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp() WHERE NOT EXISTS (
+SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+  (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp() WHERE NOT EXISTS (
   SELECT FROM place.rowlock_lock WHERE name = $1::text) ON CONFLICT (name) DO NOTHING
 
 --- plain, transaction_pooling
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND owner IS NOT NULL AND expires_at <= clock_timestamp() AND set_config('synchronous_commit', 'off', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
 
@@ -112,7 +115,8 @@ WHERE name = (SELECT name FROM place.rowlock_lock
 
 UPDATE place.rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp()
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp()
     FOR NO KEY UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint
@@ -134,7 +138,8 @@ RETURNING l.acquisition, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' 
 
 UPDATE place.rowlock_lock SET expires_at = clock_timestamp() + $3::bigint * interval '1 microsecond'
 WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp()
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp()
     FOR NO KEY UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint
@@ -157,7 +162,8 @@ RETURNING l.acquisition, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' 
 UPDATE place.rowlock_lock l SET version = greatest(version + $4::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
   expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp()
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp()
     FOR UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, version,
@@ -168,7 +174,8 @@ RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -189,9 +196,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -201,14 +208,16 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- plain, transaction_pooling
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -219,7 +228,8 @@ FROM (
     CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
     CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
     least(interval '1 second', first.lease * interval '1 microsecond') AS time
-  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w CROSS JOIN LATERAL (
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
@@ -229,9 +239,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -241,13 +251,14 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- plain, transaction_pooling
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND NOT waiting AND set_config('synchronous_commit', 'off', true) IS NOT NULL
   FOR UPDATE SKIP LOCKED)
@@ -258,7 +269,8 @@ RETURNING acquisition
 UPDATE place.rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
   expires_at = w.at
 FROM (SELECT w.*, clock_timestamp() AS at FROM (
-    SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w, LATERAL (
+    SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w,
+      LATERAL (
   SELECT FROM place.rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     AND NOT r.waiting AND set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -270,14 +282,15 @@ RETURNING l.acquisition
 
 UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond', thread = '(released)'
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp()
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp()
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- plain, durable_release
 
@@ -291,24 +304,24 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- plain, durable_release
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL FOR UPDATE SKIP LOCKED)
 RETURNING name,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -322,7 +335,8 @@ keepers AS MATERIALIZED (
   FROM several s, LATERAL pg_get_multixact_members(s.list) m),
 found AS MATERIALIZED (
   SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
@@ -341,7 +355,8 @@ keepers AS MATERIALIZED (
   FROM several s, LATERAL pg_get_multixact_members(s.list) m),
 found AS MATERIALIZED (
   SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f
@@ -354,7 +369,8 @@ SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_time
 --- plain, durable_release, transaction_pooling, both
 
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
-  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock WHERE name = ANY ($1::text[])
+  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock
+    WHERE name = ANY ($1::text[])
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -365,7 +381,9 @@ AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name
 
 --- plain, durable_release
 
-WITH asked AS (SELECT * FROM (VALUES ($2::text, $3::text, $4::text, $5::bigint, $6::text, $7::bigint, 1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS (SELECT *
+  FROM (VALUES ($2::text, $3::text, $4::text, $5::bigint, $6::text, $7::bigint,
+  1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
 taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
@@ -379,7 +397,8 @@ taken AS (
       WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= $8::bigint))
         AND CASE WHEN $9::bigint = 0 THEN NOT waiting
-          ELSE version = $9::bigint OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+          ELSE version = $9::bigint OR (owner IS NOT DISTINCT FROM '(shared)'
+            AND expires_at > clock_timestamp()) END
         
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
@@ -393,7 +412,8 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
 
 --- plain, durable_release
 
-WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[],
+  $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
 taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
@@ -407,7 +427,8 @@ taken AS (
       WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
         AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
-          ELSE version = ($9::bigint[])[1] OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+          ELSE version = ($9::bigint[])[1]
+            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
         
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
@@ -516,11 +537,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting
 
 --- plain, durable_release
 
@@ -530,7 +551,8 @@ WITH own AS MATERIALIZED (
     FOR UPDATE) r),
 gone AS (
   DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition AND s.permits = own.sharers
+  WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND s.permits = own.sharers
     AND s.expires_at > own.at
   RETURNING s.expires_at, own.at)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = $3::text, thread = $4::text,
@@ -544,13 +566,15 @@ WITH taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint), owner = '(shared)', thread = NULL,
     note = NULL, acquisition = 'shared:' || $6::text, sharers = $7::bigint
   FROM (SELECT clock_timestamp() AS at FROM (
-    SELECT FROM place.rowlock_lock WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    SELECT FROM place.rowlock_lock WHERE name = $1::text AND acquisition = $2::text
+      AND owner IS NOT NULL
     FOR UPDATE) k) own
   WHERE l.name = $1::text AND l.expires_at > own.at
   RETURNING l.version, l.acquisition, l.expires_at, own.at),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT $1::text, $2::text, acquisition, $7::bigint, version, $3::text, $4::text, at, expires_at, $5::text FROM taken)
+  SELECT $1::text, $2::text, acquisition, $7::bigint, version, $3::text, $4::text, at,
+    expires_at, $5::text FROM taken)
 SELECT $2::text, version, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM taken
 
 --- plain, transaction_pooling
@@ -572,11 +596,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING l.name, CASE WHEN l.waiting THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -615,14 +639,16 @@ RETURNING l.name, l.version, g.lease
 
 WITH free AS MATERIALIZED (
   SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
   WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
     AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
-  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f WHERE f.number = cardinality($1::text[]))
+  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
+    WHERE f.number = cardinality($1::text[]))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -637,32 +663,37 @@ queue AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM place.rowlock_waiter
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
         AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
-      AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
           SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     $7::bigint = 0 OR $9::bigint > 0
       OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
 taken AS (
-  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
-    acquisition = $4::text, acquired_at = clock_timestamp(),
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue)
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue)
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
   INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) ON CONFLICT (name) DO NOTHING
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue)
+    ON CONFLICT (name) DO NOTHING
   RETURNING version),
 claimed AS (
-  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + $5::bigint * interval '1 microsecond')
+  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at,
+    clock_timestamp() + $5::bigint * interval '1 microsecond')
   WHERE name = (SELECT name FROM place.rowlock_lock
       WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
-        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text)
+        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
+          AND owner = $2::text)
       FOR NO KEY UPDATE SKIP LOCKED)
     AND expires_at > clock_timestamp()
   RETURNING acquisition, version),
@@ -679,21 +710,25 @@ SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_times
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true FROM claimed
-UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text, NULL::bigint, NULL::boolean
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
+  FROM claimed
+UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
+  NULL::bigint, NULL::boolean
 FROM granted
 
 --- plain, durable_release, transaction_pooling, both
 
 INSERT INTO place.rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
 SELECT $1::text, $2::text, $3::text, $4::text, clock_timestamp(),
-  clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text, $7::bigint, $8::bigint WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+  clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text, $7::bigint, $8::bigint
+    WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 RETURNING attempt, ticket
 
 --- plain, durable_release, transaction_pooling, both
 
 WITH wanted AS MATERIALIZED (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (name, attempt, ticket, life)),
+  SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (name, attempt, ticket,
+    life)),
 kept AS (
   UPDATE place.rowlock_waiter w SET expires_at = clock_timestamp() + own.life * interval '1 microsecond'
   FROM (SELECT u.ticket, u.life FROM wanted u, LATERAL (
@@ -704,10 +739,11 @@ SELECT w.attempt, NOT EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.ticket AND b.expires_at > clock_timestamp()
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room IS DISTINCT FROM 9223372036854775807)
       AND (b.room IS DISTINCT FROM -2 OR (b.room < -1
-      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
-      AND NOT EXISTS (SELECT FROM place.rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)) AND (NOT EXISTS (SELECT FROM place.rowlock_lock l
+          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+      AND NOT EXISTS (SELECT FROM place.rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt))
+        AND (NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner IS NOT NULL AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
     OR EXISTS (SELECT FROM place.rowlock_lock l WHERE l.name = w.name AND l.owner = '(shared)' AND l.sharers <= w.room)),
   EXISTS (SELECT FROM place.rowlock_lock l WHERE l.name = w.name AND l.waiting)
@@ -718,11 +754,12 @@ FROM wanted u JOIN place.rowlock_waiter w ON w.ticket = u.ticket AND w.attempt =
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
 --- plain, durable_release
 
@@ -733,11 +770,12 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM wanted w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM wanted w
 
 --- plain, durable_release
 DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -749,7 +787,8 @@ WITH marked AS (
   RETURNING name),
 made AS (
   INSERT INTO place.rowlock_lock (name, version, expires_at, waiting)
-  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp(), true
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp(), true
   WHERE NOT EXISTS (SELECT FROM place.rowlock_lock WHERE name = $1::text) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
   ON CONFLICT (name) DO UPDATE SET waiting = true
   RETURNING name)
@@ -772,22 +811,26 @@ SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
   ORDER BY q.ticket LIMIT 1) q, (SELECT $1::text AS name) w
 WHERE NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
+      AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255
 
 --- plain, durable_release, transaction_pooling, both
 
 SELECT $1::text, EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = $1::text AND b.ticket < $2::bigint AND b.expires_at > clock_timestamp()
-      AND CASE WHEN $4::bigint = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND $4::bigint > 0) THEN (b.room < -1
-      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
+      AND CASE WHEN $4::bigint = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND $4::bigint > 0)
+        THEN (b.room < -1
+          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
         WHEN $4::bigint < 0 THEN true
-        ELSE $3::bigint >= 0 AND b.enqueued_at <= clock_timestamp() - $4::bigint * interval '1 microsecond' END
+        ELSE $3::bigint >= 0
+          AND b.enqueued_at <= clock_timestamp() - $4::bigint * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR $3::bigint <> 9223372036854775807)
       AND b.attempt IS DISTINCT FROM l.acquisition),
   EXISTS (SELECT FROM place.rowlock_waiter o WHERE o.ticket = $2::bigint),
-  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= $3::bigint), false),
+  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp()
+    OR (l.owner = '(shared)' AND l.sharers <= $3::bigint), false),
   (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - clock_timestamp()) * 1000000)::bigint, l.version,
   CASE WHEN l.owner IS NOT NULL THEN l.acquisition END, l.waiting
 FROM (SELECT) one LEFT JOIN place.rowlock_lock l ON l.name = $1::text
@@ -797,29 +840,37 @@ FROM (SELECT) one LEFT JOIN place.rowlock_lock l ON l.name = $1::text
 SELECT w.name, EXISTS (SELECT FROM place.rowlock_waiter b
     WHERE b.name = w.name AND b.ticket < w.turn AND b.expires_at > clock_timestamp()
       AND CASE WHEN w.patience = 0 THEN true WHEN b.room = -2 OR (b.room < -1 AND w.patience > 0) THEN (b.room < -1
-      AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
+          AND b.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (b.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000))
         WHEN w.patience < 0 THEN true
         ELSE w.room >= 0 AND b.enqueued_at <= clock_timestamp() - w.patience * interval '1 microsecond' END
       AND (b.room IS DISTINCT FROM 9223372036854775807 OR w.room <> 9223372036854775807)
       AND b.attempt IS DISTINCT FROM l.acquisition),
   EXISTS (SELECT FROM place.rowlock_waiter o WHERE o.ticket = w.turn),
-  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= w.room), false),
+  l.owner IS NULL OR coalesce(l.expires_at <= clock_timestamp() OR (l.owner = '(shared)' AND l.sharers <= w.room),
+    false),
   (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - clock_timestamp()) * 1000000)::bigint, l.version,
   CASE WHEN l.owner IS NOT NULL THEN l.acquisition END, l.waiting
 FROM (SELECT name COLLATE "C" AS name, turn, room, patience
-         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS u (name, turn, room, patience)) w LEFT JOIN place.rowlock_lock l ON l.name = w.name
-
---- plain, durable_release, transaction_pooling, both
-SELECT name, ticket, owner, thread, (extract(epoch FROM clock_timestamp() - (CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END)) * 1000000)::bigint, note FROM place.rowlock_waiter WHERE name = $1::text AND expires_at > clock_timestamp() ORDER BY ticket
-
---- plain, durable_release, transaction_pooling, both
-SELECT name, ticket, owner, thread, (extract(epoch FROM clock_timestamp() - (CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END)) * 1000000)::bigint, note FROM place.rowlock_waiter WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND expires_at > clock_timestamp() ORDER BY name, ticket
+         FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) AS u (name, turn, room,
+           patience)) w LEFT JOIN place.rowlock_lock l ON l.name = w.name
 
 --- plain, durable_release, transaction_pooling, both
 
-INSERT INTO place.rowlock_edge AS e (ticket, name, acquisition) SELECT $1::bigint, $2::text, $3::text WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+SELECT name, ticket, owner, thread, (extract(epoch FROM clock_timestamp() - (CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END)) * 1000000)::bigint, note FROM place.rowlock_waiter
+  WHERE name = $1::text AND expires_at > clock_timestamp() ORDER BY ticket
+
+--- plain, durable_release, transaction_pooling, both
+
+SELECT name, ticket, owner, thread, (extract(epoch FROM clock_timestamp() - (CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END)) * 1000000)::bigint, note FROM place.rowlock_waiter
+  WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text)
+  AND expires_at > clock_timestamp() ORDER BY name, ticket
+
+--- plain, durable_release, transaction_pooling, both
+
+INSERT INTO place.rowlock_edge AS e (ticket, name, acquisition) SELECT $1::bigint, $2::text, $3::text
+  WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 ON CONFLICT (ticket, name) DO UPDATE SET acquisition = excluded.acquisition
 
 --- plain, durable_release, transaction_pooling, both
@@ -846,11 +897,12 @@ WHERE NOT EXISTS (SELECT FROM place.rowlock_waiter q WHERE q.ticket = e.ticket) 
 --- plain, durable_release
 
 SELECT
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
 --- plain, durable_release, transaction_pooling, both
 SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text
@@ -859,13 +911,13 @@ SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text
 
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM (
-  SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
-    WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (
+    SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
+      WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -873,7 +925,8 @@ WITH page AS MATERIALIZED (
   SELECT name, version, expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond'
     AND version <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $3::bigint AS is_unused
   FROM place.rowlock_lock WHERE name > $1::text ORDER BY name LIMIT $2::bigint)
-SELECT name, 1, version FROM page WHERE is_unused UNION ALL (SELECT name, 0, version FROM page ORDER BY name DESC LIMIT 1)
+SELECT name, 1, version FROM page WHERE is_unused
+  UNION ALL (SELECT name, 0, version FROM page ORDER BY name DESC LIMIT 1)
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -885,10 +938,12 @@ ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE s.tok
 
 DELETE FROM place.rowlock_lock l
 USING (SELECT w.name FROM (
-    SELECT * FROM unnest($1::text[], $2::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w, LATERAL (
+    SELECT * FROM unnest($1::text[], $2::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w,
+      LATERAL (
   SELECT FROM place.rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'
-    AND r.version <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - w.retention AND r.version <= (SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '')
+    AND r.version <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - w.retention
+      AND r.version <= (SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '')
   FOR UPDATE SKIP LOCKED) unused) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.name
@@ -896,7 +951,8 @@ RETURNING l.name
 --- plain, durable_release, transaction_pooling, both
 
 WITH page AS MATERIALIZED (
-  SELECT ticket, name, attempt, expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond' AS is_dead
+  SELECT ticket, name, attempt,
+    expires_at <= clock_timestamp() - $3::bigint * interval '1 microsecond' AS is_dead
   FROM place.rowlock_waiter WHERE ticket > $1::bigint ORDER BY ticket LIMIT $2::bigint)
 SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
 UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1)
@@ -905,7 +961,8 @@ UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 
 
 DELETE FROM place.rowlock_waiter t
 USING (SELECT w.ticket FROM (
-    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (name, attempt, ticket, retention)) w,
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u (name, attempt,
+      ticket, retention)) w,
   LATERAL (
     SELECT FROM place.rowlock_waiter r WHERE r.ticket = w.ticket AND r.attempt = w.attempt
       AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond' AND set_config('synchronous_commit', 'off', true) IS NOT NULL
@@ -932,7 +989,8 @@ keepers AS MATERIALIZED (
   FROM several s, LATERAL pg_get_multixact_members(s.list) m),
 found AS MATERIALIZED (
   SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock' AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = $2::integer)
@@ -940,8 +998,8 @@ SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = $2::integer)
 --- plain, durable_release, transaction_pooling, both
 
 SELECT
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM place.rowlock_migration m WHERE version = 1)
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM place.rowlock_migration m WHERE version = 1)
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -973,7 +1031,8 @@ ORDER BY c.relname LIMIT 1
 
 --- plain, durable_release, transaction_pooling, both
 
-SELECT name, setting FROM pg_catalog.pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
+SELECT name, setting FROM pg_catalog.pg_settings
+  WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
 UNION ALL SELECT 'server', 'PostgreSQL ' || current_setting('server_version')
 UNION ALL SELECT 'user', current_user::text
 UNION ALL SELECT 'database', current_database()::text
@@ -998,7 +1057,8 @@ UPDATE place.rowlock_migration SET checksum = $2::text WHERE version = $1::integ
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -1019,9 +1079,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1031,14 +1091,16 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- plain, transaction_pooling
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -1049,7 +1111,8 @@ FROM (
     CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
     CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
     least(interval '1 second', first.lease * interval '1 microsecond') AS time
-  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w CROSS JOIN LATERAL (
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
@@ -1059,9 +1122,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1071,21 +1134,23 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- plain, durable_release
 
 UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond', thread = '(released)'
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp()
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp()
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- plain, durable_release
 
@@ -1099,24 +1164,24 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- plain, durable_release
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL FOR UPDATE SKIP LOCKED)
 RETURNING name,
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- plain
 
@@ -1135,11 +1200,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting
 
 --- plain, transaction_pooling
 
@@ -1160,22 +1225,23 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING l.name, CASE WHEN l.waiting THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END
 
 --- plain, durable_release
 
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
 --- plain, durable_release
 
@@ -1186,28 +1252,29 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM wanted w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM wanted w
 
 --- plain, durable_release, transaction_pooling, both
 
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM (
-  SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
-    WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (
+    SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
+      WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
 
 --- durable_release
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND owner IS NOT NULL AND expires_at <= clock_timestamp() FOR UPDATE SKIP LOCKED)
 
@@ -1215,7 +1282,8 @@ WHERE name = (SELECT name FROM place.rowlock_lock
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -1236,9 +1304,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1248,14 +1316,16 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- durable_release
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -1266,7 +1336,8 @@ FROM (
     CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
     CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
     least(interval '1 second', first.lease * interval '1 microsecond') AS time
-  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w CROSS JOIN LATERAL (
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
@@ -1276,9 +1347,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1288,13 +1359,14 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- durable_release
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND NOT waiting
   FOR UPDATE SKIP LOCKED)
@@ -1305,7 +1377,8 @@ RETURNING acquisition
 UPDATE place.rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
   expires_at = w.at
 FROM (SELECT w.*, clock_timestamp() AS at FROM (
-    SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w, LATERAL (
+    SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w,
+      LATERAL (
   SELECT FROM place.rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     AND NOT r.waiting
@@ -1330,11 +1403,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting
 
 --- durable_release
 
@@ -1355,11 +1428,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING l.name, CASE WHEN l.waiting THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END
 
 --- durable_release
 
@@ -1372,7 +1445,8 @@ FROM place.rowlock_lock WHERE name = $1::text
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -1393,9 +1467,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1405,14 +1479,16 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- durable_release
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -1423,7 +1499,8 @@ FROM (
     CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
     CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
     least(interval '1 second', first.lease * interval '1 microsecond') AS time
-  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w CROSS JOIN LATERAL (
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
@@ -1433,9 +1510,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -1445,7 +1522,8 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- durable_release
@@ -1465,11 +1543,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting
 
 --- durable_release
 
@@ -1490,19 +1568,19 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING l.name, CASE WHEN l.waiting THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END
 
 --- transaction_pooling, both
 
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting FROM place.rowlock_lock WHERE name = $1::text),
 taken AS (
-  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
-    acquisition = $4::text, acquired_at = clock_timestamp(),
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
     WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
@@ -1510,7 +1588,8 @@ taken AS (
   RETURNING version),
 made AS (
   INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
   WHERE NOT EXISTS (SELECT FROM seen) AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL ON CONFLICT (name) DO NOTHING
   RETURNING version)
@@ -1542,8 +1621,8 @@ taken AS (
   RETURNING l.acquisition, l.version, w.lease),
 made AS (
   INSERT INTO place.rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT w.name, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM w.at) * 1000000)::bigint), w.owner, w.thread, w.acquisition, w.at,
-    w.at + w.lease * interval '1 microsecond', w.note
+  SELECT w.name, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
+    w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
   FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE l.expires_at END) - l.acquired_at) * 1000000)::bigint AS lease)
 SELECT acquisition, NULL::bigint, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, is_shared FROM wanted WHERE is_busy OR waiting
@@ -1552,25 +1631,28 @@ UNION ALL SELECT acquisition, version, lease, 0 FROM made
 
 --- transaction_pooling, both
 
-UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
-  acquisition = $4::text, acquired_at = clock_timestamp(),
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+  thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
   expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND version = $7::bigint AND (owner IS NULL OR expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  WHERE name = $1::text AND version = $7::bigint
+    AND (owner IS NULL OR expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR UPDATE SKIP LOCKED)
 RETURNING $4::text, version, $5::bigint
 
 --- transaction_pooling, both
 
 INSERT INTO place.rowlock_lock (name, version, expires_at)
-SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp() WHERE NOT EXISTS (
+SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+  (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp() WHERE NOT EXISTS (
   SELECT FROM place.rowlock_lock WHERE name = $1::text) AND set_config('lock_timeout', '100ms', true) IS NOT NULL ON CONFLICT (name) DO NOTHING
 
 --- transaction_pooling, both
 
 UPDATE place.rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR NO KEY UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint
@@ -1592,7 +1674,8 @@ RETURNING l.acquisition, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' 
 
 UPDATE place.rowlock_lock SET expires_at = clock_timestamp() + $3::bigint * interval '1 microsecond'
 WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR NO KEY UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint
@@ -1615,7 +1698,8 @@ RETURNING l.acquisition, (extract(epoch FROM (CASE l.expires_at WHEN 'infinity' 
 UPDATE place.rowlock_lock l SET version = greatest(version + $4::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
   expires_at = greatest(expires_at, clock_timestamp() + $3::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+      AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, version,
@@ -1626,14 +1710,15 @@ RETURNING acquisition, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN
 
 UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond', thread = '(released)'
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
@@ -1647,28 +1732,30 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
 RETURNING name,
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
-WITH asked AS (SELECT * FROM (VALUES ($2::text, $3::text, $4::text, $5::bigint, $6::text, $7::bigint, 1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS (SELECT *
+  FROM (VALUES ($2::text, $3::text, $4::text, $5::bigint, $6::text, $7::bigint,
+  1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
 taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
@@ -1682,7 +1769,8 @@ taken AS (
       WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= $8::bigint))
         AND CASE WHEN $9::bigint = 0 THEN NOT waiting
-          ELSE version = $9::bigint OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+          ELSE version = $9::bigint OR (owner IS NOT DISTINCT FROM '(shared)'
+            AND expires_at > clock_timestamp()) END
          AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
@@ -1696,7 +1784,8 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a
 
 --- transaction_pooling, both
 
-WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
+WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[],
+  $6::text[], $7::bigint[]) WITH ORDINALITY AS a (owner, thread, acquisition, lease, note, permits, place)),
 taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint) + own.number - 1, owner = '(shared)',
     thread = NULL, note = NULL, sharers = CASE WHEN own.joins THEN l.sharers ELSE 0 END + own.permits,
@@ -1710,7 +1799,8 @@ taken AS (
       WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
         AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
-          ELSE version = ($9::bigint[])[1] OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
+          ELSE version = ($9::bigint[])[1]
+            OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
          AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
@@ -1819,11 +1909,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting
 
 --- transaction_pooling, both
 
@@ -1833,7 +1923,8 @@ WITH own AS MATERIALIZED (
     FOR UPDATE) r),
 gone AS (
   DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition AND s.permits = own.sharers
+  WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND s.permits = own.sharers
     AND s.expires_at > own.at
   RETURNING s.expires_at, own.at)
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = $3::text, thread = $4::text,
@@ -1847,13 +1938,15 @@ WITH taken AS (
   UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM own.at) * 1000000)::bigint), owner = '(shared)', thread = NULL,
     note = NULL, acquisition = 'shared:' || $6::text, sharers = $7::bigint
   FROM (SELECT clock_timestamp() AS at FROM (
-    SELECT FROM place.rowlock_lock WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+    SELECT FROM place.rowlock_lock WHERE name = $1::text AND acquisition = $2::text
+      AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
     FOR UPDATE) k) own
   WHERE l.name = $1::text AND l.expires_at > own.at
   RETURNING l.version, l.acquisition, l.expires_at, own.at),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
-  SELECT $1::text, $2::text, acquisition, $7::bigint, version, $3::text, $4::text, at, expires_at, $5::text FROM taken)
+  SELECT $1::text, $2::text, acquisition, $7::bigint, version, $3::text, $4::text, at,
+    expires_at, $5::text FROM taken)
 SELECT $2::text, version, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM taken
 
 --- transaction_pooling, both
@@ -1874,14 +1967,16 @@ RETURNING l.name, l.version, g.lease
 
 WITH free AS MATERIALIZED (
   SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
   WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
     AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
-  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f WHERE f.number = cardinality($1::text[]))
+  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
+    WHERE f.number = cardinality($1::text[]))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -1896,32 +1991,37 @@ queue AS MATERIALIZED (
   SELECT EXISTS (SELECT FROM place.rowlock_waiter
       WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
         AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
-      AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
           SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
         AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
     $7::bigint = 0 OR $9::bigint > 0
       OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
 taken AS (
-  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text, thread = $3::text,
-    acquisition = $4::text, acquired_at = clock_timestamp(),
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
   INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
     clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL ON CONFLICT (name) DO NOTHING
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+    ON CONFLICT (name) DO NOTHING
   RETURNING version),
 claimed AS (
-  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + $5::bigint * interval '1 microsecond')
+  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at,
+    clock_timestamp() + $5::bigint * interval '1 microsecond')
   WHERE name = (SELECT name FROM place.rowlock_lock
       WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
-        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
+          AND owner = $2::text) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
       FOR NO KEY UPDATE SKIP LOCKED)
     AND expires_at > clock_timestamp()
   RETURNING acquisition, version),
@@ -1938,8 +2038,10 @@ SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_times
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
 FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
 WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true FROM claimed
-UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text, NULL::bigint, NULL::boolean
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
+  FROM claimed
+UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
+  NULL::bigint, NULL::boolean
 FROM granted
 
 --- transaction_pooling, both
@@ -1947,11 +2049,12 @@ FROM granted
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
 --- transaction_pooling, both
 
@@ -1962,11 +2065,12 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM wanted w
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM wanted w
 
 --- transaction_pooling, both
 DELETE FROM place.rowlock_waiter WHERE name = $1::text AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
@@ -1978,7 +2082,8 @@ WITH marked AS (
   RETURNING name),
 made AS (
   INSERT INTO place.rowlock_lock (name, version, expires_at, waiting)
-  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp(), true
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), clock_timestamp(), true
   WHERE NOT EXISTS (SELECT FROM place.rowlock_lock WHERE name = $1::text) AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
   ON CONFLICT (name) DO UPDATE SET waiting = true
   RETURNING name)
@@ -1988,20 +2093,23 @@ UNION ALL SELECT name FROM place.rowlock_lock WHERE name = $1::text AND waiting
 --- transaction_pooling, both
 
 SELECT
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
 
 --- transaction_pooling, both
 
 DELETE FROM place.rowlock_lock l
 USING (SELECT w.name FROM (
-    SELECT * FROM unnest($1::text[], $2::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w, LATERAL (
+    SELECT * FROM unnest($1::text[], $2::bigint[]) AS u (name, retention) ORDER BY name COLLATE "C") w,
+      LATERAL (
   SELECT FROM place.rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.expires_at <= clock_timestamp() - w.retention * interval '1 microsecond'
-    AND r.version <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - w.retention AND r.version <= (SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    AND r.version <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - w.retention
+      AND r.version <= (SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR UPDATE SKIP LOCKED) unused) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.name
@@ -2010,14 +2118,15 @@ RETURNING l.name
 
 UPDATE place.rowlock_lock SET expires_at = acquired_at + $3::bigint * interval '1 microsecond', thread = '(released)'
 WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL
+    AND expires_at > clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING acquisition,
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
@@ -2031,24 +2140,24 @@ FROM (SELECT w.* FROM (
   FOR NO KEY UPDATE SKIP LOCKED) own) w
 WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition,
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(l.acquisition, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- transaction_pooling, both
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
 RETURNING name,
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255)
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255)
 
 --- transaction_pooling
 
@@ -2067,22 +2176,23 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting
 
 --- transaction_pooling, both
 
 WITH gone AS (DELETE FROM place.rowlock_waiter WHERE ticket = $3::bigint AND attempt = $2::text AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (SELECT $1::text AS name, $2::text AS attempt) w
 
 --- transaction_pooling, both
 
@@ -2093,16 +2203,17 @@ gone AS (
   WHERE t.ticket = u.ticket AND t.attempt = u.attempt AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL)
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16) ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END FROM wanted w
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(w.attempt, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left(w.attempt, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM wanted w
 
 --- both
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND owner IS NOT NULL AND expires_at <= clock_timestamp() AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
 
@@ -2110,7 +2221,8 @@ WHERE name = (SELECT name FROM place.rowlock_lock
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -2131,9 +2243,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -2143,14 +2255,16 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- both
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -2161,7 +2275,8 @@ FROM (
     CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
     CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
     least(interval '1 second', first.lease * interval '1 microsecond') AS time
-  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w CROSS JOIN LATERAL (
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
@@ -2171,9 +2286,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -2183,13 +2298,14 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- both
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND acquisition = $2::text AND owner IS NOT NULL AND NOT waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
   FOR UPDATE SKIP LOCKED)
@@ -2200,7 +2316,8 @@ RETURNING acquisition
 UPDATE place.rowlock_lock l SET owner = NULL, thread = NULL, note = NULL, version = greatest(l.version + 1, (extract(epoch FROM w.at) * 1000000)::bigint),
   expires_at = w.at
 FROM (SELECT w.*, clock_timestamp() AS at FROM (
-    SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w, LATERAL (
+    SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w,
+      LATERAL (
   SELECT FROM place.rowlock_lock r
   WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL
     AND NOT r.waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
@@ -2225,11 +2342,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting
 
 --- both
 
@@ -2250,11 +2367,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING l.name, CASE WHEN l.waiting THEN
-(SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END
 
 --- both
 
@@ -2267,7 +2384,8 @@ FROM place.rowlock_lock WHERE name = $1::text
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT $1::text AS name, $2::text AS acquisition) w JOIN place.rowlock_waiter t
+      ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -2288,9 +2406,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -2300,14 +2418,16 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- both
 
 WITH spent AS (
   DELETE FROM place.rowlock_waiter WHERE ticket IN (
-    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
+    SELECT t.ticket FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition)
+      ORDER BY name COLLATE "C") w JOIN place.rowlock_waiter t ON t.name = w.name COLLATE "C" AND t.attempt = w.acquisition
     FOR UPDATE OF t SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   note = g.note, acquisition = coalesce(g.attempt, l.acquisition),
@@ -2318,7 +2438,8 @@ FROM (
     CASE WHEN first.granted THEN first.owner END AS owner, CASE WHEN first.granted THEN first.thread END AS thread,
     CASE WHEN first.granted THEN first.note END AS note, CASE WHEN first.granted THEN first.attempt END AS attempt,
     least(interval '1 second', first.lease * interval '1 microsecond') AS time
-  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w CROSS JOIN LATERAL (
+  FROM (SELECT * FROM unnest($1::text[], $2::text[]) AS u (name, acquisition) ORDER BY name COLLATE "C") w
+    CROSS JOIN LATERAL (
     SELECT r.waiting, r.expires_at FROM place.rowlock_lock r
     WHERE r.name = w.name COLLATE "C" AND r.acquisition = w.acquisition AND r.owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
@@ -2328,9 +2449,9 @@ FROM (
     FROM place.rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
-      AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-      AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-        OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
+          AND q.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+          AND (q.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+            OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)))
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
@@ -2340,7 +2461,8 @@ FROM (
       AND q.attempt <> w.acquisition AND q.room = -2
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) lets_others_pass LIMIT 1) first ON true) g
 WHERE l.name = g.name COLLATE "C"
-RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16) AND octet_length(right(g.first, 16)) = 16
+RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
+  AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN nullif('', '') || concat('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting
 
 --- both
@@ -2360,11 +2482,11 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
 FROM gone g WHERE l.name = $1::text
 RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END, l.waiting
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END, l.waiting
 
 --- both
 
@@ -2385,73 +2507,87 @@ UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
 FROM gone g WHERE l.name = $1::text
 RETURNING l.name, CASE WHEN l.waiting THEN
-(SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-  SELECT q.owner, q.name FROM place.rowlock_waiter q
-  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-  AND octet_length(q.name) <= 255) END
+  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END
 
 --- the caller's transaction
 
-UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = NULL, thread = NULL, note = convert_from(decode($3::text, 'hex'), 'UTF8'),
-  expires_at = clock_timestamp()
+UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = NULL, thread = NULL,
+  note = convert_from(decode($3::text, 'hex'), 'UTF8'), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND owner IS NULL AND
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8') FOR UPDATE SKIP LOCKED)
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8')
+      FOR UPDATE SKIP LOCKED)
 RETURNING version
 
 --- the caller's transaction
 
 WITH home AS MATERIALIZED (SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8'), false) AS is_here),
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8'),
+      false) AS is_here),
 taken AS (
-  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = NULL, thread = NULL, note = convert_from(decode($3::text, 'hex'), 'UTF8'),
-    expires_at = clock_timestamp()
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = NULL, thread = NULL,
+    note = convert_from(decode($3::text, 'hex'), 'UTF8'), expires_at = clock_timestamp()
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND (owner IS NULL OR acquisition = convert_from(decode($4::text, 'hex'), 'UTF8')) AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+    WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')
+      AND (owner IS NULL OR acquisition = convert_from(decode($4::text, 'hex'), 'UTF8'))
+      AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
-  (SELECT (owner IS NULL)::integer FROM place.rowlock_lock WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')), current_setting('transaction_isolation')
+  (SELECT (owner IS NULL)::integer FROM place.rowlock_lock WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')),
+    current_setting('transaction_isolation')
 
 --- the caller's transaction
 
 WITH home AS MATERIALIZED (SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8'), false) AS is_here),
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8'),
+      false) AS is_here),
 taken AS (
-  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = NULL, thread = NULL, note = convert_from(decode($3::text, 'hex'), 'UTF8'),
-    expires_at = clock_timestamp()
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = NULL, thread = NULL,
+    note = convert_from(decode($3::text, 'hex'), 'UTF8'), expires_at = clock_timestamp()
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND (owner IS NULL OR acquisition = convert_from(decode($4::text, 'hex'), 'UTF8')) AND (SELECT is_here FROM home) FOR UPDATE)
+    WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')
+      AND (owner IS NULL OR acquisition = convert_from(decode($4::text, 'hex'), 'UTF8'))
+      AND (SELECT is_here FROM home) FOR UPDATE)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
-  (SELECT (owner IS NULL)::integer FROM place.rowlock_lock WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')), current_setting('transaction_isolation')
+  (SELECT (owner IS NULL)::integer FROM place.rowlock_lock WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')),
+    current_setting('transaction_isolation')
 
 --- the caller's transaction
 
 SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($3::text, 'hex'), 'UTF8'), false)::integer, (SELECT (expires_at > clock_timestamp())::integer FROM (
-    SELECT expires_at FROM place.rowlock_lock WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND acquisition = convert_from(decode($2::text, 'hex'), 'UTF8') AND owner IS NOT NULL
-    FOR KEY SHARE SKIP LOCKED) own), current_setting('transaction_isolation')
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($3::text, 'hex'), 'UTF8'),
+      false)::integer, (SELECT (expires_at > clock_timestamp())::integer FROM (
+      SELECT expires_at FROM place.rowlock_lock WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8')
+        AND acquisition = convert_from(decode($2::text, 'hex'), 'UTF8') AND owner IS NOT NULL
+      FOR KEY SHARE SKIP LOCKED) own), current_setting('transaction_isolation')
 
 --- the caller's transaction
 
 SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($1::text, 'hex'), 'UTF8'), false)::integer
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($1::text, 'hex'), 'UTF8'),
+      false)::integer
 
 --- the caller's transaction
 
 WITH home AS MATERIALIZED (SELECT coalesce(
-(SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-  FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8'), false) AS is_here),
+  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
+    FROM place.rowlock_migration m WHERE version = 1) = convert_from(decode($2::text, 'hex'), 'UTF8'),
+      false) AS is_here),
 changed AS (
   UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
   WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND version = $3::bigint AND owner IS NULL AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+    WHERE name = convert_from(decode($1::text, 'hex'), 'UTF8') AND version = $3::bigint AND owner IS NULL
+      AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM changed)
 
