@@ -94,7 +94,7 @@ constexpr auto words_of_verbs = [] {
   return out;
 }();
 
-bool is_there(const step& s) { return s.look || s.act || s.many; }
+bool is_there(const step& s) { return s.read || s.write || s.batch; }
 
 // Channels for notifications begin with the prefix, too, and are in no place.
 std::string named(std::string text, const table::naming& by) {

@@ -104,39 +104,40 @@ enum class verb : std::uint8_t {
 /// What is being done then, for people: "acquiring".
 ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 
-/// A verb in one database's SQL. A text that the step does not need is absent, never empty. `look` answers requests
-/// that need no write; `act` is run for the requests that `look` did not answer. `many` carries out a whole batch in
-/// one statement, with arguments that stand for all requests. `told` and `many_told` read afterwards what a write
-/// cannot answer itself.
+/// A verb in one database's SQL. A text that the step does not need is absent, never empty. `read` answers requests
+/// that need no write; `write` is run for the requests that `read` did not answer. `batch` carries out a whole batch in
+/// one statement, with arguments that stand for all requests. `read_back` and `batch_read_back` read afterwards what a
+/// write cannot answer itself.
 struct step {
   dialect::verb verb{};
   dialect::signature signature{};
   std::size_t key = 0;  ///< the argument by which an answer names its request
-  std::optional<std::string> look{};
-  std::optional<std::string> act{};
-  /// In the same transaction, if act changed something: SQLite; on MySQL the text itself asks whether it did. There act
-  /// may be several statements with ";\n" between them, and told answers what became of them.
-  std::optional<std::string> also{};
-  std::optional<std::string> told{};
-  std::optional<std::string> many{};
-  std::optional<std::string> many_also{};  ///< as `also`, if many changed something
-  /// As `many`, without the rows that others have locked: after it failed because of them, or, where many_waits, for
+  std::optional<std::string> read{};
+  std::optional<std::string> write{};
+  /// In the same transaction, if write changed something: SQLite; on MySQL the text itself asks whether it did. There
+  /// write may be several statements with ";\n" between them, and read_back answers what became of them.
+  std::optional<std::string> then{};
+  std::optional<std::string> read_back{};
+  std::optional<std::string> batch{};
+  std::optional<std::string> batch_then{};  ///< as `then`, if batch changed something
+  /// As `batch`, without the rows that others have locked: after it failed because of them, or, where batch_waits, for
   /// every batch about more than one row.
-  std::optional<std::string> many_skipping{};
-  std::optional<std::string> many_told{};
-  /// Where act (many) has failed because there is no row: as it, and makes the row, at the cost of a look at the floor.
-  /// MariaDB
+  std::optional<std::string> batch_skipping{};
+  std::optional<std::string> batch_read_back{};
+  /// Where write (batch) has failed because there is no row: as it, and makes the row, at the cost of a look at the
+  /// floor. MariaDB
   std::optional<std::string> making{};
-  std::optional<std::string> many_making{};
-  /// The number of changed rows tells how many requests were carried out; many_told answers which ones are still open.
+  std::optional<std::string> batch_making{};
+  /// The number of changed rows tells how many requests were carried out; batch_read_back answers which ones are still
+  /// open.
   bool counts = false;
   /// The argument that answers each request besides its key if as many rows were changed as requests were sent; else
-  /// told is asked. MySQL
+  /// read_back is asked. MySQL
   std::optional<std::size_t> answered_by{};
-  bool look_explains = false;        ///< act decides alone; look saves it where it would be refused, and says by whom
+  bool read_explains = false;        ///< write decides alone; read saves it where it would be refused, and says by whom
   bool takes_one = false;            ///< of a batch, the first request that can be carried out, and no other
   bool takes_all = false;            ///< all of a batch, or none
-  bool many_waits = false;           ///< `many` waits for a row that others have locked, and so is for one row only
+  bool batch_waits = false;          ///< `batch` waits for a row that others have locked, and so is for one row only
   bool always_changes = false;       ///< if no row was changed, nothing was carried out
   bool locks_where_refused = false;  ///< locks rows until it ends even if it is refused: look first after a refusal
   /// To make a row, it waits for a transaction that has made the same row meanwhile and changed it. The wait is short;

@@ -23,26 +23,26 @@ struct statement_key {
   std::string_view key;
   std::optional<std::string> step::*text;
 };
-constexpr statement_key statements[] = {{"read", &step::look},
-                                        {"write", &step::act},
-                                        {"then", &step::also},
-                                        {"read back", &step::told},
-                                        {"batch", &step::many},
-                                        {"batch then", &step::many_also},
-                                        {"batch skipping", &step::many_skipping},
-                                        {"batch read back", &step::many_told},
+constexpr statement_key statements[] = {{"read", &step::read},
+                                        {"write", &step::write},
+                                        {"then", &step::then},
+                                        {"read back", &step::read_back},
+                                        {"batch", &step::batch},
+                                        {"batch then", &step::batch_then},
+                                        {"batch skipping", &step::batch_skipping},
+                                        {"batch read back", &step::batch_read_back},
                                         {"making", &step::making},
-                                        {"batch making", &step::many_making}};
+                                        {"batch making", &step::batch_making}};
 
 struct rule {
   std::string_view name;
   bool step::*holds;
 };
 constexpr rule rules[] = {{"counts", &step::counts},
-                          {"read_explains", &step::look_explains},
+                          {"read_explains", &step::read_explains},
                           {"takes_one", &step::takes_one},
                           {"takes_all", &step::takes_all},
-                          {"batch_waits", &step::many_waits},
+                          {"batch_waits", &step::batch_waits},
                           {"always_changes", &step::always_changes},
                           {"locks_where_refused", &step::locks_where_refused},
                           {"waits_to_make", &step::waits_to_make}};

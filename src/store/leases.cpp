@@ -159,7 +159,7 @@ std::vector<release_outcome> release(const access& db, std::span<const lease_ref
     return observer != nullptr && observer->waited_for.may_contain(r.name);
   };
   const bool is_left_over = std::any_of(batch.begin(), batch.end(), was_waited_for);
-  const bool has_two_ways = db.sql[dialect::verb::release_alone].act.has_value();
+  const bool has_two_ways = db.sql[dialect::verb::release_alone].write.has_value();
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
   try {
     if (!is_left_over && has_two_ways) end_alone(db, batch, outcomes);

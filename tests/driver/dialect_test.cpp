@@ -18,7 +18,7 @@ std::set<verb> lacking(const dialect::table& sql) {
   std::set<verb> out;
   for (std::size_t i = 0; i < dialect::table::size; ++i) {
     const auto& each = sql[static_cast<verb>(i)];
-    if (!each.look && !each.act && !each.many) out.insert(static_cast<verb>(i));
+    if (!each.read && !each.write && !each.batch) out.insert(static_cast<verb>(i));
   }
   return out;
 }

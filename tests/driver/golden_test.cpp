@@ -65,8 +65,8 @@ class sent_texts {
 
 template <class Add>
 void add_step(const dialect::step& s, Add add) {
-  for (const auto* text : {&s.look, &s.act, &s.also, &s.told, &s.many, &s.many_also, &s.many_skipping, &s.many_told,
-                           &s.making, &s.many_making})
+  for (const auto* text : {&s.read, &s.write, &s.then, &s.read_back, &s.batch, &s.batch_then, &s.batch_skipping,
+                           &s.batch_read_back, &s.making, &s.batch_making})
     if (*text) add(**text);
 }
 

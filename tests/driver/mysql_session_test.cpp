@@ -203,7 +203,7 @@ class mysql_session_test : public testing::Test {
 
   static std::vector<driver::row> ask(mysql_session& on, const std::string& sql, const driver::request& with = {},
                                       const driver::limits& until = within(10s)) {
-    return on.run({.look = sql}, {&with, 1}, until);
+    return on.run({.read = sql}, {&with, 1}, until);
   }
   static std::string word(mysql_session& on, const std::string& sql, const driver::request& with = {}) {
     return driver::text(ask(on, sql, with).at(0).at(0));
@@ -213,7 +213,7 @@ class mysql_session_test : public testing::Test {
   }
   static std::vector<driver::row> act(mysql_session& on, const std::string& sql, const driver::limits& until) {
     const driver::request nothing{};
-    return on.run({.act = sql}, {&nothing, 1}, until);
+    return on.run({.write = sql}, {&nothing, 1}, until);
   }
   std::vector<std::string> lost() {
     const std::lock_guard lock{mutex_};
@@ -263,8 +263,8 @@ TEST_F(mysql_session_test, answers_no_row_of_a_statement_that_fails) {
 
 TEST_F(mysql_session_test, sends_a_batch_as_a_table) {
   const auto on = open();
-  const dialect::step step{.look = "SELECT 1",
-                           .many =
+  const dialect::step step{.read = "SELECT 1",
+                           .batch =
                                "SELECT t, n FROM JSON_TABLE(?1, '$[*]' COLUMNS (i FOR ORDINALITY, "
                                "t VARCHAR(100) CHARACTER SET utf8mb4 PATH '$[0]', n BIGINT PATH '$[1]')) w ORDER BY i"};
   std::vector<driver::request> batch;
@@ -282,9 +282,9 @@ TEST_F(mysql_session_test, sends_a_batch_as_a_table) {
 TEST_F(mysql_session_test, does_not_act_on_what_was_answered) {
   const auto on = open();
   const driver::request one{};
-  const dialect::step answered{.look = "SELECT 'look'", .act = "SIGNAL SQLSTATE '45000'"};
+  const dialect::step answered{.read = "SELECT 'look'", .write = "SIGNAL SQLSTATE '45000'"};
   EXPECT_EQ(driver::text(on->run(answered, {&one, 1}, within(10s)).at(0).at(0)), "look");
-  const dialect::step told{.act = "DO 1", .told = "SELECT 'told'"};
+  const dialect::step told{.write = "DO 1", .read_back = "SELECT 'told'"};
   EXPECT_EQ(driver::text(on->run(told, {&one, 1}, within(10s)).at(0).at(0)), "told");
   EXPECT_TRUE(on->run(told, {}, within(10s)).empty());
 }
@@ -297,12 +297,12 @@ TEST_F(mysql_session_test, does_not_take_a_step_for_failed_whose_first_statement
     const auto e = error_of([&] { return on->run(step, {&one, 1}, within(10s)); });
     return e.has_value() && e->outcome_is_unknown();
   };
-  EXPECT_TRUE(is_unknown({.act = "INSERT INTO written VALUES (1)", .told = "SELECT no_column FROM written"}));
+  EXPECT_TRUE(is_unknown({.write = "INSERT INTO written VALUES (1)", .read_back = "SELECT no_column FROM written"}));
   EXPECT_EQ(number(*on, "SELECT COUNT(*) FROM written"), 1);
-  EXPECT_FALSE(is_unknown({.act = "INSERT INTO written VALUES (1), (NULL, 2)", .told = "SELECT 1"}));
-  EXPECT_FALSE(is_unknown({.act = "DELETE FROM written WHERE n = 2", .told = "SELECT no_column FROM written"}));
+  EXPECT_FALSE(is_unknown({.write = "INSERT INTO written VALUES (1), (NULL, 2)", .read_back = "SELECT 1"}));
+  EXPECT_FALSE(is_unknown({.write = "DELETE FROM written WHERE n = 2", .read_back = "SELECT no_column FROM written"}));
   on->begin(within(10s));
-  EXPECT_FALSE(is_unknown({.act = "INSERT INTO written VALUES (2)", .told = "SELECT no_column FROM written"}));
+  EXPECT_FALSE(is_unknown({.write = "INSERT INTO written VALUES (2)", .read_back = "SELECT no_column FROM written"}));
   on->rollback(within(10s));
 }
 

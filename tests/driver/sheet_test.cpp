@@ -82,17 +82,17 @@ TEST(sheet_test, numbers_arguments_as_they_are_named) {
       "UPDATE rowlock_lock SET expires_at = :lease::text || ':name'\n"
       "  -- another\n"
       "WHERE name = :name;\n");
-  EXPECT_EQ(renew.act, "\nUPDATE there.rowlock_lock SET expires_at = ?3::text || ':name'\nWHERE name = ?1");
+  EXPECT_EQ(renew.write, "\nUPDATE there.rowlock_lock SET expires_at = ?3::text || ':name'\nWHERE name = ?1");
   EXPECT_EQ(renew.key, 1);
   EXPECT_TRUE(renew.counts);
-  EXPECT_EQ(renew.look, std::nullopt);
+  EXPECT_EQ(renew.read, std::nullopt);
 }
 
 TEST(sheet_test, takes_a_statement_of_another_verb) {
   const auto renew = made(
       "-- name: extend(acquisition, name) -> acquisition, left\n-- write: \nSELECT :name;\n"
       "-- name: renew(name, acquisition) -> acquisition, left\n-- write: as extend\n");
-  EXPECT_EQ(renew.act, "SELECT ?1");
+  EXPECT_EQ(renew.write, "SELECT ?1");
 }
 
 TEST(sheet_test, is_refused_where_it_is_wrong) {

@@ -73,7 +73,7 @@ class sqlite_session_test : public testing::Test {
 
   std::int64_t expiry(std::string_view name) const {
     const dialect::step read{.verb = dialect::verb::applied,
-                             .look = "SELECT expires_at FROM rowlock_lock WHERE name = ?1"};
+                             .read = "SELECT expires_at FROM rowlock_lock WHERE name = ?1"};
     const driver::request asked{name};
     driver::sqlite_session fresh = open();
     return driver::integer(fresh.run(read, {&asked, 1}, within(5s)).at(0).at(0));

@@ -197,7 +197,7 @@ TEST_F(silent_statements, still_do_their_work) {
     const auto& with = sql[static_cast<dialect::verb>(i)];
     const auto without = dialect::postgresql_without_notices(with);
     if (!without) continue;
-    for (const auto& text : {without->look, without->act, without->many}) {
+    for (const auto& text : {without->read, without->write, without->batch}) {
       if (!text) continue;
       ++silent;
       EXPECT_EQ(text->find("pg_notify"), std::string::npos) << *text;

@@ -118,14 +118,14 @@ dialect::table with_old_release(const dialect::table& ours, std::string_view tel
   return revised(ours, [&](dialect::step& each) {
     const auto& alone = ours[dialect::verb::release_alone];
     if (each.verb == dialect::verb::release_alone) each = {.verb = each.verb};
-    const bool asks_for_mark = alone.act && alone.act->find("NOT waiting") != std::string::npos;
+    const bool asks_for_mark = alone.write && alone.write->find("NOT waiting") != std::string::npos;
     if (each.verb == dialect::verb::turn || each.verb == dialect::verb::refresh_ticket)
-      for (auto* text : {&each.look, &each.act, &each.many})
+      for (auto* text : {&each.read, &each.write, &each.batch})
         if (*text)
           for (const auto* mark : {", l.waiting", mark_of_ticket}) *text = dialect::replaced(**text, mark, "");
     if (each.verb != dialect::verb::release || !asks_for_mark) return;
-    each.act = dialect::replaced(*alone.act, " AND NOT waiting", "");
-    if (each.act->find("RETURNING") != std::string::npos) each.act->append(telling);
+    each.write = dialect::replaced(*alone.write, " AND NOT waiting", "");
+    if (each.write->find("RETURNING") != std::string::npos) each.write->append(telling);
   });
 }
 
@@ -149,8 +149,8 @@ dialect::table table_of_fifth_schema(const dialect::table& ours) {
   return revised(ours, [](dialect::step& each) {
     const auto of = each.verb;
     if (of != dialect::verb::enqueue && of != dialect::verb::turn && of != dialect::verb::refresh_ticket) return;
-    if (of == dialect::verb::turn) each.many.reset();
-    for (auto* text : {&each.look, &each.act, &each.many})
+    if (of == dialect::verb::turn) each.batch.reset();
+    for (auto* text : {&each.read, &each.write, &each.batch})
       for (const auto& words : not_yet)
         if (*text) *text = dialect::replaced(**text, words, "");
   });

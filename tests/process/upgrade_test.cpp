@@ -172,7 +172,7 @@ class old_waiter {
  private:
   static dialect::table table_of_second_schema(const dialect::table& ours, std::string_view kind) {
     return revised(ours, [&](dialect::step& each) {
-      if (each.verb == dialect::verb::enqueue) each.act = enqueue_of_second_schema(kind);
+      if (each.verb == dialect::verb::enqueue) each.write = enqueue_of_second_schema(kind);
     });
   }
   static store::ticket_ref ref(std::string_view name, std::string_view attempt, std::int64_t ticket) {
@@ -241,13 +241,13 @@ dialect::table table_of_third_schema(const dialect::table& ours) {
                                                  "AND (lease IS NOT 0 OR attempt = acquisition)"};
   const auto queueing = revised(table_of_fifth_schema(ours), [](dialect::step& each) {
     if (each.verb == dialect::verb::enqueue || each.verb == dialect::verb::turn)
-      for (auto* text : {&each.look, &each.act, &each.many})
+      for (auto* text : {&each.read, &each.write, &each.batch})
         for (const auto& words : not_yet)
           if (*text) *text = dialect::replaced(**text, words, "");
-    if (each.many && each.verb == dialect::verb::refresh_ticket)
-      each.many = dialect::replaced(
-          *each.many, "AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)",
-          "");
+    if (each.batch && each.verb == dialect::verb::refresh_ticket)
+      each.batch = dialect::replaced(
+          *each.batch,
+          "AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)", "");
   });
   return with_old_release(queueing, R"(, (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM rowlock_waiter q

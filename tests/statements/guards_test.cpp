@@ -189,7 +189,7 @@ class statements : public on_each_database {
   }
   bool is_missing(const form& f) {
     const auto& text = steps_->sql()[f.what];
-    return !text.look && !text.act && !text.many;
+    return !text.read && !text.write && !text.batch;
   }
   lock_row row() { return db().row(name_).value_or(lock_row{}); }
   auto columns() {

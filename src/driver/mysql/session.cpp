@@ -352,7 +352,7 @@ std::vector<row> mysql_session::do_run(const dialect::step& what, std::span<cons
   has_committed_ = false;
   std::vector<row> rows;
   if (batch.empty()) return rows;
-  if (batch.size() == 1 || what.many) {
+  if (batch.size() == 1 || what.batch) {
     carry_out(what, batch, until, rows);
   } else {
     carry_out_each(what, batch, until, rows);
@@ -382,26 +382,26 @@ std::uint64_t granted_in(const std::vector<row>& answers, std::size_t last) {
 
 void mysql_session::carry_out(const dialect::step& what, std::span<const request> batch, const limits& until,
                               std::vector<row>& to) {
-  const bool is_one = batch.size() == 1 && (what.look || what.act);
-  const auto& many = what.many_waits && !is_about_one_row(batch) ? what.many_skipping : what.many;
-  const auto& act = is_one ? what.act : many;
-  const auto& told = is_one ? what.told : what.many_told;
+  const bool is_one = batch.size() == 1 && (what.read || what.write);
+  const auto& many = what.batch_waits && !is_about_one_row(batch) ? what.batch_skipping : what.batch;
+  const auto& act = is_one ? what.write : many;
+  const auto& told = is_one ? what.read_back : what.batch_read_back;
   const std::string json = is_one ? std::string{} : json_of(batch);
   const request values = is_one ? batch[0] : request{std::string_view{json}};
-  const purpose why{.doing = dialect::doing(what.verb), .writing = what.act || !what.look};
+  const purpose why{.doing = dialect::doing(what.verb), .writing = what.write || !what.read};
 
   const auto answered = [&, before = to.size()] { return to.size() - before; };
-  if (is_one && what.look) execute(*what.look, values, why, until, to);
+  if (is_one && what.read) execute(*what.read, values, why, until, to);
   if (!act || answered() == batch.size()) return;
-  if (const auto& also = is_one ? what.also : what.many_also)
+  if (const auto& also = is_one ? what.then : what.batch_then)
     return act_in_transaction({*act, *also, *told}, values, why, until, to);
-  const auto& making = is_one ? what.making : what.many_making;
+  const auto& making = is_one ? what.making : what.batch_making;
   auto result = making && kind_ == mysql_kind::mariadb ? execute_or_make(*act, *making, values, why, until, to)
                                                        : execute_unless_in_conflict(*act, values, why, until, to);
-  if (!result && !is_one && what.many_skipping)
-    result = execute_unless_in_conflict(*what.many_skipping, values, why, until, to);
+  if (!result && !is_one && what.batch_skipping)
+    result = execute_unless_in_conflict(*what.batch_skipping, values, why, until, to);
   if (!result && batch.size() > 1 && !what.takes_one && !what.takes_all) return carry_out_each(what, batch, until, to);
-  if (!is_one && what.many_skipping) drop_answers_of_others(what, batch, to);
+  if (!is_one && what.batch_skipping) drop_answers_of_others(what, batch, to);
   const auto changed = result.value_or(0);  // a conflict counts as if the row had been skipped
   if (making) has_made_row_ = changed < 2 * granted_in(to, answered());
   has_committed_ = has_committed_ || (changed + answered() > 0 && why.writing && !is_in_transaction_);
@@ -422,11 +422,11 @@ void mysql_session::carry_out(const dialect::step& what, std::span<const request
 void mysql_session::act_in_transaction(const texts_of_transaction& of, const request& values, const purpose& why,
                                        const limits& until, std::vector<row>& to) {
   const auto with_values = [&](const std::string& text) { return with_literals(known(text).of.numbered, values); };
-  const auto change = "START TRANSACTION;\n" + with_values(of.act) + ";\n" + with_values(of.also) + ";\nCOMMIT";
+  const auto change = "START TRANSACTION;\n" + with_values(of.write) + ";\n" + with_values(of.then) + ";\nCOMMIT";
   std::size_t carried_out = 0;
   try {
     call({.doing = why.doing, .writing = true}, until, [&] {
-      connection_->execute_together(change + ";\n" + with_values(of.told), to, carried_out);
+      connection_->execute_together(change + ";\n" + with_values(of.read_back), to, carried_out);
       return carried_out;
     });
   } catch (const error& e) {

@@ -96,9 +96,9 @@ class mysql_session final : public session {
                                                const request& values, const purpose& why, const limits& until,
                                                std::vector<row>& to);
   struct texts_of_transaction {
-    const std::string& act;
-    const std::string& also;
-    const std::string& told;  ///< after the commit
+    const std::string& write;
+    const std::string& then;
+    const std::string& read_back;  ///< after the commit
   };
   void act_in_transaction(const texts_of_transaction& of, const request& values, const purpose& why,
                           const limits& until, std::vector<row>& to);

@@ -20,7 +20,7 @@ namespace {
 // step that only reads.
 const dialect::step end_lost_session{
     .verb = dialect::verb::count_of_verbs,
-    .look =
+    .read =
         "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::integer) a "
         "WHERE (extract(epoch FROM a.backend_start) * 1000000)::bigint = $2::bigint "
         "AND a.usesysid = (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = session_user)"};

@@ -371,11 +371,11 @@ std::vector<row> postgresql_session::run_once(const dialect::step& what, std::sp
 
 void postgresql_session::carry_out(const dialect::step& what, std::span<const request> batch, const limits& until,
                                    std::vector<row>& to) {
-  const bool writing = what.act || !what.look;
+  const bool writing = what.write || !what.read;
   const purpose why{.doing = dialect::doing(what.verb), .writing = writing};
-  const auto& one = what.act ? what.act : what.look;
+  const auto& one = what.write ? what.write : what.read;
   if (batch.size() == 1 && one) return execute(*one, batch, shape::scalars, why, until, to);
-  const auto& many = what.many_waits && !is_about_one_row(batch) ? what.many_skipping : what.many;
+  const auto& many = what.batch_waits && !is_about_one_row(batch) ? what.batch_skipping : what.batch;
   if (many) return execute(*many, batch, shape::arrays, why, until, to);
   const auto each = [&] {
     for (std::size_t i = 0; i < batch.size(); ++i)
@@ -403,7 +403,7 @@ void postgresql_session::do_commit(const limits& until) { commit_with("", until)
 // In one round trip, and in a transaction of its own after the commit, which has notified nobody: so what is about
 // notices did not come from it.
 void postgresql_session::do_commit_and_tell(const dialect::step& next, const request& of, const limits& until) try {
-  commit_with(next.look ? "; " + with_literals(known(*next.look).sql, of) : std::string{}, until);
+  commit_with(next.read ? "; " + with_literals(known(*next.read).sql, of) : std::string{}, until);
 } catch (const error& e) {
   if (!is_about_notices(e)) throw;
 }

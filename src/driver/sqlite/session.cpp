@@ -225,11 +225,11 @@ std::vector<row> sqlite_session::do_run(const dialect::step& what, std::span<con
                                         const limits& until) {
   const scoped_value scope{limits_, until};
   answer_rows rows{std::exchange(spare_, {})};
-  if (!what.look) {
-    act(what, batch, rows);
-  } else if (!act_first(what, batch, rows)) {
-    const bool was_refused = look_first(what, batch, rows);
-    if (what.look_explains) was_refused_ = was_refused;
+  if (!what.read) {
+    write(what, batch, rows);
+  } else if (!write_first(what, batch, rows)) {
+    const bool was_refused = read_first(what, batch, rows);
+    if (what.read_explains) was_refused_ = was_refused;
   }
   if (what.verb == dialect::verb::installation) seen_ = {};  // whoever asks this compares files
   require_same_files();
@@ -242,53 +242,53 @@ void sqlite_session::reuse(std::vector<row>&& read) noexcept {
 }
 
 // false: it did not answer.
-bool sqlite_session::look(const dialect::step& what, const request& one, answer_rows& rows) {
+bool sqlite_session::read(const dialect::step& what, const request& one, answer_rows& rows) {
   const auto before = rows.size();
-  execute(ready(steps_[static_cast<std::size_t>(what.verb)].look, what.look.value()), one, rows,
+  execute(ready(steps_[static_cast<std::size_t>(what.verb)].read, what.read.value()), one, rows,
           dialect::doing(what.verb), false);
   return rows.size() > before;
 }
 
 // Whether it answered any of them.
-bool sqlite_session::look_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
+bool sqlite_session::read_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
   if (batch.size() == 1) {
-    const bool has_answered = look(what, batch[0], rows);
-    if (!has_answered && what.act) act(what, batch, rows);
+    const bool has_answered = read(what, batch[0], rows);
+    if (!has_answered && what.write) write(what, batch, rows);
     return has_answered;
   }
   std::vector<request> left;
   for (const request& r : batch)
-    if (!look(what, r, rows)) left.push_back(r);
-  if (what.act) act(what, left, rows);
+    if (!read(what, r, rows)) left.push_back(r);
+  if (what.write) write(what, left, rows);
   return left.size() < batch.size();
 }
 
 // false: nothing was done, as it is likely to be refused, or another session has the file's lock. Not for a batch that
 // would be committed before the look: if that failed, it would not be true that nothing has happened.
-bool sqlite_session::act_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
+bool sqlite_session::write_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows) {
   const bool may_act = has_file_lock() || (batch.size() == 1 && !was_refused_);
-  if (!what.look_explains || !may_act) return false;
+  if (!what.read_explains || !may_act) return false;
   const scoped_value scope{waits_for_file_, has_file_lock()};
   std::vector<request> refused;
   try {
-    refused = act(what, batch, rows);
+    refused = write(what, batch, rows);
   } catch (const error& e) {
     if (e.code() != errc::call_timed_out || has_file_lock()) throw;
     return false;
   }
   was_refused_ = !refused.empty();
-  for (const request& r : refused) look(what, r, rows);
+  for (const request& r : refused) read(what, r, rows);
   return true;
 }
 
 // Answers those that it did not carry out. A writing statement is a transaction of its own and begins by taking the
 // write lock, so a single one needs no BEGIN IMMEDIATE.
-std::vector<request> sqlite_session::act(const dialect::step& what, std::span<const request> batch,
-                                         answer_rows& rows) try {
+std::vector<request> sqlite_session::write(const dialect::step& what, std::span<const request> batch,
+                                           answer_rows& rows) try {
   std::vector<request> left;
   if (batch.empty()) return left;
   auto& texts = steps_[static_cast<std::size_t>(what.verb)];
-  auto& statement = ready(texts.act, what.act.value());
+  auto& statement = ready(texts.write, what.write.value());
   answer_rows none;
   const auto each = [&] {
     for (const request& r : batch) {
@@ -296,14 +296,14 @@ std::vector<request> sqlite_session::act(const dialect::step& what, std::span<co
       execute(statement, r, rows, dialect::doing(what.verb), true);
       const bool has_answered = rows.size() > before;
       if (!has_answered && sqlite3_changes(db_.get()) > 0) add_told_row(r[what.key], rows);
-      if (what.also && rows.size() > before)
-        execute(ready(texts.also, *what.also), r, none, dialect::doing(what.verb), true);
-      if (what.look_explains && rows.size() == before) left.push_back(r);
+      if (what.then && rows.size() > before)
+        execute(ready(texts.then, *what.then), r, none, dialect::doing(what.verb), true);
+      if (what.read_explains && rows.size() == before) left.push_back(r);
       if (what.takes_all && rows.size() == before) throw not_all{};
       if (what.takes_one && rows.size() > before) return;
     }
   };
-  if (batch.size() == 1 && !what.also) {
+  if (batch.size() == 1 && !what.then) {
     each();
   } else {
     in_transaction(each);

@@ -42,9 +42,9 @@ class sqlite_session final : public session {
   std::int64_t do_change_count(const limits& until) override;
 
   struct prepared {
-    sqlite_statement look;
-    sqlite_statement act;
-    sqlite_statement also;
+    sqlite_statement read;
+    sqlite_statement write;
+    sqlite_statement then;
   };
 
   /// Counts the sessions there are.
@@ -73,10 +73,10 @@ class sqlite_session final : public session {
   void in_transaction(const std::function<void()>& body);
 
   bool has_file_lock() const noexcept { return sqlite3_get_autocommit(db_.get()) == 0; }
-  bool look(const dialect::step& what, const request& one, answer_rows& rows);
-  bool look_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
-  bool act_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
-  std::vector<request> act(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
+  bool read(const dialect::step& what, const request& one, answer_rows& rows);
+  bool read_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
+  bool write_first(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
+  std::vector<request> write(const dialect::step& what, std::span<const request> batch, answer_rows& rows);
   void add_told_row(const argument& key, answer_rows& to);
 
   counted counted_;
