@@ -1,7 +1,5 @@
 #include "dialect/dialect.hpp"
 
-#include "dialect/steps.hpp"
-
 #include <array>
 #include <cstddef>
 #include <string>

@@ -145,6 +145,14 @@ struct step {
   bool waits_to_make = false;
 };
 
+/// Calls `change(text)` for each text that the step has.
+template <class Change>
+void change_texts(step& of, Change change) {
+  for (std::optional<std::string>* text : {&of.read, &of.write, &of.then, &of.read_back, &of.batch, &of.batch_then,
+                                           &of.batch_skipping, &of.batch_read_back, &of.making, &of.batch_making})
+    if (*text) change(**text);
+}
+
 /// What not every database can do. True: the table has the verbs.
 struct capabilities {
   bool acquires_in_turn = false;    ///< acquire_in_turn: acquires and looks at the queue in one statement

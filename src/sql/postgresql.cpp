@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "dialect/steps.hpp"
+#include "dialect/dialect.hpp"
 #include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::dialect {

@@ -64,10 +64,8 @@ class sent_texts {
 };
 
 template <class Add>
-void add_step(const dialect::step& s, Add add) {
-  for (const auto* text : {&s.read, &s.write, &s.then, &s.read_back, &s.batch, &s.batch_then, &s.batch_skipping,
-                           &s.batch_read_back, &s.making, &s.batch_making})
-    if (*text) add(**text);
+void add_step(dialect::step s, Add add) {
+  dialect::change_texts(s, add);
 }
 
 template <class Add>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "dialect/steps.hpp"
+#include "dialect/dialect.hpp"
 #include "process/roles.hpp"
 #include "support/errors.hpp"
 #include "testkit/eventually.hpp"
