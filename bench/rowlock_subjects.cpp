@@ -115,7 +115,7 @@ driver::limits call_limits() { return {.deadline = rowlock::base::later(rowlock:
 
 class steps_lane final : public lane {
  public:
-  steps_lane(driver::database& at, const rowlock::dialect::table& sql, std::size_t number, std::size_t at_once)
+  steps_lane(driver::database& at, const rowlock::sql::sheet& sql, std::size_t number, std::size_t at_once)
       : session_{at.connect(call_limits())}, sql_{sql}, at_once_{at_once} {
     for (std::size_t n = 0; n < names; ++n) names_.push_back(fmt::format("bench/{}/{}", number, n));
     acquisitions_.resize(at_once);
@@ -138,7 +138,7 @@ class steps_lane final : public lane {
   }
 
  private:
-  store::access access(const driver::limits& until) { return {.sql = sql_, .session = *session_, .until = until}; }
+  store::access access(const driver::limits& until) { return {.sheet = sql_, .session = *session_, .until = until}; }
   void acquire(std::span<const strategies::acquire_args> batch) {
     const auto until = call_limits();
     for (const auto& answer : unique_index_.acquire(access(until), batch))
@@ -151,7 +151,7 @@ class steps_lane final : public lane {
   }
 
   std::unique_ptr<driver::session> session_;
-  const rowlock::dialect::table& sql_;
+  const rowlock::sql::sheet& sql_;
   strategies::unique_index unique_index_;
   std::size_t at_once_;
   std::vector<std::string> names_;
@@ -164,7 +164,7 @@ class steps final : public subject {
  public:
   steps(const server& at, const std::string& prefix, std::size_t at_once)
       : backend_{driver::backend_for(rowlock::core::cut_url(at.url).scheme)},
-        sql_{backend_.dialect(prefix, options_)},
+        sql_{backend_.sheet(prefix, options_)},
         database_{backend_.open(rowlock::core::cut_url(at.url), options_)},
         at_once_{at_once} {}
 
@@ -175,7 +175,7 @@ class steps final : public subject {
  private:
   driver::open_options options_{.application_name = fmt::format("{} steps:{}", application, ::getpid())};
   const driver::backend& backend_;
-  rowlock::dialect::table sql_;
+  rowlock::sql::sheet sql_;
   std::unique_ptr<driver::database> database_;
   std::size_t at_once_;
 };

@@ -1,4 +1,4 @@
-# Writes OUTPUT, which defines rowlock::sql::<DATABASE>_sheet() (src/sql/sheet.hpp): the text of FILE, byte for byte. A
+# Writes OUTPUT, which defines rowlock::sql::<DATABASE>_text() (src/sql/loader.hpp): the text of FILE, byte for byte. A
 # string literal would be too short for it.
 #
 #   cmake -DDATABASE=sqlite -DFILE=src/sql/sqlite.sql -DOUTPUT=sheet_sqlite.cpp -P EmbedSheet.cmake
@@ -17,11 +17,11 @@ string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 string(REGEX REPLACE "(0x0a,)" "\\1\n" bytes "${bytes}")
 
 file(WRITE "${OUTPUT}" "// Written by cmake/EmbedSheet.cmake from src/sql/${DATABASE}.sql; changes here are lost.
-#include \"sql/sheet.hpp\"
+#include \"sql/loader.hpp\"
 
 namespace rowlock::inline v1::sql {
 
-std::string_view ${DATABASE}_sheet() noexcept {
+std::string_view ${DATABASE}_text() noexcept {
   static constexpr char text[] = {
 ${bytes}};
   return {text, sizeof(text)};

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "sql/sheet.hpp"
+#include "sql/loader.hpp"
 
-namespace rowlock::inline v1::dialect {
+namespace rowlock::inline v1::sql {
 
 namespace {
 
@@ -17,18 +17,18 @@ std::string_view type_of(std::string_view argument) {
 }
 
 // The document is an array of requests, each an array of arguments.
-std::string json_table(std::string_view arguments, const sql::entry& of) {
+std::string json_table(std::string_view arguments, const entry& of) {
   std::string out = "JSON_TABLE(?1, '$[*]' COLUMNS (";
   std::string_view separator;
-  for (const auto each : sql::split(arguments)) {
-    const auto place = sql::place_of(of, each);
+  for (const auto each : split(arguments)) {
+    const auto place = place_of(of, each);
     out.append(std::exchange(separator, ", ")).append(each).append(" ").append(type_of(each));
     out.append(" PATH '$[").append(std::to_string(place)).append("]'");
   }
   return out.append("))");
 }
 
-std::string with_wanted(std::string text, const sql::entry& of) {
+std::string with_wanted(std::string text, const entry& of) {
   constexpr std::string_view begin = "wanted(";
   for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
     const auto end = text.find(')', at);
@@ -38,8 +38,8 @@ std::string with_wanted(std::string text, const sql::entry& of) {
   return text;
 }
 
-sql::spelling spelling() {
-  const auto finish = [](std::string text, const sql::entry& of) {
+spelling as_sent() {
+  const auto finish = [](std::string text, const entry& of) {
     auto out = replaced(with_wanted(std::move(text), of), " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
     return replaced(out, "{clock}",
                     "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
@@ -49,13 +49,12 @@ sql::spelling spelling() {
 
 }  // namespace
 
-table mysql(std::string_view prefix) {
-  return sql::table_of(sql::read_sheet(sql::mysql_sheet()), spelling(), {.prefix = prefix},
-                       {.reads_uncommitted = true});
+sheet mysql(std::string_view prefix) {
+  return sheet_of(read_sheet(mysql_text()), as_sent(), {.prefix = prefix}, {.reads_uncommitted = true});
 }
 
 enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place) {
-  return sql::enlisted_of(sql::read_sheet(sql::mysql_sheet()), spelling(), std::string{place}.append(prefix));
+  return enlisted_of(read_sheet(mysql_text()), as_sent(), std::string{place}.append(prefix));
 }
 
-}  // namespace rowlock::inline v1::dialect
+}  // namespace rowlock::inline v1::sql

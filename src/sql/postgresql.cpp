@@ -1,9 +1,9 @@
 #include <utility>
 
-#include "dialect/dialect.hpp"
+#include "sql/loader.hpp"
 #include "sql/sheet.hpp"
 
-namespace rowlock::inline v1::dialect {
+namespace rowlock::inline v1::sql {
 
 namespace {
 
@@ -37,8 +37,8 @@ std::string setting(std::string_view name, std::string_view value) {
 
 // Settings live in the session, unless several clients share it: then each statement brings its settings along, for its
 // own transaction.
-sql::spelling spelling_for(const choices& with) {
-  const auto finish = [with](const std::string& text, const sql::entry& /*of*/) {
+spelling as_sent(const choices& with) {
+  const auto finish = [with](const std::string& text, const entry& /*of*/) {
     const auto durable = with.transaction_pooling ? setting("synchronous_commit", "on") : std::string{};
     const auto relaxed = setting("synchronous_commit", "off");
     auto out = replaced(replaced(text, "{durably}", durable), "{relaxed}", relaxed);
@@ -51,13 +51,13 @@ sql::spelling spelling_for(const choices& with) {
 
 }  // namespace
 
-table postgresql(std::string_view prefix, const choices& with) {
-  return sql::table_of(sql::read_sheet(sql::postgresql_sheet()), spelling_for(with), {.prefix = prefix});
+sheet postgresql(std::string_view prefix, const choices& with) {
+  return sheet_of(read_sheet(postgresql_text()), as_sent(with), {.prefix = prefix});
 }
 
 enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place) {
   const auto in_full = std::string{place}.append(prefix);
-  return sql::enlisted_of(sql::read_sheet(sql::postgresql_sheet()), spelling_for({}), in_full);
+  return enlisted_of(read_sheet(postgresql_text()), as_sent({}), in_full);
 }
 
 std::optional<step> postgresql_without_notices(const step& of) {
@@ -72,4 +72,4 @@ std::optional<step> postgresql_without_notices(const step& of) {
   return notifies ? std::optional{std::move(out)} : std::nullopt;
 }
 
-}  // namespace rowlock::inline v1::dialect
+}  // namespace rowlock::inline v1::sql

@@ -1,293 +1,148 @@
 #include "sql/sheet.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <optional>
-#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace rowlock::inline v1::sql {
 
 namespace {
 
-using dialect::enlisted_texts;
-using dialect::step;
+constexpr const char* otherwise = "migrating";
 
-constexpr std::string_view enlisted = "enlisted.";
-// All requests of a batch, as one argument.
-constexpr std::string_view requests = "requests";
-constexpr std::string_view prose[] = {"locks", "clock", "no row", "reply lost", "rules", "answered by", "none"};
-
-struct statement_key {
-  std::string_view key;
-  std::optional<std::string> step::*text;
+struct activity {
+  sql::verb verb;
+  const char* words;
 };
-constexpr statement_key statements[] = {{"read", &step::read},
-                                        {"write", &step::write},
-                                        {"then", &step::then},
-                                        {"read back", &step::read_back},
-                                        {"batch", &step::batch},
-                                        {"batch then", &step::batch_then},
-                                        {"batch skipping", &step::batch_skipping},
-                                        {"batch read back", &step::batch_read_back},
-                                        {"making", &step::making},
-                                        {"batch making", &step::batch_making}};
-
-struct rule {
-  std::string_view name;
-  bool step::*holds;
+constexpr activity activities[] = {
+    {verb::acquire, "acquiring"},
+    {verb::compare_and_set, "acquiring"},
+    {verb::hold, "acquiring"},
+    {verb::hold_while_alive, "acquiring"},
+    {verb::make, "acquiring"},
+    {verb::vacate_expired, "acquiring"},
+    {verb::touch, "acquiring"},
+    {verb::pinned_by, "acquiring"},
+    {verb::acquire_in_turn, "acquiring"},
+    {verb::share, "acquiring"},
+    {verb::acquire_any, "acquiring"},
+    {verb::acquire_all, "acquiring"},
+    {verb::upgrade_share, "upgrading"},
+    {verb::downgrade, "downgrading"},
+    {verb::renew_share, "renewing"},
+    {verb::extend_share, "extending"},
+    {verb::release_share, "releasing"},
+    {verb::reap_shares, "releasing"},
+    {verb::purge_shares, "sweeping"},
+    {verb::find_dead_shares, "sweeping"},
+    {verb::sharers, "listing locks"},
+    {verb::enqueue, "waiting in turn"},
+    {verb::declare_held, "looking for deadlocks"},
+    {verb::forget_held, "looking for deadlocks"},
+    {verb::waiting_holders, "looking for deadlocks"},
+    {verb::purge_held, "sweeping"},
+    {verb::refresh_ticket, "waiting in turn"},
+    {verb::leave, "waiting in turn"},
+    {verb::withdraw, "waiting in turn"},
+    {verb::mark_waiting, "waiting in turn"},
+    {verb::turn, "waiting in turn"},
+    {verb::ring, "waiting in turn"},
+    {verb::tell_next, "telling who is next"},
+    {verb::first_waiter, "telling who is next"},
+    {verb::clear_waiting, "telling who is next"},
+    {verb::notify_waiters, "telling who is next"},
+    {verb::find_unused, "sweeping"},
+    {verb::raise_floor, "sweeping"},
+    {verb::sweep, "sweeping"},
+    {verb::find_dead, "sweeping"},
+    {verb::purge_tickets, "sweeping"},
+    {verb::waiters, "listing those who wait"},
+    {verb::list_waiters, "listing those who wait"},
+    {verb::names_liveness, "tidying up after clients that are gone"},
+    {verb::vacate_dead, "tidying up after clients that are gone"},
+    {verb::renew, "renewing"},
+    {verb::extend, "extending"},
+    {verb::reserve, "handing over"},
+    {verb::release, "releasing"},
+    {verb::release_alone, "releasing"},
+    {verb::first_in_turn, "releasing"},
+    {verb::grant, "releasing"},
+    {verb::defer_release, "releasing"},
+    {verb::free, "freeing"},
+    {verb::end_session, "ending another session"},
+    {verb::inspect, "listing locks"},
+    {verb::list, "listing locks"},
+    {verb::find_pinning, "listing locks"},
+    {verb::find_held, "listing locks"},
+    {verb::list_held, "listing locks"},
+    {verb::beat, "keeping the transaction open"},
+    {verb::installation, "reading which database this is"},
+    {verb::schema, "reading the schema's version"},
+    {verb::settings, "reading the settings"},
+    {verb::connection, "reading the settings"},
+    {verb::count, "counting"},
+    {verb::probe, "checking for permission to write"},
 };
-constexpr rule rules[] = {{"counts", &step::counts},
-                          {"read_explains", &step::read_explains},
-                          {"takes_one", &step::takes_one},
-                          {"takes_all", &step::takes_all},
-                          {"batch_waits", &step::batch_waits},
-                          {"always_changes", &step::always_changes},
-                          {"locks_where_refused", &step::locks_where_refused},
-                          {"waits_to_make", &step::waits_to_make}};
 
-struct enlisted_text {
-  std::string_view name;
-  std::string enlisted_texts::*text;
-};
-constexpr enlisted_text enlisted_statements[] = {{"take_vacant", &enlisted_texts::take_vacant},
-                                                 {"take", &enlisted_texts::take},
-                                                 {"await", &enlisted_texts::await},
-                                                 {"change", &enlisted_texts::change},
-                                                 {"pin", &enlisted_texts::pin},
-                                                 {"isolation", &enlisted_texts::isolation},
-                                                 {"prolong", &enlisted_texts::prolong},
-                                                 {"see", &enlisted_texts::see},
-                                                 {"installation", &enlisted_texts::installation},
-                                                 {"set", &enlisted_texts::set}};
-
-[[noreturn]] void fail(std::string_view where, std::string_view what) {
-  throw std::logic_error{"the sheet of SQL is wrong: " + std::string{where} + ": " + std::string{what}};
-}
-
-template <class Range, class Item>
-const Item& named(const Range& some, std::string_view Item::*key, std::string_view name) {
-  const auto found = std::find_if(std::begin(some), std::end(some), [&](const Item& i) { return i.*key == name; });
-  if (found == std::end(some)) fail(name, "unknown");
-  return *found;
-}
-
-// --- names -----------------------------------------------------------------------------------------------------------
-
-// "… Value = rowlock::v1::dialect::verb::acquire; …", or with ] in place of the semicolon.
-template <auto Value>
-consteval std::string_view enumerator() {
-  std::string_view in = __PRETTY_FUNCTION__;
-  in.remove_prefix(in.find("Value = "));
-  in = in.substr(0, in.find_first_of(";]"));
-  return in.substr(in.rfind(':') + 1);
-}
-
-template <class Enum, std::size_t... Values>
-consteval auto enumerators(std::index_sequence<Values...> /*all*/) {
-  return std::array{enumerator<static_cast<Enum>(Values)>()...};
-}
-
-constexpr auto names_of_verbs = enumerators<dialect::verb>(std::make_index_sequence<dialect::table::size>{});
-constexpr auto names_of_fields =
-    enumerators<dialect::field>(std::make_index_sequence<static_cast<std::size_t>(dialect::field::anything) + 1>{});
-
-template <class Enum, std::size_t Size>
-Enum value_named(std::string_view name, const std::array<std::string_view, Size>& names) {
-  const auto* const found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) fail(name, "unknown");
-  return static_cast<Enum>(found - names.begin());
-}
-
-template <std::size_t Size>
-std::array<dialect::field, Size> fields_named(std::span<const std::string_view> some) {
-  std::array<dialect::field, Size> out{};
-  for (std::size_t i = 0; i < some.size(); ++i) out.at(i) = value_named<dialect::field>(some[i], names_of_fields);
+constexpr auto words_of_verbs = [] {
+  std::array<const char*, sheet::size> out{};
+  out.fill(otherwise);
+  for (const activity& each : activities) out[static_cast<std::size_t>(each.verb)] = each.words;
   return out;
-}
+}();
 
-// --- reading ---------------------------------------------------------------------------------------------------------
+bool is_there(const step& s) { return s.read || s.write || s.batch; }
 
-// verb(argument, …) -> column, …
-entry entry_of(std::string_view text) {
-  constexpr std::string_view arrow = ") -> ";
-  const auto open = text.find('(');
-  const auto close = text.find(arrow);
-  if (open > close || close == std::string_view::npos) fail(text, "not name(arguments) -> columns");
-  return {.name = text.substr(0, open),
-          .arguments = split(text.substr(open + 1, close - open - 1)),
-          .columns = split(text.substr(close + arrow.size()))};
-}
-
-bool begins_statement(std::string_view key) {
-  return std::any_of(std::begin(statements), std::end(statements), [&](const auto& s) { return s.key == key; });
-}
-bool is_key(std::string_view key) {
-  return begins_statement(key) || std::find(std::begin(prose), std::end(prose), key) != std::end(prose);
-}
-
-// -- key: value
-void read_comment(std::string_view line, std::vector<entry>& to) {
-  constexpr std::size_t dashes = 3;
-  const auto colon = line.find(':');
-  if (line.size() < dashes || colon == std::string_view::npos) return;
-  const auto key = line.substr(dashes, colon - dashes);
-  const auto value = line.substr(std::min(colon + 2, line.size()));
-  if (key == "name") {
-    to.push_back(entry_of(value));
-  } else if (is_key(key)) {
-    if (to.empty() || to.back().find(key) != nullptr) fail(line, "comes twice, or before a name");
-    to.back().slots.push_back({.key = key, .value = value});
-  }
-}
-
-void read_sql(std::string_view line, std::vector<entry>& to) {
-  if (to.empty() || to.back().slots.empty() || !begins_statement(to.back().slots.back().key))
-    fail(line, "belongs to no statement");
-  auto& statement = to.back().slots.back().statement;
-  if (!statement.empty()) statement.push_back('\n');
-  statement.append(line);
-}
-
-// --- writing ---------------------------------------------------------------------------------------------------------
-
-/// The statements of a sheet as they are sent.
-class writer {
- public:
-  writer(std::span<const entry> sheet, const spelling& how) : sheet_{sheet}, how_{how} {}
-
-  std::optional<std::string> text(const entry& of, std::string_view key) const {
-    if (of.find(key) == nullptr) return std::nullopt;
-    return how_.finish(numbered(of, laid_out(statement(of, key))), of);
-  }
-  step step_of(const entry& of) const;
-
- private:
-  std::string_view statement(const entry& of, std::string_view key) const;
-  std::string laid_out(std::string_view statement) const;
-  std::string numbered(const entry& of, std::string_view statement) const;
-
-  std::span<const entry> sheet_;
-  const spelling& how_;
-};
-
-std::string_view writer::statement(const entry& of, std::string_view key) const {
-  constexpr std::string_view as = "as ";
-  const auto* const slot = of.find(key);
-  if (slot == nullptr) fail(of.name, key);
-  std::string_view out = slot->statement;
-  if (out.empty() && slot->value.starts_with(as))
-    return statement(named(sheet_, &entry::name, slot->value.substr(as.size())), key);
-  if (!out.ends_with(';')) fail(of.name, "a statement does not end with a semicolon");
-  out.remove_suffix(1);
-  return out;
-}
-
-// Several lines begin with a line break, as they always did.
-std::string writer::laid_out(std::string_view statement) const {
-  if (statement.find('\n') == std::string_view::npos) return std::string{statement};
-  if (!how_.is_one_line) return "\n" + std::string{statement};
-  std::string out;
-  for (auto end = statement.find('\n'); end != std::string_view::npos; end = statement.find('\n')) {
-    out.append(statement.substr(0, end)).push_back(' ');
-    statement.remove_prefix(statement.find_first_not_of(' ', end + 1));
-  }
-  return out.append(statement);
-}
-
-constexpr bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || c == '_'; }
-
-// Neither a cast, as in PostgreSQL, nor in quotes.
-std::size_t find_argument(std::string_view text) noexcept {
-  for (std::size_t at = 0;; ++at) {
-    at = dialect::find_parameter(text, ':', '\'', at);
-    if (at == std::string_view::npos) return at;
-    if (at + 1 < text.size() && is_letter(text[at + 1]) && (at == 0 || text[at - 1] != ':')) return at;
-  }
-}
-
-std::string writer::numbered(const entry& of, std::string_view statement) const {
-  std::string out;
-  for (auto at = find_argument(statement); at != std::string_view::npos; at = find_argument(statement)) {
-    out.append(statement.substr(0, at)).push_back(how_.sign);
-    statement.remove_prefix(at + 1);
-    const auto* const end = std::find_if_not(statement.begin(), statement.end(), is_letter);
-    const std::string_view name{statement.begin(), end};
-    out.append(std::to_string(name == requests ? 1 : place_of(of, name) + 1));
-    statement.remove_prefix(name.size());
-  }
-  return out.append(statement);
-}
-
-step writer::step_of(const entry& of) const {
-  step out{.verb = value_named<dialect::verb>(of.name, names_of_verbs),
-           .signature = {fields_named<9>(of.arguments), fields_named<10>(of.columns)}};
-  const auto key = std::find(of.arguments.begin(), of.arguments.end(), of.columns.at(0));
-  if (key != of.arguments.end()) out.key = place_of(of, *key);
-  for (const auto& each : statements) out.*each.text = text(of, each.key);
-  if (const auto* const slot = of.find("answered by"); slot != nullptr) out.answered_by = place_of(of, slot->value);
-  if (const auto* const slot = of.find("rules"); slot != nullptr)
-    for (const auto name : split(slot->value)) out.*named(rules, &rule::name, name).holds = true;
-  return out;
+// Channels for notifications begin with the prefix, too, and are in no place.
+std::string named(std::string text, const sheet::naming& by) {
+  for (const auto* each : {"rowlock_lock", "rowlock_waiter", "rowlock_share", "rowlock_edge", "rowlock_migration"})
+    text = replaced(text, each, std::string{by.place}.append(each));
+  return with_prefix(text, by.prefix);
 }
 
 }  // namespace
 
-const entry::slot* entry::find(std::string_view key) const noexcept {
-  const auto found = std::find_if(slots.begin(), slots.end(), [&](const slot& s) { return s.key == key; });
-  return found == slots.end() ? nullptr : &*found;
-}
-
-std::vector<entry> read_sheet(std::string_view text) {
-  std::vector<entry> out;
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const auto begin = line.find_first_not_of(' ');
-    if (begin == std::string_view::npos) continue;
-    line.substr(begin).starts_with("--") ? read_comment(line, out) : read_sql(line, out);
+sheet::sheet(std::span<const step> steps, const naming& names, const capabilities& declared) : can_{declared} {
+  for (const step& given : steps) {
+    step& s = steps_[static_cast<std::size_t>(given.verb)] = given;
+    change_texts(s, [&](std::string& text) { text = named(std::move(text), names); });
   }
-  return out;
+  const auto has = [&](auto... verbs) { return (is_there((*this)[verbs]) && ...); };
+  can_.acquires_in_turn = has(verb::acquire_in_turn);
+  can_.grants_to_a_ticket = has(verb::first_in_turn, verb::grant);
+  can_.notifies_waiters = has(verb::tell_next, verb::ring, verb::notify_waiters);
+  can_.marks_waiting = has(verb::mark_waiting, verb::clear_waiting, verb::first_waiter);
+  can_.finds_blockers = has(verb::find_pinning);
+  can_.lists_transactions = has(verb::find_held, verb::list_held);
+  can_.shows_locked_rows = has(verb::touch);
 }
 
-dialect::table table_of(std::span<const entry> sheet, const spelling& how, const dialect::table::naming& names,
-                        const dialect::capabilities& declared) {
-  const writer statements_of{sheet, how};
-  std::vector<step> steps;
-  for (const entry& each : sheet)
-    if (!each.name.starts_with(enlisted)) steps.push_back(statements_of.step_of(each));
-  return {steps, names, declared};
+const char* doing(verb v) noexcept {
+  const auto at = static_cast<std::size_t>(v);
+  return at < words_of_verbs.size() ? words_of_verbs[at] : otherwise;
 }
 
-dialect::enlisted_texts enlisted_of(std::span<const entry> sheet, const spelling& how, std::string_view place) {
-  const writer statements_of{sheet, how};
-  enlisted_texts out;
-  for (const entry& each : sheet) {
-    if (!each.name.starts_with(enlisted)) continue;
-    const auto name = each.name.substr(enlisted.size());
-    const auto text = statements_of.text(each, each.slots.at(0).key).value();
-    out.*named(enlisted_statements, &enlisted_text::name, name).text = dialect::with_prefix(text, place);
+std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
+  std::string out;
+  for (;;) {
+    const auto at = text.find(what);
+    out.append(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    out.append(by);
+    text.remove_prefix(at + what.size());
   }
-  return out;
 }
 
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> out;
-  while (!list.empty()) {
-    const auto end = std::min(list.find(", "), list.size());
-    out.push_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 2, list.size()));
+std::string with_prefix(std::string_view text, std::string_view prefix) { return replaced(text, "rowlock_", prefix); }
+
+std::size_t find_parameter(std::string_view text, char sign, char quote, std::size_t from) noexcept {
+  bool is_quoted = false;
+  for (auto at = from; at < text.size(); ++at) {
+    if (text[at] == quote) is_quoted = !is_quoted;
+    if (text[at] == sign && !is_quoted) return at;
   }
-  return out;
+  return std::string_view::npos;
 }
-
-std::size_t place_of(const entry& in, std::string_view argument) {
-  const auto found = std::find(in.arguments.begin(), in.arguments.end(), argument);
-  if (found == in.arguments.end()) fail(in.name, argument);
-  return static_cast<std::size_t>(found - in.arguments.begin());
-}
-
-std::string_view name_of(dialect::verb v) noexcept { return names_of_verbs.at(static_cast<std::size_t>(v)); }
 
 }  // namespace rowlock::inline v1::sql

@@ -1,20 +1,20 @@
-#include "sql/sheet.hpp"
+#include "sql/loader.hpp"
 
-namespace rowlock::inline v1::dialect {
+namespace rowlock::inline v1::sql {
 
 namespace {
 
-sql::spelling as_sent() { return {.is_one_line = true}; }
+spelling as_sent() { return {.is_one_line = true}; }
 
 }  // namespace
 
-table sqlite(std::string_view prefix) {
-  return sql::table_of(sql::read_sheet(sql::sqlite_sheet()), as_sent(), {.prefix = prefix, .place = "main."});
+sheet sqlite(std::string_view prefix) {
+  return sheet_of(read_sheet(sqlite_text()), as_sent(), {.prefix = prefix, .place = "main."});
 }
 
 enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file) {
   const auto in_full = "\"" + replaced(file, "\"", "\"\"") + "\"." + std::string{prefix};
-  return sql::enlisted_of(sql::read_sheet(sql::sqlite_sheet()), as_sent(), in_full);
+  return enlisted_of(read_sheet(sqlite_text()), as_sent(), in_full);
 }
 
-}  // namespace rowlock::inline v1::dialect
+}  // namespace rowlock::inline v1::sql

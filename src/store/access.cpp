@@ -4,7 +4,7 @@
 
 namespace rowlock::inline v1::store {
 
-driver::request positional(const dialect::step& what, std::span<const argument> given) {
+driver::request positional(const sql::step& what, std::span<const argument> given) {
   driver::request out;
   const auto& wanted = what.signature.arguments;
   for (std::size_t i = 0; i < wanted.size() && wanted[i] != field::none; ++i) {
@@ -14,22 +14,22 @@ driver::request positional(const dialect::step& what, std::span<const argument> 
   return out;
 }
 
-records access::run_batch(dialect::verb what, std::span<const arguments> batch) const {
+records access::run_batch(sql::verb what, std::span<const arguments> batch) const {
   return with_each(
-      batch, [&](const arguments& each) { return positional(sql[what], each); },
+      batch, [&](const arguments& each) { return positional(sheet[what], each); },
       [&](std::span<const driver::request> all) {
-        return records{sql[what], session, session.run(sql[what], all, until)};
+        return records{sheet[what], session, session.run(sheet[what], all, until)};
       });
 }
 
-records access::run(dialect::verb what, std::initializer_list<argument> one) const {
-  const auto request = positional(sql[what], one);
-  return {sql[what], session, session.run(sql[what], {&request, 1}, until)};
+records access::run(sql::verb what, std::initializer_list<argument> one) const {
+  const auto request = positional(sheet[what], one);
+  return {sheet[what], session, session.run(sheet[what], {&request, 1}, until)};
 }
 
-records access::run_dirty(dialect::verb what, std::initializer_list<argument> one) const {
-  const auto request = positional(sql[what], one);
-  return {sql[what], session, session.run_dirty(sql[what], request, until)};
+records access::run_dirty(sql::verb what, std::initializer_list<argument> one) const {
+  const auto request = positional(sheet[what], one);
+  return {sheet[what], session, session.run_dirty(sheet[what], request, until)};
 }
 
 }  // namespace rowlock::inline v1::store

@@ -54,8 +54,7 @@ enum class release_outcome : std::uint8_t {
 /// Says of those for which no row came back why that is.
 using explanation = void (*)(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers);
 /// Prolongs leases or shares by this verb.
-std::vector<renewal> prolong(dialect::verb how, const access& db, std::span<const lease_ref> batch,
-                             explanation of_silence);
+std::vector<renewal> prolong(sql::verb how, const access& db, std::span<const lease_ref> batch, explanation of_silence);
 /// Prolongs leases, and shortens none.
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch);
 /// Makes leases end at that length from now.

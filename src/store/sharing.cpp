@@ -18,7 +18,7 @@ const sharer* find_in(const std::vector<sharer>& all, std::string_view acquisiti
   return found == all.end() ? nullptr : &*found;
 }
 
-records run_one(dialect::verb how, const access& db, const lease_ref& one) {
+records run_one(sql::verb how, const access& db, const lease_ref& one) {
   return db.run(how,
                 {{field::name, one.name}, {field::acquisition, one.acquisition}, {field::lease, one.lease.count()}});
 }
@@ -35,7 +35,7 @@ void explain_silence_of_shares(const access& db, std::span<const lease_ref> batc
       answers[i] = {.what = standing::lost, .left = {}, .why = why};
 }
 
-std::optional<converted> convert_once(dialect::verb how, const access& db, const conversion& what) {
+std::optional<converted> convert_once(sql::verb how, const access& db, const conversion& what) {
   const auto rows = db.run(how, {{field::name, what.lease.name},
                                  {field::acquisition, what.lease.acquisition},
                                  {field::owner, what.owner},
@@ -48,7 +48,7 @@ std::optional<converted> convert_once(dialect::verb how, const access& db, const
                    .left = duration{rows[0].integer(field::left)}};
 }
 
-std::optional<converted> convert(dialect::verb how, const access& db, const conversion& what) {
+std::optional<converted> convert(sql::verb how, const access& db, const conversion& what) {
   auto out = convert_once(how, db, what);
   if (out || db.spare == nullptr || look_at(db, what.lease.name)) return out;
   return convert_once(how, db.elsewhere(), what);
@@ -56,7 +56,7 @@ std::optional<converted> convert(dialect::verb how, const access& db, const conv
 
 // Who waits is told of the end, or, where the database does not tell, found by whoever has released.
 release_outcome release_share(const access& db, const lease_ref& one) {
-  const auto rows = run_one(dialect::verb::release_share, db, one);
+  const auto rows = run_one(sql::verb::release_share, db, one);
   if (rows.empty()) {
     if (find_share(db, one.name, one.acquisition)) return release_outcome::pinned;
     return look_at(db, one.name) ? release_outcome::gone : release_outcome::vanished;
@@ -76,19 +76,19 @@ std::vector<release_outcome> release_each(const access& db, std::span<const leas
 }  // namespace
 
 std::optional<converted> upgrade_share(const access& db, const conversion& what) {
-  return convert(dialect::verb::upgrade_share, db, what);
+  return convert(sql::verb::upgrade_share, db, what);
 }
 
 std::optional<converted> downgrade(const access& db, const conversion& what) {
-  return convert(dialect::verb::downgrade, db, what);
+  return convert(sql::verb::downgrade, db, what);
 }
 
 std::vector<renewal> renew_shares(const access& db, std::span<const lease_ref> batch) {
-  return prolong(dialect::verb::renew_share, db, batch, explain_silence_of_shares);
+  return prolong(sql::verb::renew_share, db, batch, explain_silence_of_shares);
 }
 
 std::vector<renewal> extend_shares(const access& db, std::span<const lease_ref> batch) {
-  return prolong(dialect::verb::extend_share, db, batch, explain_silence_of_shares);
+  return prolong(sql::verb::extend_share, db, batch, explain_silence_of_shares);
 }
 
 std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch) {
@@ -101,13 +101,13 @@ std::vector<release_outcome> release_shares(const access& db, std::span<const le
 // Some databases take off one at a time.
 bool reap_shares(const access& db, std::string_view name) {
   bool out = false;
-  while (!db.run(dialect::verb::reap_shares, {{field::name, name}}).empty()) out = true;
+  while (!db.run(sql::verb::reap_shares, {{field::name, name}}).empty()) out = true;
   return out;
 }
 
 std::vector<sharer> sharers(const access& db, std::string_view name) {
   std::vector<sharer> out;
-  for (const auto& r : db.run(dialect::verb::sharers, {{field::name, name}}))
+  for (const auto& r : db.run(sql::verb::sharers, {{field::name, name}}))
     out.push_back({.info = info_of(r), .acquisition = r.text(field::acquisition)});
   return out;
 }
@@ -131,15 +131,13 @@ bool has_share(const access& db, std::string_view name, std::string_view acquisi
 
 std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number) {
   std::vector<std::string> out;
-  for (const auto& r : db.run(dialect::verb::find_dead_shares, {{field::name, after},
-                                                                {field::number, static_cast<std::int64_t>(number)},
-                                                                {field::retention, core::ticket_retention.count()}}))
+  for (const auto& r : db.run(sql::verb::find_dead_shares, {{field::name, after},
+                                                            {field::number, static_cast<std::int64_t>(number)},
+                                                            {field::retention, core::ticket_retention.count()}}))
     out.push_back(r.text(field::name));
   return out;
 }
 
-void purge_shares(const access& db, std::string_view name) {
-  db.run(dialect::verb::purge_shares, {{field::name, name}});
-}
+void purge_shares(const access& db, std::string_view name) { db.run(sql::verb::purge_shares, {{field::name, name}}); }
 
 }  // namespace rowlock::inline v1::store

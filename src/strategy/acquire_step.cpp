@@ -55,9 +55,8 @@ answer answer_of(const store::record& r) {
 }
 
 // Each is a transaction of its own: once one has been answered, a failure of a later one leaves that behind.
-store::records run_each_to_make(const store::access& db, dialect::verb how,
-                                std::span<const store::arguments> requests) {
-  store::records out{db.sql[how], db.session, {}};
+store::records run_each_to_make(const store::access& db, sql::verb how, std::span<const store::arguments> requests) {
+  store::records out{db.sheet[how], db.session, {}};
   try {
     for (std::size_t i = 0; i < requests.size(); ++i) out.append(run_to_make(db, how, requests.subspan(i, 1)));
   } catch (const error& e) {
@@ -74,16 +73,16 @@ store::arguments name_of(const acquire_args& a) { return {{field::name, a.name}}
 // A row that was made meanwhile and is kept in a transaction is skipped like any other that is locked; so that it is no
 // obstacle to others, each of a batch is asked for by itself then. If there is no row, somebody has locked the table,
 // and that is a failure. Nothing was written in either case.
-store::records run_to_make(const store::access& db, dialect::verb how, std::span<const store::arguments> requests) try {
+store::records run_to_make(const store::access& db, sql::verb how, std::span<const store::arguments> requests) try {
   return db.run_batch(how, requests);
 } catch (const error& e) {
-  if (!db.sql[how].waits_to_make || e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
+  if (!db.sheet[how].waits_to_make || e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
   if (requests.size() > 1) return run_each_to_make(db, how, requests);
-  if (db.run_batch(dialect::verb::inspect, requests).empty()) throw;
-  return {db.sql[how], db.session, {}};
+  if (db.run_batch(sql::verb::inspect, requests).empty()) throw;
+  return {db.sheet[how], db.session, {}};
 }
 
-std::vector<answer> try_all(const store::access& db, dialect::verb how, std::span<const acquire_args> batch) {
+std::vector<answer> try_all(const store::access& db, sql::verb how, std::span<const acquire_args> batch) {
   const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, how, all); };
   std::vector<answer> answers(batch.size());
   store::correlate(batch, &acquire_args::acquisition, store::with_each(batch, arguments_of, make),
@@ -93,7 +92,7 @@ std::vector<answer> try_all(const store::access& db, dialect::verb how, std::spa
 
 // "Busy" with nothing left of a lease is a row that has another version by now.
 std::vector<answer> compare_and_set(const store::access& db, std::span<const acquire_args> batch) {
-  auto answers = try_all(db, dialect::verb::compare_and_set, batch);
+  auto answers = try_all(db, sql::verb::compare_and_set, batch);
   for (auto& each : answers)
     if (each.what == verdict::busy && !(each.left > duration::zero())) each = {};
   return answers;
@@ -124,9 +123,7 @@ bool is_waited_for(const std::vector<std::optional<store::row_state>>& rows) {
 
 first_free take_first_free(const store::access& db, std::span<const acquire_args> batch) {
   const auto take = [&]() -> std::optional<one_of_several> {
-    const auto run = [&](std::span<const store::arguments> all) {
-      return db.run_batch(dialect::verb::acquire_any, all);
-    };
+    const auto run = [&](std::span<const store::arguments> all) { return db.run_batch(sql::verb::acquire_any, all); };
     std::optional<one_of_several> out;
     store::correlate(batch, &acquire_args::name, store::with_each(batch, arguments_of, run),
                      [&](std::size_t i, const store::record& r) { out = {.which = i, .what = answer_of(r)}; });
@@ -141,7 +138,7 @@ first_free take_first_free(const store::access& db, std::span<const acquire_args
 
 all_of_several take_all(const store::access& db, std::span<const acquire_args> batch) {
   const auto take = [&] {
-    auto answers = try_all(db, dialect::verb::acquire_all, batch);
+    auto answers = try_all(db, sql::verb::acquire_all, batch);
     const bool has_all =
         std::all_of(answers.begin(), answers.end(), [](const answer& a) { return a.what == verdict::granted; });
     return has_all ? std::move(answers) : std::vector<answer>{};
@@ -163,13 +160,13 @@ all_of_several take_all(const store::access& db, std::span<const acquire_args> b
 }
 
 std::optional<std::vector<answer>> try_in_turn(const store::access& db, std::span<const acquire_args> batch) {
-  if (batch[0].queued) return try_all(db, dialect::verb::acquire_in_turn, batch);
+  if (batch[0].queued) return try_all(db, sql::verb::acquire_in_turn, batch);
   if (batch[0].seen != fencing_token{}) return compare_and_set(db, batch);
   return std::nullopt;
 }
 
 std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch) {
-  const auto look = [&](std::span<const store::arguments> all) { return db.run_batch(dialect::verb::inspect, all); };
+  const auto look = [&](std::span<const store::arguments> all) { return db.run_batch(sql::verb::inspect, all); };
   std::vector<std::optional<store::row_state>> states(batch.size());
   store::correlate(batch, &acquire_args::name, store::with_each(batch, name_of, look),
                    [&](std::size_t i, const store::record& r) { states[i] = store::row_state_of(r); });
@@ -184,14 +181,14 @@ answer busy(const store::row_state& held) {
 
 // It waits for the row, as long as those take who share the name; whoever keeps it longer has it alone.
 std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch) try {
-  return try_all(db, dialect::verb::share, batch);
+  return try_all(db, sql::verb::share, batch);
 } catch (const error& e) {
   if (e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
   return std::vector<answer>(batch.size(), {.what = verdict::busy});
 }
 
 void make_rows(const store::access& db, std::span<const acquire_args> batch) {
-  const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, dialect::verb::make, all); };
+  const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, sql::verb::make, all); };
   store::with_each(batch, name_of, make);
 }
 

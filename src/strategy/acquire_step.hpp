@@ -12,7 +12,7 @@
 namespace rowlock::inline v1::strategies {
 
 /// Runs a verb that answers as verb::acquire does. No row: inconclusive.
-std::vector<answer> try_all(const store::access& db, dialect::verb how, std::span<const acquire_args> batch);
+std::vector<answer> try_all(const store::access& db, sql::verb how, std::span<const acquire_args> batch);
 
 /// The same for a row that was seen free, by the version that it had then.
 std::vector<answer> compare_and_set(const store::access& db, std::span<const acquire_args> batch);
@@ -57,7 +57,7 @@ all_of_several take_all(const store::access& db, std::span<const acquire_args> b
 
 /// Runs a verb that may make the row of a name. If somebody else makes it meanwhile, and
 /// keeps it in a transaction, there is no row in the answer.
-store::records run_to_make(const store::access& db, dialect::verb how, std::span<const store::arguments> requests);
+store::records run_to_make(const store::access& db, sql::verb how, std::span<const store::arguments> requests);
 
 /// Makes a vacant row for each of these names that has none.
 void make_rows(const store::access& db, std::span<const acquire_args> batch);

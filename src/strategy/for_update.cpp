@@ -23,7 +23,7 @@ answer for_update::acquire(const store::access& db, const acquire_args& what) co
     if (row && !row->is_free()) return busy(*row);
   }
   db.session.begin(db.until);
-  if (const auto rows = db.run(dialect::verb::hold, {{store::field::name, what.name}}); !rows.empty()) {
+  if (const auto rows = db.run(sql::verb::hold, {{store::field::name, what.name}}); !rows.empty()) {
     refused_.remove(what.name);
     return {.what = verdict::granted, .token = fencing_token{rows[0].integer(store::field::version)}};
   }
@@ -32,10 +32,10 @@ answer for_update::acquire(const store::access& db, const acquire_args& what) co
   return why_refused(db, what);
 }
 
-void for_update::beat(const store::access& db) { db.run(dialect::verb::beat); }
+void for_update::beat(const store::access& db) { db.run(sql::verb::beat); }
 
 void for_update::release(const store::access& db, std::string_view name, std::string_view acquisition) {
-  const auto& next = db.sql[dialect::verb::tell_next];
+  const auto& next = db.sheet[sql::verb::tell_next];
   const store::arguments given{{store::field::name, name}, {store::field::attempt, acquisition}};
   db.session.commit_and_tell(next, store::positional(next, given), db.until);
 }

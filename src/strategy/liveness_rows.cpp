@@ -5,7 +5,7 @@
 namespace rowlock::inline v1::strategies {
 
 std::vector<answer> liveness_rows::acquire(const store::access& db, std::span<const acquire_args> batch) const {
-  return try_all(db, dialect::verb::hold_while_alive, batch);
+  return try_all(db, sql::verb::hold_while_alive, batch);
 }
 
 }  // namespace rowlock::inline v1::strategies

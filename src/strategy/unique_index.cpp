@@ -23,7 +23,7 @@ std::vector<answer> look_first(const store::access& db, std::span<const acquire_
     }
   }
   if (rest.empty()) return answers;
-  const auto tried = try_all(db, dialect::verb::acquire, rest);
+  const auto tried = try_all(db, sql::verb::acquire, rest);
   for (std::size_t i = 0; i < rest.size(); ++i) answers[places[i]] = tried[i];
   return answers;
 }
@@ -34,8 +34,8 @@ std::vector<answer> look_first(const store::access& db, std::span<const acquire_
 // refused lately: so a crowd that tries again and again cannot lock out the holder's renewals.
 std::vector<answer> unique_index::acquire(const store::access& db, std::span<const acquire_args> batch) const {
   if (auto answers = try_in_turn(db, batch)) return std::move(*answers);
-  constexpr auto how = dialect::verb::acquire;
-  if (!db.sql[how].locks_where_refused) return try_all(db, how, batch);
+  constexpr auto how = sql::verb::acquire;
+  if (!db.sheet[how].locks_where_refused) return try_all(db, how, batch);
   const bool was_refused =
       std::any_of(batch.begin(), batch.end(), [&](const auto& a) { return refused_.may_contain(a.name); });
   auto answers = was_refused ? look_first(db, batch) : try_all(db, how, batch);

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "dialect/dialect.hpp"
 #include "driver/backend.hpp"
+#include "sql/sheet.hpp"
 #ifdef ROWLOCK_WITH_MYSQL
 #include "driver/mysql/values.hpp"
 #endif
@@ -24,7 +24,7 @@
 namespace rowlock::test {
 namespace {
 
-using dialect::verb;
+using sql::verb;
 
 /// The texts, in the order in which they come, and when each is sent.
 class sent_texts {
@@ -64,30 +64,30 @@ class sent_texts {
 };
 
 template <class Add>
-void add_step(dialect::step s, Add add) {
-  dialect::change_texts(s, add);
+void add_step(sql::step s, Add add) {
+  sql::change_texts(s, add);
 }
 
 template <class Add>
-void add_table(const dialect::table& sql, Add add) {
-  for (std::size_t i = 0; i < dialect::table::size; ++i) add_step(sql[static_cast<verb>(i)], add);
+void add_table(const sql::sheet& sql, Add add) {
+  for (std::size_t i = 0; i < sql::sheet::size; ++i) add_step(sql[static_cast<verb>(i)], add);
 }
 
-void add_enlisted(sent_texts& to, const dialect::enlisted_texts& in) {
+void add_enlisted(sent_texts& to, const sql::enlisted_texts& in) {
   constexpr std::string_view when = "the caller's transaction";
   for (const auto* text : {&in.take_vacant, &in.take, &in.await, &in.change, &in.pin, &in.isolation, &in.prolong,
                            &in.see, &in.installation, &in.set})
     if (!text->empty()) to.add(when, *text);
 }
 
-dialect::table table_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
-  return driver::backend_for(scheme).dialect(prefix, with);
+sql::sheet table_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
+  return driver::backend_for(scheme).sheet(prefix, with);
 }
 
 sent_texts sqlite_texts(std::string_view prefix) {
   sent_texts out;
   add_table(table_of("sqlite", prefix), [&](const std::string& text) { out.add("the client", text); });
-  add_enlisted(out, dialect::sqlite_enlisted(prefix, "main"));
+  add_enlisted(out, sql::sqlite_enlisted(prefix, "main"));
   return out;
 }
 
@@ -104,13 +104,13 @@ sent_texts postgresql_texts(std::string_view prefix) {
   for (const auto& [when, with] : all) {
     const auto sql = table_of("postgresql", prefix, with);
     const auto add = [&, when = when](const std::string& text) {
-      out.add(when, dialect::replaced(text, dialect::place_mark, "place."));
+      out.add(when, sql::replaced(text, sql::place_mark, "place."));
     };
     add_table(sql, add);
-    for (std::size_t i = 0; i < dialect::table::size; ++i)
-      if (const auto silent = dialect::postgresql_without_notices(sql[static_cast<verb>(i)])) add_step(*silent, add);
+    for (std::size_t i = 0; i < sql::sheet::size; ++i)
+      if (const auto silent = sql::postgresql_without_notices(sql[static_cast<verb>(i)])) add_step(*silent, add);
   }
-  add_enlisted(out, dialect::postgresql_enlisted(prefix, "place."));
+  add_enlisted(out, sql::postgresql_enlisted(prefix, "place."));
   return out;
 }
 #endif
@@ -123,7 +123,7 @@ sent_texts mysql_texts(std::string_view prefix) {
     add_table(sql, [&](const std::string& text) {
       out.add(kind == driver::mysql_kind::mysql ? "MySQL" : "MariaDB", driver::for_server(text, kind, "place.").sql);
     });
-  add_enlisted(out, dialect::mysql_enlisted(prefix, "place."));
+  add_enlisted(out, sql::mysql_enlisted(prefix, "place."));
   return out;
 }
 #endif
@@ -150,7 +150,7 @@ void expect_golden(const char* database, sent_texts (*texts)(std::string_view pr
     EXPECT_TRUE(sent.by_text().contains(text)) << "in " << path << ", and not sent (" << when << "):\n" << text;
 
   sent_texts elsewhere;
-  for (const auto& [text, when] : golden.by_text()) elsewhere.add(when, dialect::with_prefix(text, "other_"));
+  for (const auto& [text, when] : golden.by_text()) elsewhere.add(when, sql::with_prefix(text, "other_"));
   EXPECT_EQ(texts("other_").by_text(), elsewhere.by_text());
 }
 

@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "dialect/dialect.hpp"
 #include "driver/session.hpp"
+#include "sql/sheet.hpp"
 #include "strategy/unique_index.hpp"
 #include "support/errors.hpp"
 
@@ -32,9 +32,9 @@ class obstructed_session final : public driver::session {
   void exclusively(const std::function<void()>& body, const driver::limits& /*until*/) override { body(); }
 
  private:
-  std::vector<driver::row> do_run(const dialect::step& what, std::span<const driver::request> batch,
+  std::vector<driver::row> do_run(const sql::step& what, std::span<const driver::request> batch,
                                   const driver::limits& /*until*/) override {
-    if (what.verb == dialect::verb::inspect) return {};
+    if (what.verb == sql::verb::inspect) return {};
     const auto name = std::get<std::string_view>(batch[0][0]);
     if (batch.size() > 1 || name == fails_) throw error{errc::call_timed_out, "somebody has the row"};
     return {{std::string{std::get<std::string_view>(batch[0][what.key])}, std::int64_t{1}, std::int64_t{1'000'000}}};
@@ -46,14 +46,14 @@ class obstructed_session final : public driver::session {
 };
 
 std::optional<error> failure_of_batch(const std::string& fails) {
-  const auto sql = dialect::postgresql("rowlock_", {});
+  const auto sql = sql::postgresql("rowlock_", {});
   obstructed_session session{fails};
   const driver::limits until{};
   const std::vector<strategies::acquire_args> batch{
       {.name = "a", .owner = "o", .thread = "t", .acquisition = "1", .note = {}, .lease = 1s},
       {.name = "b", .owner = "o", .thread = "t", .acquisition = "2", .note = {}, .lease = 1s}};
   return test::error_of(
-      [&] { return strategies::unique_index{}.acquire({.sql = sql, .session = session, .until = until}, batch); });
+      [&] { return strategies::unique_index{}.acquire({.sheet = sql, .session = session, .until = until}, batch); });
 }
 
 TEST(postgresql_batch, that_fails_when_a_part_of_it_was_granted_has_an_unknown_outcome) {

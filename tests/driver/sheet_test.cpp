@@ -1,4 +1,4 @@
-#include "sql/sheet.hpp"
+#include "sql/loader.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,12 +21,12 @@ struct sheet {
 };
 std::vector<sheet> all_sheets() {
   return {
-      {"sqlite", sql::sqlite_sheet()},
+      {"sqlite", sql::sqlite_text()},
 #ifdef ROWLOCK_WITH_POSTGRESQL
-      {"postgresql", sql::postgresql_sheet()},
+      {"postgresql", sql::postgresql_text()},
 #endif
 #ifdef ROWLOCK_WITH_MYSQL
-      {"mysql", sql::mysql_sheet()},
+      {"mysql", sql::mysql_text()},
 #endif
   };
 }
@@ -46,15 +46,15 @@ TEST(sheet_test, of_every_database_has_all_verbs_with_the_same_arguments_and_col
   const auto first = sql::read_sheet(all_sheets().front().text);
   for (const auto& [database, text] : all_sheets()) {
     const auto entries = sql::read_sheet(text);
-    for (std::size_t i = 0; i < dialect::table::size; ++i) {
-      const auto verb = sql::name_of(static_cast<dialect::verb>(i));
+    for (std::size_t i = 0; i < sql::sheet::size; ++i) {
+      const auto verb = sql::name_of(static_cast<sql::verb>(i));
       const auto* const found = find(entries, verb);
       ASSERT_NE(found, nullptr) << database << " lacks " << verb;
       EXPECT_EQ(found->arguments, find(first, verb)->arguments) << database << ": " << verb;
       EXPECT_EQ(found->columns, find(first, verb)->columns) << database << ": " << verb;
     }
     const auto verbs = std::count_if(entries.begin(), entries.end(), [](const auto& e) { return !is_enlisted(e); });
-    EXPECT_EQ(static_cast<std::size_t>(verbs), dialect::table::size) << database << " has one twice";
+    EXPECT_EQ(static_cast<std::size_t>(verbs), sql::sheet::size) << database << " has one twice";
   }
 }
 
@@ -69,9 +69,9 @@ TEST(sheet_test, says_of_every_statement_what_it_locks_and_of_every_verb_that_is
     }
 }
 
-dialect::step made(const std::string& text) {
+sql::step made(const std::string& text) {
   const auto table = sql::table_of(sql::read_sheet(text), {}, {.prefix = "rowlock_", .place = "there."});
-  return table[dialect::verb::renew];
+  return table[sql::verb::renew];
 }
 
 TEST(sheet_test, numbers_arguments_as_they_are_named) {

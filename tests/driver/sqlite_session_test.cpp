@@ -51,10 +51,10 @@ class sqlite_session_test : public testing::Test {
     return {{.path = file(), .warning = {}, .clock = clock}, within(5s)};
   }
   store::access access(driver::session& on, const driver::limits& until) const {
-    return {.sql = sql_, .session = on, .until = until};
+    return {.sheet = sql_, .session = on, .until = until};
   }
   void migrate(driver::session& on) const {
-    store::migrate(access(on, within(5s)), {.files = dialect::sqlite_migrations(), .prefix = "rowlock_"});
+    store::migrate(access(on, within(5s)), {.files = sql::sqlite_migrations(), .prefix = "rowlock_"});
   }
   strategies::answer acquire(driver::session& on, const char* name, const char* acquisition,
                              duration lease = 30s) const {
@@ -72,15 +72,14 @@ class sqlite_session_test : public testing::Test {
   }
 
   std::int64_t expiry(std::string_view name) const {
-    const dialect::step read{.verb = dialect::verb::applied,
-                             .read = "SELECT expires_at FROM rowlock_lock WHERE name = ?1"};
+    const sql::step read{.verb = sql::verb::applied, .read = "SELECT expires_at FROM rowlock_lock WHERE name = ?1"};
     const driver::request asked{name};
     driver::sqlite_session fresh = open();
     return driver::integer(fresh.run(read, {&asked, 1}, within(5s)).at(0).at(0));
   }
 
   test::temp_folder folder_;
-  dialect::table sql_ = dialect::sqlite("rowlock_");
+  sql::sheet sql_ = sql::sqlite("rowlock_");
   strategies::unique_index algorithm_;
 };
 

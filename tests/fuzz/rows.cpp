@@ -16,7 +16,7 @@ namespace rowlock::fuzz {
 
 namespace {
 
-using dialect::field;
+using sql::field;
 
 /// Answers every statement with rows that have the columns of its verb. What a table cannot have, it does not either:
 /// keys and numbers that are NULL.
@@ -26,10 +26,9 @@ class made_up final : public driver::session {
   void exclusively(const std::function<void()>& body, const driver::limits& /*until*/) override { body(); }
 
  private:
-  driver::cell cell(dialect::verb of, field f) {
-    const bool has_nulls = of == dialect::verb::inspect || of == dialect::verb::list ||
-                           of == dialect::verb::list_held || of == dialect::verb::find_held ||
-                           of == dialect::verb::find_pinning || of == dialect::verb::turn;
+  driver::cell cell(sql::verb of, field f) {
+    const bool has_nulls = of == sql::verb::inspect || of == sql::verb::list || of == sql::verb::list_held ||
+                           of == sql::verb::find_held || of == sql::verb::find_pinning || of == sql::verb::turn;
     switch (f) {
       case field::name:
       case field::attempt:
@@ -54,18 +53,18 @@ class made_up final : public driver::session {
         return from_.ConsumeIntegral<std::int64_t>();
     }
   }
-  std::vector<driver::row> rows(const dialect::step& of) {
-    std::vector<driver::row> out(of.verb == dialect::verb::count ? 1 : from_.ConsumeIntegralInRange<std::size_t>(0, 3));
+  std::vector<driver::row> rows(const sql::step& of) {
+    std::vector<driver::row> out(of.verb == sql::verb::count ? 1 : from_.ConsumeIntegralInRange<std::size_t>(0, 3));
     for (auto& row : out)
       for (const field f : of.signature.columns)
         if (f != field::none) row.push_back(cell(of.verb, f));
     return out;
   }
-  std::vector<driver::row> do_run(const dialect::step& what, std::span<const driver::request> /*batch*/,
+  std::vector<driver::row> do_run(const sql::step& what, std::span<const driver::request> /*batch*/,
                                   const driver::limits& /*until*/) override {
     return rows(what);
   }
-  std::vector<driver::row> do_run_dirty(const dialect::step& what, const driver::request& /*one*/,
+  std::vector<driver::row> do_run_dirty(const sql::step& what, const driver::request& /*one*/,
                                         const driver::limits& /*until*/) override {
     return rows(what);
   }
@@ -109,10 +108,10 @@ void check_lists(const store::access& db) {
 }  // namespace
 
 void feed(input& from) {
-  static const dialect::table tables[] = {dialect::postgresql("rowlock_", {}), dialect::sqlite("rowlock_")};
+  static const sql::sheet tables[] = {sql::postgresql("rowlock_", {}), sql::sqlite("rowlock_")};
   made_up session{from};
   const driver::limits until;
-  const store::access db{.sql = tables[from.ConsumeBool() ? 1 : 0], .session = session, .until = until};
+  const store::access db{.sheet = tables[from.ConsumeBool() ? 1 : 0], .session = session, .until = until};
   const store::lease_ref lease{.name = "orders/42", .acquisition = "0123456789abcdef", .lease = duration{1000}};
   const store::ticket_ref ticket{.name = lease.name, .attempt = lease.acquisition};
   look([&] { check_lists(db); });

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "dialect/migration.hpp"
 #include "server/server_test.hpp"
+#include "sql/migration.hpp"
 #include "support/mysql_database.hpp"
 
 // Some clusters refuse user-level locks: Percona XtraDB Cluster does by default.
@@ -32,7 +32,7 @@ class without_user_locks : public proxy_test {
       all.push_back(std::make_unique<background<bool>>(
           [this](const std::stop_token& /*stop*/) { return by_proxy().migrate(), true; }));
     for (auto& each : all) EXPECT_NO_THROW(each->get());
-    EXPECT_EQ(db().newest_migration(), dialect::expected_schema);
+    EXPECT_EQ(db().newest_migration(), sql::expected_schema);
     EXPECT_EQ(db().missing_checksums(), 0);
   }
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
-#include "dialect/dialect.hpp"
 #include "postgresql/postgresql_server.hpp"
 #include "server/server_test.hpp"
+#include "sql/sheet.hpp"
 #include "support/postgresql_database.hpp"
 #include "support/pq_connection.hpp"
 #include "support/slowness.hpp"
@@ -191,18 +191,17 @@ class silent_statements : public only_on<postgresql_database> {};
 // Each statement that notifies somebody besides its work can do without, and PostgreSQL understands what is left.
 TEST_F(silent_statements, still_do_their_work) {
   connect().close();
-  const auto sql = dialect::postgresql("rowlock_", {});
+  const auto sql = sql::postgresql("rowlock_", {});
   int silent = 0;
-  for (std::size_t i = 0; i < dialect::table::size; ++i) {
-    const auto& with = sql[static_cast<dialect::verb>(i)];
-    const auto without = dialect::postgresql_without_notices(with);
+  for (std::size_t i = 0; i < sql::sheet::size; ++i) {
+    const auto& with = sql[static_cast<sql::verb>(i)];
+    const auto without = sql::postgresql_without_notices(with);
     if (!without) continue;
     for (const auto& text : {without->read, without->write, without->batch}) {
       if (!text) continue;
       ++silent;
       EXPECT_EQ(text->find("pg_notify"), std::string::npos) << *text;
-      EXPECT_NO_THROW(
-          db().execute("PREPARE silent AS " + dialect::replaced(*text, "{place}", "") + "; DEALLOCATE silent"))
+      EXPECT_NO_THROW(db().execute("PREPARE silent AS " + sql::replaced(*text, "{place}", "") + "; DEALLOCATE silent"))
           << *text;
     }
   }

@@ -17,8 +17,8 @@ namespace {
 
 const driver::backend& backend_of(const std::string& url) { return driver::backend_for(core::cut_url(url).scheme); }
 
-dialect::table texts(const std::string& url, const driver::open_options& with, const steps::revision& revised) {
-  const auto ours = backend_of(url).dialect("rowlock_", with);
+sql::sheet texts(const std::string& url, const driver::open_options& with, const steps::revision& revised) {
+  const auto ours = backend_of(url).sheet("rowlock_", with);
   return revised ? revised(ours) : ours;
 }
 

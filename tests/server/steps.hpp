@@ -19,7 +19,7 @@ namespace rowlock::test {
 class steps {
  public:
   /// What turns the texts of this library into those of another one; nothing: they are this library's.
-  using revision = std::function<dialect::table(const dialect::table& ours)>;
+  using revision = std::function<sql::sheet(const sql::sheet& ours)>;
   explicit steps(const std::string& url, const driver::open_options& with = {}, const revision& revised = {});
 
   std::vector<strategies::answer> acquire(std::span<const strategies::acquire_args> batch);
@@ -37,15 +37,15 @@ class steps {
   std::vector<bool> leave(std::span<const store::ticket_ref> some);
 
   driver::session& session() { return *session_; }
-  const dialect::table& sql() const noexcept { return sql_; }
+  const sql::sheet& sql() const noexcept { return sql_; }
   static driver::limits limits();
 
  private:
-  store::access on(const driver::limits& until) { return {.sql = sql_, .session = *session_, .until = until}; }
+  store::access on(const driver::limits& until) { return {.sheet = sql_, .session = *session_, .until = until}; }
 
   std::unique_ptr<driver::database> database_;
   std::unique_ptr<driver::session> session_;
-  dialect::table sql_;
+  sql::sheet sql_;
   strategies::unique_index strategy_;
 };
 

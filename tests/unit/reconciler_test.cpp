@@ -40,13 +40,13 @@ struct reconciler_test : testing::Test {
 
   int releases = 0;
   std::function<void()> on_release = [] {};
-  test::fake_database db{[this](dialect::verb what, std::span<const driver::request> batch, const driver::limits&) {
-    if (what == dialect::verb::release) {
+  test::fake_database db{[this](sql::verb what, std::span<const driver::request> batch, const driver::limits&) {
+    if (what == sql::verb::release) {
       releases += static_cast<int>(batch.size());
       on_release();
     }
     std::vector<driver::row> out;
-    if (what == dialect::verb::inspect)
+    if (what == sql::verb::inspect)
       for (const auto& r : batch)
         out.push_back(
             {std::string{std::get<std::string_view>(r[0])}, std::int64_t{1}, {}, {}, "another", {}, {}, {}, {}});

@@ -16,8 +16,8 @@
 namespace rowlock {
 namespace {
 
-using dialect::verb;
 using driver::row;
+using sql::verb;
 using test::error_of;
 using test::throws;
 

@@ -12,8 +12,8 @@
 
 #include "base/spelling.hpp"
 #include "base/text.hpp"
-#include "dialect/dialect.hpp"
 #include "driver/failure_meaning.hpp"
+#include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -139,7 +139,7 @@ std::string mysql_address::server_name(std::string_view kind) const {
   return driver::server_name(kind, socket.empty() ? host + ":" + std::to_string(port) : socket, database);
 }
 
-std::string mysql_address::place() const { return "`" + dialect::replaced(database, "`", "``") + "`"; }
+std::string mysql_address::place() const { return "`" + sql::replaced(database, "`", "``") + "`"; }
 
 mysql_address read_mysql_url(const core::url& url) {
   if (!url.body.starts_with("//"))

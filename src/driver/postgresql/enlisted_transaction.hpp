@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "dialect/dialect.hpp"
 #include "driver/enlisted_transaction.hpp"
 #include "driver/postgresql/caller_sessions.hpp"
 #include "driver/table_place.hpp"
+#include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::driver {
 

@@ -195,7 +195,7 @@ acquirer::reply acquirer::hold(const acquire_request& what, const core::acquisit
   locks_.prepare_transactions();
   const auto first = gateway::leaving_a_tenth(until);
   auto session = db_.lend_transaction(first);
-  const store::access db{.sql = db_.sql(), .session = **session, .until = first};
+  const store::access db{.sheet = db_.sheet(), .session = **session, .until = first};
   try {
     db_.require_fit_schema(db);
     if (auto seen = look_at_queue(what, db); seen.refused) return {.answer = std::move(*seen.refused)};

@@ -17,8 +17,8 @@ namespace {
 
 core::settings read_settings(const store::access& db) {
   core::settings out;
-  for (const auto what : {dialect::verb::settings, dialect::verb::connection}) {
-    if (!db.sql[what].read) continue;
+  for (const auto what : {sql::verb::settings, sql::verb::connection}) {
+    if (!db.sheet[what].read) continue;
     for (const auto& r : db.run(what)) out.emplace(r.text(store::field::name), r.text(store::field::value));
   }
   return out;

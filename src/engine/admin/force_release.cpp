@@ -129,7 +129,7 @@ std::optional<bool> force_release::free_share(const lock_name& name, fencing_tok
 
 void force_release::end_session(const lock_name& name, const core::lock_owner& what, const driver::limits& until) try {
   db_.run(until, [&](const store::access& db) {
-    db_.database().end_session(db.sql, db.session, name.view(), core::to_integer(*what.session), until);
+    db_.database().end_session(db.sheet, db.session, name.view(), core::to_integer(*what.session), until);
   });
 } catch (const error& e) {
   if (e.code() != errc::permission_denied || e.connection_is_unusable()) throw;

@@ -28,7 +28,7 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
     : options_{options},
       events_{to},
       kind_{kind},
-      sql_{kind.dialect(options.table_prefix, for_database(who))},
+      sheet_{kind.sheet(options.table_prefix, for_database(who))},
       database_{kind.open(address, for_database(who))},
       has_spare_{database_->has_row_locks()},
       pool_{opening(&driver::database::connect), "connections",
@@ -154,7 +154,7 @@ void gateway::close(const driver::limits& until) noexcept {
 
 void gateway::retire(const driver::limits& until) noexcept try {
   auto loan = pool_.borrow(until, purpose::releasing);
-  database_->retire(sql_, *loan, until);
+  database_->retire(sheet_, *loan, until);
 } catch (const std::exception&) {  // somebody else will tidy up
 }
 

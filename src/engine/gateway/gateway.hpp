@@ -41,8 +41,8 @@ class gateway {
 
   const client_options& options() const noexcept { return options_; }
   const driver::backend& kind() const noexcept { return kind_; }
-  const dialect::table& sql() const noexcept { return sql_; }
-  const dialect::capabilities& can() const noexcept { return sql_.can(); }
+  const sql::sheet& sheet() const noexcept { return sheet_; }
+  const sql::capabilities& can() const noexcept { return sheet_.can(); }
   driver::database& database() noexcept { return *database_; }
   telemetry& events() noexcept { return events_; }
   bool is_foreign() const noexcept { return process_.is_foreign(); }
@@ -112,7 +112,7 @@ class gateway {
   const client_options& options_;
   telemetry& events_;
   const driver::backend& kind_;
-  const dialect::table sql_;
+  const sql::sheet sheet_;
   const std::unique_ptr<driver::database> database_;
   const bool has_spare_;
   pool pool_;
@@ -153,7 +153,7 @@ template <class Use>
 auto gateway::run_on_any_schema(const driver::limits& until, Use use, purpose what_for) try {
   auto loan = pool_.borrow(until, what_for);
   spare other{loan, until};
-  const store::access db{.sql = sql_, .session = *loan, .until = until, .spare = has_spare_ ? &other : nullptr};
+  const store::access db{.sheet = sheet_, .session = *loan, .until = until, .spare = has_spare_ ? &other : nullptr};
   try {
     try {
       return use(db);

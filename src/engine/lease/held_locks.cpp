@@ -205,7 +205,7 @@ void held_locks::end_given_up_transaction(lease_state& a, const driver::limits& 
 
 void held_locks::commit_transaction(lease_state& a, const driver::limits& until) try {
   const auto first = gateway::leaving_a_tenth(until);
-  strategies::for_update::release({.sql = db_.sql(), .session = a.transaction->session(), .until = first},
+  strategies::for_update::release({.sheet = db_.sheet(), .session = a.transaction->session(), .until = first},
                                   a.name.view(), a.id.text());
   a.transaction->give_back();
 } catch (const std::exception& e) {

@@ -25,7 +25,7 @@ class commit_wakeups final : public commit_poller {
  private:
   std::unique_ptr<driver::session> open(const driver::limits& until) override { return db_.open_session(until); }
   bool look(driver::session& on, const driver::limits& until) override {
-    return tickets_.hint_those_who_may_go({.sql = db_.sql(), .session = on, .until = until}, queue_.firsts()) !=
+    return tickets_.hint_those_who_may_go({.sheet = db_.sheet(), .session = on, .until = until}, queue_.firsts()) !=
            local_wait_queue::change::none;
   }
   void began() override { queue_.hint_all(); }

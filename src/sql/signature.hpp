@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace rowlock::inline v1::dialect {
+namespace rowlock::inline v1::sql {
 
 /// What arguments and columns are called, in all verbs and all databases.
 enum class field : std::uint8_t {
@@ -66,4 +66,4 @@ struct signature {
   bool operator==(const signature&) const = default;
 };
 
-}  // namespace rowlock::inline v1::dialect
+}  // namespace rowlock::inline v1::sql

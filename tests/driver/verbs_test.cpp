@@ -1,4 +1,4 @@
-#include "dialect/dialect.hpp"
+#include "sql/sheet.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,20 +10,20 @@
 namespace rowlock::test {
 namespace {
 
-using dialect::verb;
+using sql::verb;
 
-dialect::table table_of(const char* scheme) { return driver::backend_for(scheme).dialect("rowlock_", {}); }
+sql::sheet table_of(const char* scheme) { return driver::backend_for(scheme).sheet("rowlock_", {}); }
 
-std::set<verb> lacking(const dialect::table& sql) {
+std::set<verb> lacking(const sql::sheet& sql) {
   std::set<verb> out;
-  for (std::size_t i = 0; i < dialect::table::size; ++i) {
+  for (std::size_t i = 0; i < sql::sheet::size; ++i) {
     const auto& each = sql[static_cast<verb>(i)];
     if (!each.read && !each.write && !each.batch) out.insert(static_cast<verb>(i));
   }
   return out;
 }
 
-TEST(dialect_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
+TEST(verbs_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
   const auto sql = table_of("sqlite");
   EXPECT_EQ(lacking(sql), (std::set{verb::hold, verb::find_held, verb::list_held, verb::beat, verb::vacate_expired,
                                     verb::find_pinning, verb::end_session, verb::acquire_in_turn, verb::tell_next,
@@ -39,7 +39,7 @@ TEST(dialect_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
 }
 
 #ifdef ROWLOCK_WITH_POSTGRESQL
-TEST(dialect_test, postgresql_lacks_only_what_is_for_databases_without_row_locks) {
+TEST(verbs_test, postgresql_lacks_only_what_is_for_databases_without_row_locks) {
   const auto sql = table_of("postgresql");
   EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::connection,
                                     verb::first_in_turn, verb::grant}));
@@ -53,7 +53,7 @@ TEST(dialect_test, postgresql_lacks_only_what_is_for_databases_without_row_locks
 #endif
 
 #ifdef ROWLOCK_WITH_MYSQL
-TEST(dialect_test, mysql_lists_transactions_and_cannot_notify) {
+TEST(verbs_test, mysql_lists_transactions_and_cannot_notify) {
   const auto sql = table_of("mysql");
   EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::find_pinning,
                                     verb::end_session, verb::acquire_in_turn, verb::tell_next, verb::ring,

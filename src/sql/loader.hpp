@@ -1,0 +1,74 @@
+#pragma once
+
+#include <rowlock/export.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sql/sheet.hpp"
+
+/// Every statement of a database is in one file of SQL, src/sql/<database>.sql: its sheet, which the library is built
+/// with. All lines that begin with -- are comments, but for these:
+///
+///   -- name: verb(argument, …) -> column, …   a database may leave out the last columns
+///   -- locks, clock, no row, reply lost: …    what it locks, where the clock is read, what it means if no row is
+///   answered
+///   -- rules: …                               flags of step
+///   -- answered by: argument                  step::answered_by
+///   -- none: …                                the database lacks the verb, and why
+///   -- read: …                                a statement follows, or that of another verb: "as verb"
+///
+/// The other statements of a verb are `write`, `then` and so on: step. "enlisted." begins the name of what is
+/// sent in the caller's transaction: enlisted_texts. In a statement, `:argument` is an argument, and
+/// `:requests` all requests of a batch in one.
+namespace rowlock::inline v1::sql {
+
+struct entry {
+  struct slot {
+    std::string_view key;
+    std::string_view value;  ///< behind the key
+    std::string statement{};
+  };
+
+  std::string_view name;
+  std::vector<std::string_view> arguments{};
+  std::vector<std::string_view> columns{};
+  std::vector<slot> slots{};
+
+  /// nullptr: there is none.
+  ROWLOCK_EXPORT const slot* find(std::string_view key) const noexcept;
+};
+
+/// Views of the text. Throws std::logic_error, as everything here does where a sheet is wrong.
+ROWLOCK_EXPORT std::vector<entry> read_sheet(std::string_view text);
+
+/// How a database is given the statements of its sheet.
+struct spelling {
+  char sign = '?';           ///< begins a numbered argument
+  bool is_one_line = false;  ///< a statement is sent in one line
+  /// Replaces what else stands for something.
+  std::function<std::string(std::string text, const entry& of)> finish = [](std::string text, const entry& /*of*/) {
+    return text;
+  };
+};
+
+ROWLOCK_EXPORT sheet sheet_of(std::span<const entry> entries, const spelling& how, const sheet::naming& names,
+                              const capabilities& declared = {});
+/// `place` stands for "rowlock_".
+ROWLOCK_EXPORT enlisted_texts enlisted_of(std::span<const entry> entries, const spelling& how, std::string_view place);
+
+/// The items of "a, b".
+ROWLOCK_EXPORT std::vector<std::string_view> split(std::string_view list);
+ROWLOCK_EXPORT std::size_t place_of(const entry& in, std::string_view argument);
+
+/// As it is called in the sheets.
+ROWLOCK_EXPORT std::string_view name_of(verb v) noexcept;
+
+std::string_view sqlite_text() noexcept;
+std::string_view postgresql_text() noexcept;
+std::string_view mysql_text() noexcept;
+
+}  // namespace rowlock::inline v1::sql
