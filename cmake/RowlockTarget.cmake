@@ -46,7 +46,7 @@ function(rowlock_component component)
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     target_include_directories(${library}
         PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-        PRIVATE "${PROJECT_SOURCE_DIR}/src")
+        PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_BINARY_DIR}/generated")
     # A shared library that uses what another one hides fails here and not in the user's program. Sanitizers leave
     # their runtime undefined on purpose.
     if(BUILD_SHARED_LIBS AND NOT ROWLOCK_SANITIZE)

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view enlisted = "enlisted.";
 // All requests of a batch, as one argument.
 constexpr std::string_view requests = "requests";
-constexpr std::string_view prose[] = {"locks", "clock", "no row", "reply lost", "rules", "answered by", "none"};
+constexpr std::string_view prose[] = {"doing",      "does",  "locks",       "clock", "no row",
+                                      "reply lost", "rules", "answered by", "none"};
 
 struct statement_key {
   std::string_view key;
@@ -72,27 +73,9 @@ const Item& named(const Range& some, std::string_view Item::*key, std::string_vi
 
 // --- names -----------------------------------------------------------------------------------------------------------
 
-// "… Value = rowlock::v1::verb::acquire; …", or with ] in place of the semicolon.
-template <auto Value>
-consteval std::string_view enumerator() {
-  std::string_view in = __PRETTY_FUNCTION__;
-  in.remove_prefix(in.find("Value = "));
-  in = in.substr(0, in.find_first_of(";]"));
-  return in.substr(in.rfind(':') + 1);
-}
-
-template <class Enum, std::size_t... Values>
-consteval auto enumerators(std::index_sequence<Values...> /*all*/) {
-  return std::array{enumerator<static_cast<Enum>(Values)>()...};
-}
-
-constexpr auto names_of_verbs = enumerators<verb>(std::make_index_sequence<sheet::size>{});
-constexpr auto names_of_fields =
-    enumerators<field>(std::make_index_sequence<static_cast<std::size_t>(field::anything) + 1>{});
-
-template <class Enum, std::size_t Size>
-Enum value_named(std::string_view name, const std::array<std::string_view, Size>& names) {
-  const auto* const found = std::find(names.begin(), names.end(), name);
+template <class Enum>
+Enum value_named(std::string_view name, std::span<const std::string_view> names) {
+  const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) fail(name, "unknown");
   return static_cast<Enum>(found - names.begin());
 }
@@ -285,6 +268,6 @@ std::size_t place_of(const entry& in, std::string_view argument) {
   return static_cast<std::size_t>(found - in.arguments.begin());
 }
 
-std::string_view name_of(verb v) noexcept { return names_of_verbs.at(static_cast<std::size_t>(v)); }
+std::string_view name_of(verb v) noexcept { return names_of_verbs[static_cast<std::size_t>(v)]; }
 
 }  // namespace rowlock::inline v1::sql

@@ -14,6 +14,8 @@
 /// with. All lines that begin with -- are comments, but for these:
 ///
 ///   -- name: verb(argument, …) -> column, …   a database may leave out the last columns
+///   -- doing: …                               what is being done then, for people: "acquiring"
+///   -- does: …                                what it does
 ///   -- locks, clock, no row, reply lost: …    what it locks, where the clock is read, what it means if no row is
 ///   answered
 ///   -- rules: …                               flags of step

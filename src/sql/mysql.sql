@@ -1,4 +1,4 @@
--- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text: src/sql/sheet.hpp says
+-- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text: src/sql/loader.hpp says
 -- how it is read. docs/protocol-mysql.md says why each statement is safe.
 --
 -- One text serves both servers: only MariaDB is sent what is in /*M!100600 ... */, and only MySQL what is in
@@ -23,6 +23,8 @@
 -- ---- Acquiring ------------------------------------------------------------------------------------------------------
 
 -- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: the owner has the name for the lease, if it is free
 -- rules: locks_where_refused
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row that looks free
 -- clock: where the row is locked already
@@ -155,6 +157,8 @@ ON DUPLICATE KEY UPDATE
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
 
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
+-- doing: acquiring
+-- does: acquires the first name of a batch that is free. The rows must be there
 -- rules: takes_one, always_changes
 -- locks: FOR UPDATE SKIP LOCKED on the first row that is free
 -- clock: where the row is locked already
@@ -175,6 +179,8 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
 
 -- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
+-- doing: acquiring
+-- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must be there
 -- rules: takes_all, always_changes
 -- locks: FOR UPDATE SKIP LOCKED on each row that is free
 -- clock: where the row is locked already
@@ -197,9 +203,13 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
 
 -- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
+-- doing: acquiring
+-- does: acquires, and answers the place in the queue. Tickets after turn do not count; a ticket that is granted goes
 -- none: it would save nothing
 
 -- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires, if the row has the version that was seen
 -- locks: as acquire, and the row must have the version
 -- clock: where the row is locked already
 -- no row: inconclusive
@@ -244,6 +254,8 @@ RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 922337203
   NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)';
 
 -- name: hold(name) -> name, version
+-- doing: acquiring
+-- does: acquires in a transaction that stays open
 -- rules: always_changes
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row that looks free. Until the
 --   transaction ends
@@ -262,15 +274,23 @@ SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
 SELECT name, version FROM rowlock_lock WHERE name = :name;
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires without a lease: for as long as the client's liveness file is locked
 -- none: a transaction holds a row without a lease: hold
 
 -- name: names_liveness(liveness) -> anything
+-- doing: tidying up after clients that are gone
+-- does: answers whether a row names that liveness file
 -- none: as hold_while_alive
 
 -- name: vacate_dead(liveness) -> anything
+-- doing: tidying up after clients that are gone
+-- does: frees the rows that name it
 -- none: as hold_while_alive
 
 -- name: make(name) -> anything
+-- doing: acquiring
+-- does: makes a vacant row, if there is none
 -- locks: the row, where another client has made it just then: MariaDB without waiting, MySQL for at most 1 s
 -- clock: where the row is locked already
 -- no row: always
@@ -281,6 +301,8 @@ INSERT INTO rowlock_lock (name, version, expires_at) SELECT :name, GREATEST(one.
   ON DUPLICATE KEY UPDATE version = rowlock_lock.version;
 
 -- name: vacate_expired(name) -> anything
+-- doing: acquiring
+-- does: frees the row, if its lease has ended and no session has it locked
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row whose lease has ended
 -- clock: where the row is locked already
 -- no row: always
@@ -295,6 +317,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- ---- Holding and releasing ------------------------------------------------------------------------------------------
 
 -- name: renew(name, acquisition, lease) -> acquisition, left
+-- doing: renewing
+-- does: the lease ends that long from now, but not earlier than it did
 -- answered by: lease
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -330,6 +354,8 @@ SELECT acquisition, remaining FROM (
 WHERE remaining * 2 > lease;
 
 -- name: extend(name, acquisition, lease) -> acquisition, left
+-- doing: extending
+-- does: the lease ends that long from now, also earlier than it did
 -- rules: always_changes
 -- answered by: lease
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
@@ -366,6 +392,8 @@ SELECT acquisition, remaining FROM (
 WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0;
 
 -- name: reserve(name, acquisition, lease, number) -> acquisition, left, version, others_wait
+-- doing: handing over
+-- does: renews, and raises the version by that number at least, for tokens of holders in one process
 -- rules: always_changes
 -- locks: as release
 -- clock: where the row is locked already
@@ -386,6 +414,8 @@ SELECT l.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.ve
 FROM rowlock_lock l WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL;
 
 -- name: release(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: frees the name, or grants it to the first who waits in turn. told is NULL: nobody is notified
 -- rules: counts
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -411,6 +441,8 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 WHERE l.acquisition = w.acquisition;
 
 -- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: releases, if nobody waits
 -- rules: counts
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -434,6 +466,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- batch read back: as release
 
 -- name: first_in_turn(name) -> owner, ticket, attempt, lease
+-- doing: releasing
+-- does: the first ticket that nothing was granted to
 -- locks: none
 -- clock: in the row's expression
 -- no row: no ticket may be granted the name
@@ -448,6 +482,8 @@ WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
 ORDER BY ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
+-- doing: releasing
+-- does: gives the lease to that ticket, which is given nothing a second time
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED on the row and the ticket
 -- clock: where the row is locked already
@@ -465,6 +501,8 @@ SET l.owner = g.owner, l.thread = g.thread, l.note = g.note, l.acquisition = g.a
   l.expires_at = LEAST(l.expires_at, SYSDATE(6) + INTERVAL g.time MICROSECOND), q.lease = 0;
 
 -- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- doing: releasing
+-- does: releases later: the lease ends that long after the grant
 -- rules: counts
 -- locks: as release
 -- clock: where the row is locked already
@@ -495,6 +533,8 @@ FROM wanted(name, acquisition, lease) w STRAIGHT_JOIN rowlock_lock l FORCE INDEX
 WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL;
 
 -- name: free(name, version) -> name
+-- doing: freeing
+-- does: frees the row of that version, whoever has it, also after a crash
 -- rules: counts
 -- locks: as release
 -- clock: where the row is locked already
@@ -510,6 +550,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- ---- Sharing --------------------------------------------------------------------------------------------------------
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if nobody waits
 -- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most 1 s
 -- clock: where the row is locked already
 -- no row: turn tells why
@@ -567,6 +609,8 @@ STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS B
   AND s.acquisition = w.acquisition;
 
 -- name: renew_share(name, acquisition, lease) -> acquisition, left
+-- doing: renewing
+-- does: the lease of the share ends that long from now, but not earlier than it did
 -- rules: batch_waits
 -- locks: FOR UPDATE on the rows and the shares; of one name: waits at most 1 s, of several: SKIP LOCKED
 -- clock: where the row is locked already
@@ -609,6 +653,8 @@ SELECT acquisition, remaining FROM (
 WHERE remaining > 0 AND remaining * 2 > lease;
 
 -- name: extend_share(name, acquisition, lease) -> acquisition, left
+-- doing: extending
+-- does: the lease of the share ends that long from now, also earlier than it did
 -- rules: batch_waits
 -- locks: FOR UPDATE on the rows and the shares; of one name: waits at most 1 s, of several: SKIP LOCKED
 -- clock: where the row is locked already
@@ -651,6 +697,8 @@ SELECT acquisition, remaining FROM (
 WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease;
 
 -- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: ends the share
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: sharers tells: pinned, or not ours
@@ -674,6 +722,8 @@ DELETE FROM rowlock_share WHERE name = :name AND acquisition = @rowlock.share;
 SELECT :acquisition, NULL, waiting FROM rowlock_lock WHERE name = :name AND @rowlock.share IS NOT NULL;
 
 -- name: reap_shares(name) -> name
+-- doing: releasing
+-- does: ends the shares of the name that have expired, and answers whether permits are free now
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: none has ended, or the row is locked
@@ -696,6 +746,8 @@ WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL;
 SELECT :name FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL;
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
+-- doing: upgrading
+-- does: the holder has the name alone, if nobody else shares it
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: others share it, or it is not ours
@@ -723,6 +775,8 @@ SELECT acquisition, version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at) 
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
 
 -- name: downgrade(name, acquisition, owner, thread, note, attempt, permits) -> acquisition, version, left
+-- doing: downgrading
+-- does: the holder shares the name from now on
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: the lock is not ours any more
@@ -746,6 +800,8 @@ WHERE l.name = :name AND ROW_COUNT() > 0;
 -- read back: as share
 
 -- name: purge_shares(name) -> anything
+-- doing: sweeping
+-- does: deletes shares that have ended and do not count any more
 -- locks: the shares
 -- clock: where the row is locked already
 -- no row: always
@@ -754,6 +810,8 @@ DELETE FROM rowlock_share WHERE name = :name AND expires_at <= SYSDATE(6) AND NO
   SELECT 1 FROM rowlock_lock l WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = rowlock_share.since);
 
 -- name: find_dead_shares(name, number, retention) -> name
+-- doing: sweeping
+-- does: finds such shares, of the next names
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -762,6 +820,8 @@ SELECT DISTINCT name FROM rowlock_share
 WHERE name > :name AND expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND ORDER BY name LIMIT :number;
 
 -- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- doing: listing locks
+-- does: who shares the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -774,6 +834,8 @@ WHERE s.name = :name AND s.expires_at > SYSDATE(6) ORDER BY s.token;
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
+-- doing: waiting in turn
+-- does: a ticket at the end of the queue. lease: what a release may grant to it, or NULL
 -- rules: always_changes
 -- locks: none
 -- clock: where the row is locked already
@@ -786,6 +848,8 @@ VALUES (:name, :owner, :thread, :attempt, SYSDATE(6), SYSDATE(6) + INTERVAL :lif
 SELECT :attempt, CAST(LAST_INSERT_ID() AS SIGNED);
 
 -- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
+-- doing: waiting in turn
+-- does: the ticket lives on. may_go: whether its turn has come, if that is asked
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED on tickets
 -- clock: where the row is locked already
@@ -801,6 +865,8 @@ SELECT v.attempt, FALSE FROM wanted(attempt, ticket) v
 STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHERE w.attempt = v.attempt;
 
 -- name: leave(name, attempt, ticket) -> attempt, told
+-- doing: waiting in turn
+-- does: ends the ticket, and tells the next waiter of another client
 -- rules: counts
 -- locks: the ticket: MariaDB without waiting, MySQL for at most 1 s
 -- clock: not read
@@ -817,6 +883,8 @@ SELECT v.attempt, w.ticket IS NOT NULL FROM wanted(attempt, ticket) v
 LEFT JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket AND w.attempt = v.attempt;
 
 -- name: withdraw(name, attempt) -> anything
+-- doing: waiting in turn
+-- does: ends a ticket whose number is not known
 -- locks: tickets of the name, as leave
 -- clock: not read
 -- no row: always
@@ -824,6 +892,8 @@ LEFT JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket AND w.at
 DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 
 -- name: mark_waiting(name) -> name
+-- doing: waiting in turn
+-- does: notes in the row that somebody waits
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: not read
 -- no row: the row could not be marked
@@ -837,6 +907,8 @@ SET l.waiting = TRUE;
 SELECT name FROM rowlock_lock WHERE name = :name AND waiting;
 
 -- name: clear_waiting(name) -> name
+-- doing: telling who is next
+-- does: notes in the row that nobody waits, since there is no ticket
 -- rules: always_changes
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -852,6 +924,8 @@ SET l.waiting = FALSE;
 SELECT name FROM rowlock_lock WHERE name = :name AND NOT waiting;
 
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- doing: telling who is next
+-- does: the first ticket of another client, if the name looks free
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits, or the name does not look free
@@ -866,6 +940,8 @@ WHERE q.name = :name AND q.expires_at > SYSDATE(6) AND COALESCE(q.lease, 1) <> 0
 ORDER BY q.ticket LIMIT 1;
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
+-- doing: waiting in turn
+-- does: what a waiter must know of its queue and its name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -906,6 +982,8 @@ FROM wanted(name, turn, room, patience) w LEFT JOIN rowlock_lock l FORCE INDEX (
   ON l.name = CAST(w.name AS BINARY);
 
 -- name: waiters(name) -> name, ticket, owner, thread, age, note
+-- doing: listing those who wait
+-- does: who waits for the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -914,6 +992,8 @@ SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSD
 WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY ticket;
 
 -- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- doing: listing those who wait
+-- does: who waits for names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -924,17 +1004,25 @@ WHERE name >= :prefix AND (:prefix_end IS NULL OR name < :prefix_end) AND expire
 ORDER BY name, ticket;
 
 -- name: tell_next(name, attempt) -> anything
+-- doing: telling who is next
+-- does: notifies the first waiter after a transaction that has released
 -- none: the server cannot notify
 
 -- name: ring(owner) -> anything
+-- doing: waiting in turn
+-- does: notifies the own client, which shows that notifications arrive
 -- none: the server cannot notify
 
 -- name: notify_waiters(name, number) -> name, told
+-- doing: telling who is next
+-- does: notifies the first waiter of each name of a page that looks free
 -- none: the server cannot notify
 
 -- ---- Deadlocks ------------------------------------------------------------------------------------------------------
 
 -- name: declare_held(ticket, name, acquisition) -> anything
+-- doing: looking for deadlocks
+-- does: notes that the waiter has that name. acquisition is empty: its transaction has it
 -- locks: the edges
 -- clock: not read
 -- no row: always
@@ -943,6 +1031,8 @@ INSERT INTO rowlock_edge (ticket, name, acquisition) VALUES (:ticket, :name, :ac
 ON DUPLICATE KEY UPDATE acquisition = VALUES(acquisition);
 
 -- name: forget_held(ticket) -> anything
+-- doing: looking for deadlocks
+-- does: the note ends
 -- locks: the edges
 -- clock: not read
 -- no row: always
@@ -950,6 +1040,8 @@ ON DUPLICATE KEY UPDATE acquisition = VALUES(acquisition);
 DELETE FROM rowlock_edge WHERE ticket = :ticket;
 
 -- name: waiting_holders() -> name, ticket, owner, thread, held_name
+-- doing: looking for deadlocks
+-- does: each waiter with the names that it has
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -965,6 +1057,8 @@ WHERE (e.acquisition = '' OR l.acquisition = e.acquisition OR EXISTS (SELECT 1 F
 ORDER BY q.ticket, e.name;
 
 -- name: purge_held() -> anything
+-- doing: sweeping
+-- does: deletes the notes of tickets that are gone
 -- locks: the edges
 -- clock: not read
 -- no row: always
@@ -974,6 +1068,8 @@ DELETE e FROM rowlock_edge e LEFT JOIN rowlock_waiter q ON q.ticket = e.ticket W
 -- ---- Inspecting -----------------------------------------------------------------------------------------------------
 
 -- name: inspect(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, waiting
+-- doing: listing locks
+-- does: the row
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no row
@@ -987,6 +1083,8 @@ SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROS
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY);
 
 -- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- doing: listing locks
+-- does: the rows of names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no name is held
@@ -997,9 +1095,13 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
   AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name;
 
 -- name: touch(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, is_unlocked
+-- doing: acquiring
+-- does: the row, and whether it is vacant and no session has it locked
 -- none: a transaction's snapshot begins with a statement that reads
 
 -- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the row as open transactions have changed it
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction has the name
@@ -1011,6 +1113,8 @@ SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
 WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = :name;
 
 -- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the rows of names that begin so, as open transactions have changed them
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction has the name
@@ -1022,9 +1126,13 @@ WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= :prefix
   AND (:prefix_end IS NULL OR l.name < :prefix_end);
 
 -- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the transactions that keep the row locked, those that only lock it first
 -- none: the server does not tell which session has a row locked
 
 -- name: pinned_by(name, sign) -> anything
+-- doing: acquiring
+-- does: answers whether the transaction of that sign keeps the row as it is
 -- locks: none
 -- clock: in the row's expression
 -- no row: the row is as that transaction sees it: it has not changed it
@@ -1033,9 +1141,13 @@ WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= :prefix
 SELECT 1 FROM rowlock_lock WHERE name = :name AND us(expires_at) <> :sign;
 
 -- name: end_session(name, session) -> anything
+-- doing: ending another session
+-- does: ends that session of the server, if it keeps the row locked
 -- none: as find_pinning
 
 -- name: beat() -> anything
+-- doing: keeping the transaction open
+-- does: keeps an open transaction open
 -- locks: none
 -- clock: not read
 -- no row: never
@@ -1043,6 +1155,8 @@ SELECT 1 FROM rowlock_lock WHERE name = :name AND us(expires_at) <> :sign;
 SELECT 1;
 
 -- name: count() -> names, waiters, longest_wait
+-- doing: counting
+-- does: how many locks and waiters there are
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -1053,6 +1167,8 @@ FROM rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0;
 -- ---- Sweeping -------------------------------------------------------------------------------------------------------
 
 -- name: find_unused(name, number, retention) -> name, is_over, version
+-- doing: sweeping
+-- does: a page of names: all whose row may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
 -- no row: nothing is left to look at
@@ -1064,6 +1180,8 @@ WITH page AS (
 SELECT name, 1, version FROM page WHERE is_unused UNION ALL SELECT MAX(name), 0, 0 FROM page HAVING COUNT(*) > 0;
 
 -- name: raise_floor(version) -> anything
+-- doing: sweeping
+-- does: rows that are made from now on begin above that version
 -- locks: that row, until its commit
 -- clock: not read
 -- no row: it is as high already
@@ -1073,6 +1191,8 @@ VALUES ('', '', '', 0, :version, '', '', '1970-01-01', '1970-01-01')
 ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token));
 
 -- name: sweep(name, retention) -> name
+-- doing: sweeping
+-- does: deletes the row, if nobody has had the name for so long. Its version is at most the floor
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -1091,6 +1211,8 @@ SELECT w.name, TRUE FROM wanted(name) w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY);
 
 -- name: find_dead(ticket, number, retention) -> ticket, name, attempt, is_over
+-- doing: sweeping
+-- does: a page of tickets: all that may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
 -- no row: nothing is left to look at
@@ -1102,6 +1224,8 @@ SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
 UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1);
 
 -- name: purge_tickets(name, attempt, ticket, retention) -> attempt
+-- doing: sweeping
+-- does: deletes those of them that are still dead
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -1119,6 +1243,8 @@ STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHER
 -- ---- Schema and settings --------------------------------------------------------------------------------------------
 
 -- name: installation() -> installation
+-- doing: reading which database this is
+-- does: which database this is, and where in it the tables are
 -- locks: none
 -- clock: not read
 -- no row: there is no schema
@@ -1126,6 +1252,8 @@ STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHER
 SELECT m.installation FROM rowlock_migration m WHERE m.version = 1;
 
 -- name: schema() -> version, serves_from, installation, applied_at, clock
+-- doing: reading the schema's version
+-- does: the version of the schema, and the oldest that programs may have
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no schema
@@ -1134,6 +1262,8 @@ SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
 FROM rowlock_migration ORDER BY version DESC LIMIT 1;
 
 -- name: probe() -> name
+-- doing: checking for permission to write
+-- does: the table of which rows may be hidden from this role, if there is one. Fails if locks could not be taken
 -- locks: none
 -- clock: where the row is locked already
 -- no row: always
@@ -1148,6 +1278,8 @@ SELECT '', '', '', '', SYSDATE(6), SYSDATE(6), '' FROM (SELECT 1) one WHERE FALS
 ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at);
 
 -- name: settings() -> name, value
+-- doing: reading the settings
+-- does: the server's settings, and those of this session
 -- locks: none
 -- clock: not read
 -- no row: never
@@ -1156,6 +1288,8 @@ SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commi
   'wsrep_on', 'group_replication_group_name');
 
 -- name: connection() -> name, value
+-- doing: reading the settings
+-- does: what settings leaves out about this session
 -- locks: none
 -- clock: not read
 -- no row: never
@@ -1166,6 +1300,8 @@ FROM /*M!100600 information_schema.session_status */ /*!80000 performance_schema
 WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher');
 
 -- name: applied() -> version, checksum, serves_from, applied_at
+-- doing: migrating
+-- does: the schema files that were applied
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no schema
@@ -1173,6 +1309,8 @@ WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher');
 SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version;
 
 -- name: applying(version, checksum) -> anything
+-- doing: migrating
+-- does: notes the checksum of a schema file
 -- locks: the row
 -- clock: not read
 -- no row: the checksum is there already

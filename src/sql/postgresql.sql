@@ -1,4 +1,4 @@
--- Every statement that rowlock sends to PostgreSQL. The library is built with this text: src/sql/sheet.hpp says how it
+-- Every statement that rowlock sends to PostgreSQL. The library is built with this text: src/sql/loader.hpp says how it
 -- is read. docs/protocol-postgresql.md says why each statement is safe.
 --
 -- `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. In a batch an argument is an
@@ -28,6 +28,8 @@
 -- ---- Acquiring ------------------------------------------------------------------------------------------------------
 
 -- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: the owner has the name for the lease, if it is free
 -- rules: waits_to_make
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free; none where it is held
 -- clock: after the lock
@@ -86,6 +88,8 @@ UNION ALL SELECT acquisition, version, lease, 0 FROM taken
 UNION ALL SELECT acquisition, version, lease, 0 FROM made;
 
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
+-- doing: acquiring
+-- does: acquires the first name of a batch that is free. The rows must be there
 -- rules: takes_one
 -- locks: FOR UPDATE SKIP LOCKED on the first row that is free
 -- clock: after the lock
@@ -105,6 +109,8 @@ WHERE l.name = g.name
 RETURNING l.name, l.version, g.lease;
 
 -- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
+-- doing: acquiring
+-- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must be there
 -- rules: takes_all
 -- locks: FOR UPDATE SKIP LOCKED on each row that is free
 -- clock: after the last lock
@@ -130,6 +136,8 @@ WHERE l.name = g.name
 RETURNING l.acquisition, l.version, g.lease;
 
 -- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
+-- doing: acquiring
+-- does: acquires, and answers the place in the queue. Tickets after turn do not count; a ticket that is granted goes
 -- rules: waits_to_make
 -- locks: as acquire; and FOR UPDATE SKIP LOCKED on the own ticket
 -- clock: after the lock
@@ -199,6 +207,8 @@ UNION ALL SELECT :acquisition::text, version, :lease::bigint, false, true, EXIST
 FROM granted;
 
 -- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires, if the row has the version that was seen
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free and has the version
 -- clock: after the lock
 -- no row: inconclusive
@@ -213,6 +223,8 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING :acquisition::text, version, :lease::bigint;
 
 -- name: hold(name) -> name, version
+-- doing: acquiring
+-- does: acquires in a transaction that stays open
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free, until the transaction ends
 -- clock: after the lock
 -- no row: inspect tells: leased, missing, or locked
@@ -223,15 +235,23 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING name, version;
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires without a lease: for as long as the client's liveness file is locked
 -- none: a transaction holds a row without a lease: hold
 
 -- name: names_liveness(liveness) -> anything
+-- doing: tidying up after clients that are gone
+-- does: answers whether a row names that liveness file
 -- none: as hold_while_alive
 
 -- name: vacate_dead(liveness) -> anything
+-- doing: tidying up after clients that are gone
+-- does: frees the rows that name it
 -- none: as hold_while_alive
 
 -- name: make(name) -> anything
+-- doing: acquiring
+-- does: makes a vacant row, if there is none
 -- rules: waits_to_make
 -- locks: none on a row that exists; waits for another's insert of the name, or for a transaction that has changed a row
 --   made meanwhile, at most lock_timeout
@@ -244,6 +264,8 @@ SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AN
   SELECT FROM rowlock_lock WHERE name = :name::text){briefly} ON CONFLICT (name) DO NOTHING;
 
 -- name: vacate_expired(name) -> anything
+-- doing: acquiring
+-- does: frees the row, if its lease has ended and no session has it locked
 -- locks: FOR UPDATE SKIP LOCKED on a row whose lease has ended
 -- clock: after the lock
 -- no row: always
@@ -256,6 +278,8 @@ WHERE name = (SELECT name FROM rowlock_lock
 -- ---- Holding and releasing ------------------------------------------------------------------------------------------
 
 -- name: renew(name, acquisition, lease) -> acquisition, left
+-- doing: renewing
+-- does: the lease ends that long from now, but not earlier than it did
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: inspect tells why
@@ -280,6 +304,8 @@ WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
 RETURNING l.acquisition, us(l.expires_at - w.at);
 
 -- name: extend(name, acquisition, lease) -> acquisition, left
+-- doing: extending
+-- does: the lease ends that long from now, also earlier than it did
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: inspect tells why
@@ -304,6 +330,8 @@ WHERE l.name = w.name COLLATE "C" AND l.expires_at > w.at
 RETURNING l.acquisition, us(l.expires_at - w.at);
 
 -- name: reserve(name, acquisition, lease, number) -> acquisition, left, version, others_wait
+-- doing: handing over
+-- does: renews, and raises the version by that number at least, for tokens of holders in one process
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: not ours, pinned, or expired: the lock is released
@@ -320,6 +348,8 @@ RETURNING acquisition, us(expires_at - clock_timestamp()), version,
     WHERE w.name = :name::text AND w.owner <> l.owner AND w.expires_at > clock_timestamp()))::integer;
 
 -- name: release(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: frees the name, or grants it to the first who waits in turn. told is NULL: nobody is notified
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: inspect tells: pinned, or not ours
@@ -411,6 +441,8 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting;
 
 -- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: releases, if nobody waits
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: a client waits, as far as the row says, or as release: release follows
@@ -435,12 +467,18 @@ WHERE l.name = w.name COLLATE "C"
 RETURNING l.acquisition;
 
 -- name: first_in_turn(name) -> owner, ticket, attempt, lease
+-- doing: releasing
+-- does: the first ticket that nothing was granted to
 -- none: release grants the name itself
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
+-- doing: releasing
+-- does: gives the lease to that ticket, which is given nothing a second time
 -- none: as first_in_turn
 
 -- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- doing: releasing
+-- does: releases later: the lease ends that long after the grant
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
 -- clock: in the row's expression
 -- no row: inspect tells: pinned, over, or not ours
@@ -475,6 +513,8 @@ RETURNING l.acquisition,
     AND octet_length(q.name) <= 255);
 
 -- name: free(name, version) -> name
+-- doing: freeing
+-- does: frees the row of that version, whoever has it, also after a crash
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: locked by another session, or of another version
@@ -493,6 +533,8 @@ RETURNING name,
 -- ---- Sharing --------------------------------------------------------------------------------------------------------
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if nobody waits
 -- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most lock_timeout
 -- clock: after the lock
 -- no row: turn tells why
@@ -556,6 +598,8 @@ share AS (
 SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a;
 
 -- name: renew_share(name, acquisition, lease) -> acquisition, left
+-- doing: renewing
+-- does: the lease of the share ends that long from now, but not earlier than it did
 -- rules: batch_waits
 -- locks: FOR NO KEY UPDATE on the rows, then the shares; of one name: waits at most lock_timeout, of several: SKIP
 --   LOCKED
@@ -600,6 +644,8 @@ raised AS (
 SELECT acquisition, us(expires_at - at) FROM kept;
 
 -- name: extend_share(name, acquisition, lease) -> acquisition, left
+-- doing: extending
+-- does: the lease of the share ends that long from now, also earlier than it did
 -- rules: batch_waits
 -- locks: FOR NO KEY UPDATE on the rows, then the shares; of one name: waits at most lock_timeout, of several: SKIP
 --   LOCKED
@@ -643,6 +689,8 @@ raised AS (
 SELECT acquisition, us(expires_at - at) FROM kept;
 
 -- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: ends the share
 -- locks: FOR UPDATE on the row, then the share; waits at most lock_timeout
 -- clock: after the lock
 -- no row: sharers tells: pinned, or not ours
@@ -670,6 +718,8 @@ RETURNING :acquisition::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS
     AND octet_length(q.name) <= 255) END, l.waiting;
 
 -- name: reap_shares(name) -> name
+-- doing: releasing
+-- does: ends the shares of the name that have expired, and answers whether permits are free now
 -- locks: FOR UPDATE SKIP LOCKED on the row, then the shares that have ended
 -- clock: after the lock
 -- no row: none has ended, or the row is locked
@@ -698,6 +748,8 @@ RETURNING l.name, CASE WHEN l.waiting THEN
     AND octet_length(q.name) <= 255) END;
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
+-- doing: upgrading
+-- does: the holder has the name alone, if nobody else shares it
 -- locks: as release_share
 -- clock: after the lock
 -- no row: others share it, or it is not ours
@@ -718,6 +770,8 @@ FROM gone g WHERE l.name = :name::text
 RETURNING :acquisition::text, l.version, us(l.expires_at - g.at);
 
 -- name: downgrade(name, acquisition, owner, thread, note, attempt, permits) -> acquisition, version, left
+-- doing: downgrading
+-- does: the holder shares the name from now on
 -- locks: as release_share
 -- clock: after the lock
 -- no row: the lock is not ours any more
@@ -738,6 +792,8 @@ share AS (
 SELECT :acquisition::text, version, us(expires_at - at) FROM taken;
 
 -- name: purge_shares(name) -> anything
+-- doing: sweeping
+-- does: deletes shares that have ended and do not count any more
 -- locks: shares
 -- clock: in the row's expression
 -- no row: always
@@ -747,6 +803,8 @@ WHERE s.name = :name::text AND s.expires_at <= clock_timestamp(){relaxed} AND NO
   SELECT FROM rowlock_lock l WHERE l.name = :name::text AND l.owner = '(shared)' AND l.acquisition = s.since);
 
 -- name: find_dead_shares(name, number, retention) -> name
+-- doing: sweeping
+-- does: finds such shares, of the next names
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -756,6 +814,8 @@ WHERE name > :name::text AND expires_at <= clock_timestamp() - :retention::bigin
 ORDER BY name LIMIT :number::bigint;
 
 -- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- doing: listing locks
+-- does: who shares the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -768,6 +828,8 @@ WHERE s.name = :name::text AND s.expires_at > clock_timestamp() ORDER BY s.token
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
+-- doing: waiting in turn
+-- does: a ticket at the end of the queue. lease: what a release may grant to it, or NULL
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -779,6 +841,8 @@ SELECT :name::text, :owner::text, :thread::text, :attempt::text, clock_timestamp
 RETURNING attempt, ticket;
 
 -- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
+-- doing: waiting in turn
+-- does: the ticket lives on. may_go: whether its turn has come, if that is asked
 -- locks: FOR NO KEY UPDATE SKIP LOCKED on tickets
 -- clock: in the row's expression
 -- no row: these tickets are gone
@@ -807,6 +871,8 @@ SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
 FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.attempt;
 
 -- name: leave(name, attempt, ticket) -> attempt, told
+-- doing: waiting in turn
+-- does: ends the ticket, and tells the next waiter of another client
 -- locks: the ticket; waits at most lock_timeout
 -- clock: in the row's expression
 -- no row: never
@@ -836,6 +902,8 @@ SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     AND octet_length(q.name) <= 255) END FROM wanted w;
 
 -- name: withdraw(name, attempt) -> anything
+-- doing: waiting in turn
+-- does: ends a ticket whose number is not known
 -- locks: the ticket; waits at most lock_timeout
 -- clock: in the row's expression
 -- no row: always
@@ -843,6 +911,8 @@ SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
 DELETE FROM rowlock_waiter WHERE name = :name::text AND attempt = :attempt::text{relaxed}{briefly};
 
 -- name: mark_waiting(name) -> name
+-- doing: waiting in turn
+-- does: notes in the row that somebody waits
 -- rules: waits_to_make
 -- locks: FOR NO KEY UPDATE where the row is not marked; waits at most lock_timeout
 -- clock: in the row's expression
@@ -864,6 +934,8 @@ SELECT name FROM marked UNION ALL SELECT name FROM made
 UNION ALL SELECT name FROM rowlock_lock WHERE name = :name::text AND waiting;
 
 -- name: clear_waiting(name) -> name
+-- doing: telling who is next
+-- does: notes in the row that nobody waits, since there is no ticket
 -- locks: FOR NO KEY UPDATE SKIP LOCKED on a marked row
 -- clock: not read
 -- no row: not marked, or a client has a ticket
@@ -876,6 +948,8 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING name;
 
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- doing: telling who is next
+-- does: the first ticket of another client, if the name looks free
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits, or the name does not look free
@@ -889,6 +963,8 @@ WHERE NOT EXISTS (SELECT FROM rowlock_lock l
       AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255;
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
+-- doing: waiting in turn
+-- does: what a waiter must know of its queue and its name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -932,6 +1008,8 @@ FROM (SELECT name COLLATE "C" AS name, turn, room, patience
            patience)) w LEFT JOIN rowlock_lock l ON l.name = w.name;
 
 -- name: waiters(name) -> name, ticket, owner, thread, age, note
+-- doing: listing those who wait
+-- does: who waits for the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -940,6 +1018,8 @@ SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FR
   WHERE name = :name::text AND expires_at > clock_timestamp() ORDER BY ticket;
 
 -- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- doing: listing those who wait
+-- does: who waits for names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -949,6 +1029,8 @@ SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FR
   AND expires_at > clock_timestamp() ORDER BY name, ticket;
 
 -- name: tell_next(name, attempt) -> anything
+-- doing: telling who is next
+-- does: notifies the first waiter after a transaction that has released
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -963,6 +1045,8 @@ SELECT
     AND octet_length(q.name) <= 255) WHERE true{relaxed}{briefly};
 
 -- name: ring(owner) -> anything
+-- doing: waiting in turn
+-- does: notifies the own client, which shows that notifications arrive
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -970,6 +1054,8 @@ SELECT
 SELECT pg_notify('rowlock_' || right(:owner::text, 16), '')::text;
 
 -- name: notify_waiters(name, number) -> name, told
+-- doing: telling who is next
+-- does: notifies the first waiter of each name of a page that looks free
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -988,6 +1074,8 @@ SELECT name, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
 -- ---- Deadlocks ------------------------------------------------------------------------------------------------------
 
 -- name: declare_held(ticket, name, acquisition) -> anything
+-- doing: looking for deadlocks
+-- does: notes that the waiter has that name. acquisition is empty: its transaction has it
 -- locks: the edges
 -- clock: in the row's expression
 -- no row: always
@@ -997,6 +1085,8 @@ INSERT INTO rowlock_edge AS e (ticket, name, acquisition) SELECT :ticket::bigint
 ON CONFLICT (ticket, name) DO UPDATE SET acquisition = excluded.acquisition;
 
 -- name: forget_held(ticket) -> anything
+-- doing: looking for deadlocks
+-- does: the note ends
 -- locks: the edges
 -- clock: in the row's expression
 -- no row: always
@@ -1004,6 +1094,8 @@ ON CONFLICT (ticket, name) DO UPDATE SET acquisition = excluded.acquisition;
 DELETE FROM rowlock_edge WHERE ticket = :ticket::bigint{relaxed};
 
 -- name: waiting_holders() -> name, ticket, owner, thread, held_name
+-- doing: looking for deadlocks
+-- does: each waiter with the names that it has
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -1020,6 +1112,8 @@ WHERE (e.acquisition = '' OR l.acquisition = e.acquisition OR EXISTS (SELECT FRO
 ORDER BY q.ticket, e.name;
 
 -- name: purge_held() -> anything
+-- doing: sweeping
+-- does: deletes the notes of tickets that are gone
 -- locks: the edges
 -- clock: in the row's expression
 -- no row: always
@@ -1030,6 +1124,8 @@ WHERE NOT EXISTS (SELECT FROM rowlock_waiter q WHERE q.ticket = e.ticket){relaxe
 -- ---- Inspecting -----------------------------------------------------------------------------------------------------
 
 -- name: inspect(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, waiting
+-- doing: listing locks
+-- does: the row
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no row
@@ -1042,6 +1138,8 @@ SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquire
     WHERE name = ANY (:name::text[]);
 
 -- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- doing: listing locks
+-- does: the rows of names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no name is held
@@ -1052,6 +1150,8 @@ name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text
 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name;
 
 -- name: touch(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, is_unlocked
+-- doing: acquiring
+-- does: the row, and whether it is vacant and no session has it locked
 -- locks: FOR UPDATE SKIP LOCKED on a vacant row, for that moment
 -- clock: in the row's expression
 -- no row: there is no row
@@ -1062,6 +1162,8 @@ SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquire
 FROM rowlock_lock WHERE name = :name::text;
 
 -- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the row as open transactions have changed it
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction has the name
@@ -1077,6 +1179,8 @@ FROM rowlock_lock l JOIN held h ON h.transactionid = l.xmax
 WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND l.name = :name::text;
 
 -- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the rows of names that begin so, as open transactions have changed them
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction has the name
@@ -1092,6 +1196,8 @@ WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND
 l.name >= :prefix::text AND (:prefix_end::text IS NULL OR l.name < :prefix_end::text) ORDER BY l.name;
 
 -- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the transactions that keep the row locked, those that only lock it first
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction that is known has it locked
@@ -1118,6 +1224,8 @@ SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
 FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid;
 
 -- name: pinned_by(name, sign) -> anything
+-- doing: acquiring
+-- does: answers whether the transaction of that sign keeps the row as it is
 -- locks: none
 -- clock: not read
 -- no row: another session keeps the row locked, or none that is known
@@ -1139,6 +1247,8 @@ found AS MATERIALIZED (
 SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = :sign::integer);
 
 -- name: end_session(name, session) -> anything
+-- doing: ending another session
+-- does: ends that session of the server, if it keeps the row locked
 -- locks: none
 -- clock: not read
 -- no row: that session does not keep the row locked any more
@@ -1160,6 +1270,8 @@ found AS MATERIALIZED (
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = :session::integer) f;
 
 -- name: beat() -> anything
+-- doing: keeping the transaction open
+-- does: keeps an open transaction open
 -- locks: none
 -- clock: not read
 -- no row: never
@@ -1167,6 +1279,8 @@ SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found W
 SELECT 1;
 
 -- name: count() -> names, waiters, longest_wait
+-- doing: counting
+-- does: how many locks and waiters there are
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -1177,6 +1291,8 @@ FROM rowlock_waiter WHERE expires_at > clock_timestamp();
 -- ---- Sweeping -------------------------------------------------------------------------------------------------------
 
 -- name: find_unused(name, number, retention) -> name, is_over, version
+-- doing: sweeping
+-- does: a page of names: all whose row may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
 -- no row: nothing is left to look at
@@ -1189,6 +1305,8 @@ SELECT name, 1, version FROM page WHERE is_unused
   UNION ALL (SELECT name, 0, version FROM page ORDER BY name DESC LIMIT 1);
 
 -- name: raise_floor(version) -> anything
+-- doing: sweeping
+-- does: rows that are made from now on begin above that version
 -- locks: that row, until its commit
 -- clock: not read
 -- no row: it is as high already
@@ -1198,6 +1316,8 @@ VALUES ('', '', '', 0, :version::bigint, '', '', 'epoch', 'epoch')
 ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE s.token < excluded.token;
 
 -- name: sweep(name, retention) -> name
+-- doing: sweeping
+-- does: deletes the row, if nobody has had the name for so long. Its version is at most the floor
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: in the locking select
 -- no row: nothing was deleted
@@ -1216,6 +1336,8 @@ WHERE l.name = w.name COLLATE "C"
 RETURNING l.name;
 
 -- name: find_dead(ticket, number, retention) -> ticket, name, attempt, is_over
+-- doing: sweeping
+-- does: a page of tickets: all that may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
 -- no row: nothing is left to look at
@@ -1228,6 +1350,8 @@ SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
 UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 1);
 
 -- name: purge_tickets(name, attempt, ticket, retention) -> attempt
+-- doing: sweeping
+-- does: deletes those of them that are still dead
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: in the locking select
 -- no row: nothing was deleted
@@ -1246,6 +1370,8 @@ RETURNING t.attempt;
 -- ---- Schema and settings --------------------------------------------------------------------------------------------
 
 -- name: installation() -> installation
+-- doing: reading which database this is
+-- does: which database this is, and where in it the tables are
 -- locks: none
 -- clock: not read
 -- no row: there is no schema
@@ -1255,6 +1381,8 @@ SELECT
     FROM rowlock_migration m WHERE version = 1);
 
 -- name: schema() -> version, serves_from, installation, applied_at, clock
+-- doing: reading the schema's version
+-- does: the version of the schema, and the oldest that programs may have
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no schema
@@ -1263,6 +1391,8 @@ SELECT version, serves_from, installation, us(applied_at), us(clock_timestamp())
 FROM rowlock_migration ORDER BY version DESC LIMIT 1;
 
 -- name: probe() -> name
+-- doing: checking for permission to write
+-- does: the table of which rows may be hidden from this role, if there is one. Fails if locks could not be taken
 -- locks: none
 -- clock: not read
 -- no row: always
@@ -1290,6 +1420,8 @@ WHERE c.relnamespace = (SELECT h.relnamespace FROM pg_catalog.pg_class h
 ORDER BY c.relname LIMIT 1;
 
 -- name: settings() -> name, value
+-- doing: reading the settings
+-- does: the server's settings, and those of this session
 -- locks: none
 -- clock: not read
 -- no row: never
@@ -1306,9 +1438,13 @@ UNION ALL SELECT 'standbys', count(*)::text FROM pg_catalog.pg_stat_replication
 UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text;
 
 -- name: connection() -> name, value
+-- doing: reading the settings
+-- does: what settings leaves out about this session
 -- none: settings tells all
 
 -- name: applied() -> version, checksum, serves_from, applied_at
+-- doing: migrating
+-- does: the schema files that were applied
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no schema
@@ -1316,6 +1452,8 @@ UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::
 SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version;
 
 -- name: applying(version, checksum) -> anything
+-- doing: migrating
+-- does: notes the checksum of a schema file
 -- locks: the row
 -- clock: not read
 -- no row: the checksum is there already

@@ -11,98 +11,29 @@
 #include <string_view>
 
 #include "sql/migration.hpp"
-#include "sql/signature.hpp"
+#include "sql/names.hpp"
 
 namespace rowlock::inline v1::sql {
 
-/// What can be asked of a database. The sheets of SQL (src/sql) say for each verb what it takes, answers and locks, and
-/// why a database lacks it.
-enum class verb : std::uint8_t {
-  acquire,
-  compare_and_set,  // acquire, if the row has the version that was seen: granted, or nothing
-  hold,             // in a transaction that stays open. For databases with row locks, as are the next two
-  find_held,        // where an open transaction has changed the row
-  list_held,
-  beat,
-  hold_while_alive,  // acquire without a lease, naming the client's liveness. For databases without row locks, as are
-                     // the next two
-  names_liveness,    // whether a row names it
-  vacate_dead,       // of the rows that name it
-  make,              // a vacant row, if there is none
-  vacate_expired,    // the row, if its lease has ended and no session has it locked. For databases with row locks
-  renew,
-  extend,
-  reserve,        // renews, and raises the version by that number at least
-  release,        // also grants the name to the first who waits in turn, where the database can. told is NULL: nobody
-  release_alone,  // release, but only where nobody waits, as far as the row tells, or else the queue
-  first_in_turn,  // the first ticket that nothing was granted to. For databases whose release grants to nobody, as is
-                  // the next one
-  grant,          // the lease goes over to that ticket, to which nothing is granted a second time
-  defer_release,  // the lease ends at that time since the grant, or has ended
-  free,  // the row with that version, whoever the owner is. Also used after a crash, so it does not say who releases
-  find_pinning,  // the transactions that keep the row locked, those that only lock it first. Where the server can tell
-  end_session,   // if that session of the server keeps the row locked. As find_pinning
-  inspect,
-  list,
-  share,  // if the name is free, or shared and not more permits than room are given out. Version 0: and nobody waits;
-          // else: and the row has that version, unless it is shared. The row must be there. A batch is of one name, and
-          // as a whole
-  renew_share,
-  extend_share,
-  release_share,
-  upgrade_share,     // if nobody else shares it: it has the name alone from then on
-  downgrade,         // it shares the name from then on, which is shared since that attempt
-  reap_shares,       // those of the name that have ended; answers if permits are free now
-  purge_shares,      // those that have ended and do not count any more
-  find_dead_shares,  // of the next names
-  sharers,
-  acquire_any,      // the first name of a batch that is free. The rows must be there
-  acquire_all,      // all of a batch, or nothing; by the version that was seen, 0: any. The rows must be there
-  acquire_in_turn,  // acquire, and the place in the queue. Tickets after the turn are not waited for; a granted ticket
-                    // leaves the queue. Where it saves a statement
-  enqueue,          // lease: what a release may grant it, NULL: nothing
-  refresh_ticket,   // may_go is NULL: not asked; nothing if the ticket is gone
-  leave,            // if the ticket is gone; also notifies the next waiter of another client, where the database can
-  withdraw,         // leave, if the ticket's number is not known
-  mark_waiting,   // so that its row says that somebody waits. Where releases look for tickets only then, as is the next
-                  // one
-  clear_waiting,  // since nobody has a ticket
-  first_waiter,   // of another client, if the name looks free. The attempt begins with the own client's id; also
-                  // notifies the owner, where the database can, or else answers whether tickets of the own client come
-                  // before
-  turn,           // what a waiter must know of its queue and its name
-  waiters,
-  list_waiters,
-  declare_held,  // the waiter with that ticket has that name. acquisition is empty: a transaction's
-  forget_held,
-  waiting_holders,  // each live waiter with what it has declared and has yet, as far as the tables tell
-  purge_held,       // what was declared for tickets that are gone
-  tell_next,        // after a transaction that has released. Where the database can notify waiters, as are the next two
-  ring,             // an empty notification to the owner's client, which shows that it arrives
-  notify_waiters,   // the first in each queue of a page whose name looks free
-  find_unused,      // a page of names: all that may be deleted, and the last one
-  raise_floor,      // a row that is made from then on begins above that version
-  sweep,            // the row, if nobody has had the name for so long; no row whose version is above the floor
-  find_dead,        // a page of tickets: all that may be deleted, and the last one
-  purge_tickets,
-  touch,      // inspect, and whether the row is vacant and no session has it locked. Where a transaction's snapshot may
-              // begin with a statement that locks
-  pinned_by,  // whether the transaction that gives this sign, and no other, keeps the row as it is. PostgreSQL: the
-              // number of its session; MySQL: when the lease ends, as that transaction sees it in the row that it has
-              // locked
-  installation,  // identifies the database and the place of the tables in it
-  schema,
-  probe,       // names a table of which rows may be hidden from this role; fails if locks could not be taken
-  settings,    // of the server and of this session
-  connection,  // what settings leaves out about this session. MySQL
-  count,
-  applied,
-  applying,  // notes the checksum of a migration
-  count_of_verbs
-};
-
 /// What is being done then, for people: "acquiring".
 ROWLOCK_EXPORT const char* doing(verb v) noexcept;
+
+/// What some of the names mean: `left` of a lease; `age` since it was acquired, or since the waiter came;
+/// `without_lease`: held by a transaction or a process; `is_unlocked`: vacant, and no transaction had it locked;
+/// `session`: the number of a session of the server; `transaction` changes with each transaction that has changed the
+/// row; `sign`: by which pinned_by knows a transaction; `turn`: the ticket up to which others come first; `room`: how
+/// many permits of others there may be; `permits`: how many, 0: it is not shared; `patience`: for how long a ticket is
+/// not waited for; `life` of a ticket; `retention`: for how long something is kept that nobody uses; `is_over`: it may
+/// be deleted, else it only ends the page; `told` is NULL: nobody; `held_name`: what a waiter has; `waiting`: the row
+/// says that somebody waits; `holding`: the acquisition that has the name; `held_as`: the version of its row.
+///
+/// A verb's arguments, in the order in which its texts number them, and the columns of its answer, of which a database
+/// may lack the last. Text that names the request is in the first column.
+struct signature {
+  std::array<field, 9> arguments{};
+  std::array<field, 10> columns{};
+  bool operator==(const signature&) const = default;
+};
 
 /// A verb in one database's SQL. A text that the step does not need is absent, never empty. `read` answers requests
 /// that need no write; `write` is run for the requests that `read` did not answer. `batch` carries out a whole batch in

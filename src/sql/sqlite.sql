@@ -1,5 +1,5 @@
--- Every statement that rowlock runs in an SQLite file. The library is built with this text: src/sql/sheet.hpp says how it
--- is read. docs/protocol-sqlite.md says why each statement is safe.
+-- Every statement that rowlock runs in an SQLite file. The library is built with this text: src/sql/loader.hpp says how
+-- it is read. docs/protocol-sqlite.md says why each statement is safe.
 --
 -- `rowlock_` stands for the table prefix, `:name` for an argument. A statement is sent as one line, without its comments.
 -- Three functions are registered on the connection:
@@ -20,6 +20,8 @@
 -- ---- Acquiring -------------------------------------------------------------------------------------------------------
 
 -- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: the owner has the name for the lease, if it is free
 -- rules: read_explains
 -- locks: none for the read; the file's write lock for the write
 -- clock: in both, in the row's expression
@@ -43,6 +45,8 @@ WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness
   AND NOT EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1);
 
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
+-- doing: acquiring
+-- does: acquires the first name of a batch that is free. The rows must be there
 -- rules: takes_one
 -- locks: the file's write lock, for all
 -- clock: as acquire
@@ -50,6 +54,8 @@ WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness
 -- write: as acquire
 
 -- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
+-- doing: acquiring
+-- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must be there
 -- rules: takes_all
 -- locks: the file's write lock, for all
 -- clock: in WHERE and SET
@@ -64,9 +70,13 @@ WHERE name = :name
   AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness));
 
 -- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
+-- doing: acquiring
+-- does: acquires, and answers the place in the queue. Tickets after turn do not count; a ticket that is granted goes
 -- none: turn and compare_and_set cost little without a round trip
 
 -- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires, if the row has the version that was seen
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: another client holds the name, or held it since inspect read the row: inconclusive
@@ -78,9 +88,13 @@ WHERE name = :name AND (version = :version)
   AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness));
 
 -- name: hold(name) -> name, version
+-- doing: acquiring
+-- does: acquires in a transaction that stays open
 -- none: SQLite has no row locks; hold_while_alive holds a row without a lease
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: acquires without a lease: for as long as the client's liveness file is locked
 -- rules: read_explains
 -- locks: as acquire
 -- clock: as acquire
@@ -102,6 +116,8 @@ SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thr
 WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness);
 
 -- name: names_liveness(liveness) -> anything
+-- doing: tidying up after clients that are gone
+-- does: answers whether a row names that liveness file
 -- locks: none
 -- clock: not read
 -- no row: no row names the file
@@ -109,6 +125,8 @@ WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)
 SELECT 1 FROM rowlock_lock WHERE liveness = :liveness LIMIT 1;
 
 -- name: vacate_dead(liveness) -> anything
+-- doing: tidying up after clients that are gone
+-- does: frees the rows that name it
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: no row names the file, or its client lives
@@ -119,6 +137,8 @@ SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(ver
 WHERE liveness = :liveness AND owner IS NOT NULL AND is_dead(expires_at, liveness);
 
 -- name: make(name) -> anything
+-- doing: acquiring
+-- does: makes a vacant row, if there is none
 -- locks: the file's write lock
 -- clock: in the row's expression
 -- no row: there is a row, so nothing needs to be done
@@ -129,11 +149,15 @@ VALUES (:name,
 ON CONFLICT (name) DO NOTHING;
 
 -- name: vacate_expired(name) -> anything
+-- doing: acquiring
+-- does: frees the row, if its lease has ended and no session has it locked
 -- none: a write of SQLite waits for no row
 
 -- ---- Holding and releasing -------------------------------------------------------------------------------------------
 
 -- name: renew(name, acquisition, lease) -> acquisition, left
+-- doing: renewing
+-- does: the lease ends that long from now, but not earlier than it did
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: it is not this acquisition's any more, or expired; inspect tells why
@@ -142,6 +166,8 @@ UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, max(expires_at - clock
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
 
 -- name: extend(name, acquisition, lease) -> acquisition, left
+-- doing: extending
+-- does: the lease ends that long from now, also earlier than it did
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: as renew
@@ -150,6 +176,8 @@ UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, :lease)
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
 
 -- name: reserve(name, acquisition, lease, number) -> acquisition, left, version, others_wait
+-- doing: handing over
+-- does: renews, and raises the version by that number at least, for tokens of holders in one process
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: it is not ours, or expired: the lock is released
@@ -162,6 +190,8 @@ SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease)),
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
 
 -- name: release(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: frees the name, or grants it to the first who waits in turn. told is NULL: nobody is notified
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: there is nothing to release
@@ -172,6 +202,8 @@ SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(ver
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
 
 -- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: releases, if nobody waits
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: a waiter may be granted the name: grant, or else release, follows
@@ -183,6 +215,8 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE name = :name AND lease > 0);
 
 -- name: first_in_turn(name) -> owner, ticket, attempt, lease
+-- doing: releasing
+-- does: the first ticket that nothing was granted to
 -- locks: none
 -- clock: in the row's expression
 -- no row: no ticket may be granted the name
@@ -195,6 +229,8 @@ WHERE q.name = :name AND q.expires_at > clock_us() AND q.lease IS NOT 0
 ORDER BY q.ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
+-- doing: releasing
+-- does: gives the lease to that ticket, which is given nothing a second time
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: release follows
@@ -210,6 +246,8 @@ WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AN
 UPDATE rowlock_waiter SET lease = 0 WHERE ticket = :ticket;
 
 -- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- doing: releasing
+-- does: releases later: the lease ends that long after the grant
 -- locks: the file's write lock
 -- clock: in WHERE
 -- no row: the lease has ended, or it is not ours; inspect tells
@@ -218,6 +256,8 @@ UPDATE rowlock_lock SET expires_at = acquired_at + :lease, thread = '(released)'
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
 
 -- name: free(name, version) -> name
+-- doing: freeing
+-- does: frees the row of that version, whoever has it, also after a crash
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: the row has another version
@@ -230,6 +270,8 @@ WHERE name = :name AND version = :version AND owner IS NOT NULL;
 -- ---- Sharing ---------------------------------------------------------------------------------------------------------
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
+-- doing: acquiring
+-- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if nobody waits
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: turn tells why
@@ -256,6 +298,8 @@ SELECT :name, :acquisition, acquisition, :permits, version, :owner, :thread, clo
 FROM rowlock_lock WHERE name = :name;
 
 -- name: renew_share(name, acquisition, lease) -> acquisition, left
+-- doing: renewing
+-- does: the lease of the share ends that long from now, but not earlier than it did
 -- locks: the file's write lock, for all of a batch
 -- clock: in WHERE and SET
 -- no row: the share is lost, unless it is among sharers
@@ -268,6 +312,8 @@ UPDATE rowlock_lock SET expires_at = clock_us() + :lease
 WHERE name = :name AND owner = '(shared)' AND expires_at < clock_us() + :lease;
 
 -- name: extend_share(name, acquisition, lease) -> acquisition, left
+-- doing: extending
+-- does: the lease of the share ends that long from now, also earlier than it did
 -- locks: the file's write lock, for all of a batch
 -- clock: in WHERE and SET
 -- no row: as renew_share
@@ -288,6 +334,8 @@ SET owner = iif((SELECT max(s.expires_at) FROM rowlock_share s
 WHERE name = :name AND owner = '(shared)';
 
 -- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- doing: releasing
+-- does: ends the share
 -- locks: the file's write lock, for both statements
 -- clock: in SET
 -- no row: the share is not ours
@@ -298,6 +346,8 @@ WHERE name = :name AND acquisition = :acquisition
 -- then: as extend_share
 
 -- name: reap_shares(name) -> name
+-- doing: releasing
+-- does: ends the shares of the name that have expired, and answers whether permits are free now
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: none has ended
@@ -308,6 +358,8 @@ WHERE name = :name AND expires_at <= clock_us()
 -- then: as extend_share
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
+-- doing: upgrading
+-- does: the holder has the name alone, if nobody else shares it
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: others share it, or the share is not ours
@@ -327,6 +379,8 @@ WHERE name = :name AND owner = '(shared)'
 DELETE FROM rowlock_share WHERE name = :name AND acquisition = :acquisition;
 
 -- name: downgrade(name, acquisition, owner, thread, note, attempt, permits) -> acquisition, version, left
+-- doing: downgrading
+-- does: the holder shares the name from now on
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: the lock is not ours any more
@@ -341,6 +395,8 @@ SELECT :name, :acquisition, acquisition, :permits, version, :owner, :thread, clo
 FROM rowlock_lock WHERE name = :name;
 
 -- name: purge_shares(name) -> anything
+-- doing: sweeping
+-- does: deletes shares that have ended and do not count any more
 -- locks: the file's write lock
 -- clock: in WHERE
 -- no row: always
@@ -351,6 +407,8 @@ WHERE name = :name AND expires_at <= clock_us()
     WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = rowlock_share.since);
 
 -- name: find_dead_shares(name, number, retention) -> name
+-- doing: sweeping
+-- does: finds such shares, of the next names
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -359,6 +417,8 @@ SELECT DISTINCT name FROM rowlock_share WHERE name > :name AND expires_at <= clo
 ORDER BY name LIMIT :number;
 
 -- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- doing: listing locks
+-- does: who shares the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -371,6 +431,8 @@ WHERE s.name = :name AND s.expires_at > clock_us() ORDER BY s.token;
 -- ---- Waiting in turn -------------------------------------------------------------------------------------------------
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
+-- doing: waiting in turn
+-- does: a ticket at the end of the queue. lease: what a release may grant to it, or NULL
 -- locks: the file's write lock
 -- clock: in the row's expression
 -- no row: never
@@ -380,6 +442,8 @@ VALUES (:name, :owner, :thread, :attempt, clock_us(), clock_us() + :life, :note,
 RETURNING attempt, ticket;
 
 -- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
+-- doing: waiting in turn
+-- does: the ticket lives on. may_go: whether its turn has come, if that is asked
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: the ticket is gone
@@ -387,6 +451,8 @@ RETURNING attempt, ticket;
 UPDATE rowlock_waiter SET expires_at = clock_us() + :life WHERE ticket = :ticket AND attempt = :attempt;
 
 -- name: leave(name, attempt, ticket) -> attempt, told
+-- doing: waiting in turn
+-- does: ends the ticket, and tells the next waiter of another client
 -- locks: none for the read; the file's write lock for the write
 -- clock: not read
 -- no row: never
@@ -396,6 +462,8 @@ SELECT :attempt WHERE NOT EXISTS (SELECT 1 FROM rowlock_waiter WHERE ticket = :t
 DELETE FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt;
 
 -- name: withdraw(name, attempt) -> anything
+-- doing: waiting in turn
+-- does: ends a ticket whose number is not known
 -- locks: the file's write lock
 -- clock: not read
 -- no row: there is no such ticket
@@ -403,15 +471,23 @@ DELETE FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt;
 DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 
 -- name: mark_waiting(name) -> name
+-- doing: waiting in turn
+-- does: notes in the row that somebody waits
 -- none: release looks at the queue itself
 
 -- name: clear_waiting(name) -> name
+-- doing: telling who is next
+-- does: notes in the row that nobody waits, since there is no ticket
 -- none: as mark_waiting
 
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- doing: telling who is next
+-- does: the first ticket of another client, if the name looks free
 -- none: as mark_waiting
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
+-- doing: waiting in turn
+-- does: what a waiter must know of its queue and its name
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -435,6 +511,8 @@ SELECT :name,
 FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = :name;
 
 -- name: waiters(name) -> name, ticket, owner, thread, age, note
+-- doing: listing those who wait
+-- does: who waits for the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -443,6 +521,8 @@ SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM rowlock_
 WHERE name = :name AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticket;
 
 -- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- doing: listing those who wait
+-- does: who waits for names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -452,17 +532,25 @@ WHERE name >= :prefix AND name < coalesce(:prefix_end, x'') AND expires_at > clo
 ORDER BY name, ticket;
 
 -- name: tell_next(name, attempt) -> anything
+-- doing: telling who is next
+-- does: notifies the first waiter after a transaction that has released
 -- none: SQLite cannot notify
 
 -- name: ring(owner) -> anything
+-- doing: waiting in turn
+-- does: notifies the own client, which shows that notifications arrive
 -- none: SQLite cannot notify
 
 -- name: notify_waiters(name, number) -> name, told
+-- doing: telling who is next
+-- does: notifies the first waiter of each name of a page that looks free
 -- none: SQLite cannot notify
 
 -- ---- Deadlocks -------------------------------------------------------------------------------------------------------
 
 -- name: declare_held(ticket, name, acquisition) -> anything
+-- doing: looking for deadlocks
+-- does: notes that the waiter has that name. acquisition is empty: its transaction has it
 -- locks: the file's write lock
 -- clock: not read
 -- no row: never
@@ -470,6 +558,8 @@ ORDER BY name, ticket;
 INSERT OR REPLACE INTO rowlock_edge (ticket, name, acquisition) VALUES (:ticket, :name, :acquisition);
 
 -- name: forget_held(ticket) -> anything
+-- doing: looking for deadlocks
+-- does: the note ends
 -- locks: the file's write lock
 -- clock: not read
 -- no row: nothing was declared
@@ -477,6 +567,8 @@ INSERT OR REPLACE INTO rowlock_edge (ticket, name, acquisition) VALUES (:ticket,
 DELETE FROM rowlock_edge WHERE ticket = :ticket;
 
 -- name: waiting_holders() -> name, ticket, owner, thread, held_name
+-- doing: looking for deadlocks
+-- does: each waiter with the names that it has
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -495,6 +587,8 @@ WHERE (l.acquisition = e.acquisition
 ORDER BY q.ticket, e.name;
 
 -- name: purge_held() -> anything
+-- doing: sweeping
+-- does: deletes the notes of tickets that are gone
 -- locks: the file's write lock
 -- clock: not read
 -- no row: always
@@ -504,6 +598,8 @@ DELETE FROM rowlock_edge WHERE ticket NOT IN (SELECT ticket FROM rowlock_waiter)
 -- ---- Inspecting ------------------------------------------------------------------------------------------------------
 
 -- name: inspect(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, waiting
+-- doing: listing locks
+-- does: the row
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no row
@@ -514,6 +610,8 @@ SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, a
 FROM rowlock_lock WHERE name = :name;
 
 -- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- doing: listing locks
+-- does: the rows of names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no name is held
@@ -526,27 +624,43 @@ WHERE name >= :prefix AND name < coalesce(:prefix_end, x'') AND owner IS NOT NUL
 ORDER BY name;
 
 -- name: touch(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, is_unlocked
+-- doing: acquiring
+-- does: the row, and whether it is vacant and no session has it locked
 -- none: SQLite has no row locks
 
 -- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the row as open transactions have changed it
 -- none: a transaction of SQLite cannot be seen
 
 -- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the rows of names that begin so, as open transactions have changed them
 -- none: a transaction of SQLite cannot be seen
 
 -- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- doing: listing locks
+-- does: the transactions that keep the row locked, those that only lock it first
 -- none: a transaction of SQLite cannot be seen
 
 -- name: pinned_by(name, sign) -> anything
+-- doing: acquiring
+-- does: answers whether the transaction of that sign keeps the row as it is
 -- none: SQLite has no row locks
 
 -- name: end_session(name, session) -> anything
+-- doing: ending another session
+-- does: ends that session of the server, if it keeps the row locked
 -- none: SQLite has no sessions of a server
 
 -- name: beat() -> anything
+-- doing: keeping the transaction open
+-- does: keeps an open transaction open
 -- none: no transaction is kept open
 
 -- name: count() -> names, waiters, longest_wait
+-- doing: counting
+-- does: how many locks and waiters there are
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -557,6 +671,8 @@ WHERE expires_at > clock_us() AND lease IS NOT 0;
 -- ---- Sweeping --------------------------------------------------------------------------------------------------------
 
 -- name: find_unused(name, number, retention) -> name, is_over, version
+-- doing: sweeping
+-- does: a page of names: all whose row may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
 -- no row: nothing is left to look at
@@ -569,6 +685,8 @@ SELECT name, 1, version FROM page WHERE is_unused
 UNION ALL SELECT max(name), 0, 0 FROM page HAVING count(*) > 0;
 
 -- name: raise_floor(version) -> anything
+-- doing: sweeping
+-- does: rows that are made from now on begin above that version
 -- locks: the file's write lock
 -- clock: not read
 -- no row: it is as high already
@@ -578,6 +696,8 @@ VALUES ('', '', '', 0, :version, '', '', 0, 0)
 ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE token < excluded.token;
 
 -- name: sweep(name, retention) -> name
+-- doing: sweeping
+-- does: deletes the row, if nobody has had the name for so long. Its version is at most the floor
 -- locks: the file's write lock
 -- clock: in WHERE
 -- no row: it is used, or its version is above the floor
@@ -588,6 +708,8 @@ WHERE name = :name AND (expires_at <= clock_us() - :retention OR is_dead(expires
   AND version <= (SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '');
 
 -- name: find_dead(ticket, number, retention) -> ticket, name, attempt, is_over
+-- doing: sweeping
+-- does: a page of tickets: all that may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
 -- no row: nothing is left to look at
@@ -598,6 +720,8 @@ SELECT ticket, name, attempt, 1 FROM page WHERE is_dead
 UNION ALL SELECT max(ticket), name, attempt, 0 FROM page HAVING count(*) > 0;
 
 -- name: purge_tickets(name, attempt, ticket, retention) -> attempt
+-- doing: sweeping
+-- does: deletes those of them that are still dead
 -- locks: the file's write lock
 -- clock: in WHERE
 -- no row: the ticket is gone, or lives
@@ -608,6 +732,8 @@ WHERE ticket = :ticket AND attempt = :attempt AND expires_at <= clock_us() - :re
 -- ---- Schema and settings ---------------------------------------------------------------------------------------------
 
 -- name: installation() -> installation
+-- doing: reading which database this is
+-- does: which database this is, and where in it the tables are
 -- locks: none
 -- clock: not read
 -- no row: there is no schema
@@ -615,6 +741,8 @@ WHERE ticket = :ticket AND attempt = :attempt AND expires_at <= clock_us() - :re
 SELECT installation FROM rowlock_migration WHERE version = 1;
 
 -- name: schema() -> version, serves_from, installation, applied_at, clock
+-- doing: reading the schema's version
+-- does: the version of the schema, and the oldest that programs may have
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no schema
@@ -622,6 +750,8 @@ SELECT installation FROM rowlock_migration WHERE version = 1;
 SELECT version, serves_from, installation, applied_at, clock_us() FROM rowlock_migration ORDER BY version DESC LIMIT 1;
 
 -- name: probe() -> name
+-- doing: checking for permission to write
+-- does: the table of which rows may be hidden from this role, if there is one. Fails if locks could not be taken
 -- locks: the file's write lock
 -- clock: not read
 -- no row: always
@@ -631,6 +761,8 @@ SELECT 1 FROM rowlock_waiter, rowlock_share, rowlock_edge WHERE 0;
 UPDATE rowlock_lock SET version = version WHERE 0;
 
 -- name: settings() -> name, value
+-- doing: reading the settings
+-- does: the server's settings, and those of this session
 -- locks: none
 -- clock: not read
 -- no row: never
@@ -640,9 +772,13 @@ UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
 UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main';
 
 -- name: connection() -> name, value
+-- doing: reading the settings
+-- does: what settings leaves out about this session
 -- none: settings tells all
 
 -- name: applied() -> version, checksum, serves_from, applied_at
+-- doing: migrating
+-- does: the schema files that were applied
 -- locks: none
 -- clock: not read
 -- no row: there is no schema
@@ -650,6 +786,8 @@ UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main';
 SELECT version, checksum, serves_from, applied_at FROM rowlock_migration ORDER BY version;
 
 -- name: applying(version, checksum) -> anything
+-- doing: migrating
+-- does: notes the checksum of a schema file
 -- locks: the file's write lock
 -- clock: not read
 -- no row: the checksum is there already

@@ -80,13 +80,13 @@ void add_enlisted(sent_texts& to, const sql::enlisted_texts& in) {
     if (!text->empty()) to.add(when, *text);
 }
 
-sql::sheet table_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
+sql::sheet sheet_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
   return driver::backend_for(scheme).sheet(prefix, with);
 }
 
 sent_texts sqlite_texts(std::string_view prefix) {
   sent_texts out;
-  add_table(table_of("sqlite", prefix), [&](const std::string& text) { out.add("the client", text); });
+  add_table(sheet_of("sqlite", prefix), [&](const std::string& text) { out.add("the client", text); });
   add_enlisted(out, sql::sqlite_enlisted(prefix, "main"));
   return out;
 }
@@ -102,7 +102,7 @@ sent_texts postgresql_texts(std::string_view prefix) {
                    {"both", {.transaction_pooling = true, .durable_release = true}}};
   sent_texts out;
   for (const auto& [when, with] : all) {
-    const auto sql = table_of("postgresql", prefix, with);
+    const auto sql = sheet_of("postgresql", prefix, with);
     const auto add = [&, when = when](const std::string& text) {
       out.add(when, sql::replaced(text, sql::place_mark, "place."));
     };
@@ -118,7 +118,7 @@ sent_texts postgresql_texts(std::string_view prefix) {
 #ifdef ROWLOCK_WITH_MYSQL
 sent_texts mysql_texts(std::string_view prefix) {
   sent_texts out;
-  const auto sql = table_of("mysql", prefix);
+  const auto sql = sheet_of("mysql", prefix);
   for (const auto kind : {driver::mysql_kind::mysql, driver::mysql_kind::mariadb})
     add_table(sql, [&](const std::string& text) {
       out.add(kind == driver::mysql_kind::mysql ? "MySQL" : "MariaDB", driver::for_server(text, kind, "place.").sql);

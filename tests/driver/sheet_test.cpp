@@ -42,6 +42,11 @@ const sql::entry* find(std::span<const sql::entry> in, std::string_view name) {
   return found == in.end() ? nullptr : &*found;
 }
 
+std::string_view value(const sql::entry* of, std::string_view key) {
+  const auto* const slot = of->find(key);
+  return slot == nullptr ? "" : slot->value;
+}
+
 TEST(sheet_test, of_every_database_has_all_verbs_with_the_same_arguments_and_columns) {
   const auto first = sql::read_sheet(all_sheets().front().text);
   for (const auto& [database, text] : all_sheets()) {
@@ -52,6 +57,8 @@ TEST(sheet_test, of_every_database_has_all_verbs_with_the_same_arguments_and_col
       ASSERT_NE(found, nullptr) << database << " lacks " << verb;
       EXPECT_EQ(found->arguments, find(first, verb)->arguments) << database << ": " << verb;
       EXPECT_EQ(found->columns, find(first, verb)->columns) << database << ": " << verb;
+      EXPECT_EQ(value(found, "doing"), sql::doing(static_cast<sql::verb>(i))) << database << ": " << verb;
+      EXPECT_NE(value(found, "does"), "") << database << ": " << verb;
     }
     const auto verbs = std::count_if(entries.begin(), entries.end(), [](const auto& e) { return !is_enlisted(e); });
     EXPECT_EQ(static_cast<std::size_t>(verbs), sql::sheet::size) << database << " has one twice";
@@ -70,7 +77,7 @@ TEST(sheet_test, says_of_every_statement_what_it_locks_and_of_every_verb_that_is
 }
 
 sql::step made(const std::string& text) {
-  const auto table = sql::table_of(sql::read_sheet(text), {}, {.prefix = "rowlock_", .place = "there."});
+  const auto table = sql::sheet_of(sql::read_sheet(text), {}, {.prefix = "rowlock_", .place = "there."});
   return table[sql::verb::renew];
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using sql::verb;
 
-sql::sheet table_of(const char* scheme) { return driver::backend_for(scheme).sheet("rowlock_", {}); }
+sql::sheet sheet_of(const char* scheme) { return driver::backend_for(scheme).sheet("rowlock_", {}); }
 
 std::set<verb> lacking(const sql::sheet& sql) {
   std::set<verb> out;
@@ -24,7 +24,7 @@ std::set<verb> lacking(const sql::sheet& sql) {
 }
 
 TEST(verbs_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
-  const auto sql = table_of("sqlite");
+  const auto sql = sheet_of("sqlite");
   EXPECT_EQ(lacking(sql), (std::set{verb::hold, verb::find_held, verb::list_held, verb::beat, verb::vacate_expired,
                                     verb::find_pinning, verb::end_session, verb::acquire_in_turn, verb::tell_next,
                                     verb::ring, verb::notify_waiters, verb::touch, verb::pinned_by, verb::connection,
@@ -40,7 +40,7 @@ TEST(verbs_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
 
 #ifdef ROWLOCK_WITH_POSTGRESQL
 TEST(verbs_test, postgresql_lacks_only_what_is_for_databases_without_row_locks) {
-  const auto sql = table_of("postgresql");
+  const auto sql = sheet_of("postgresql");
   EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::connection,
                                     verb::first_in_turn, verb::grant}));
   EXPECT_TRUE(sql.can().acquires_in_turn);
@@ -54,7 +54,7 @@ TEST(verbs_test, postgresql_lacks_only_what_is_for_databases_without_row_locks) 
 
 #ifdef ROWLOCK_WITH_MYSQL
 TEST(verbs_test, mysql_lists_transactions_and_cannot_notify) {
-  const auto sql = table_of("mysql");
+  const auto sql = sheet_of("mysql");
   EXPECT_EQ(lacking(sql), (std::set{verb::hold_while_alive, verb::names_liveness, verb::vacate_dead, verb::find_pinning,
                                     verb::end_session, verb::acquire_in_turn, verb::tell_next, verb::ring,
                                     verb::notify_waiters, verb::touch}));
