@@ -1,5 +1,5 @@
--- Every statement that rowlock runs in an SQLite file. The library is built with this text: src/sql/loader.hpp says how
--- it is read. docs/protocol-sqlite.md says why each statement is safe.
+-- Every statement that rowlock runs in an SQLite file. The library is built with this text, and its page in docs/ is
+-- written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why the whole is safe.
 --
 -- `rowlock_` stands for the table prefix, `:name` for an argument. A statement is sent as one line, without its comments.
 -- Three functions are registered on the connection:
@@ -12,7 +12,7 @@
 --   is_dead(expires_at, liveness)     True where there is no lease and the client that holds the row is gone.
 --
 -- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
--- that is made begins above it.
+-- that is made begins above it. The floor is read under the write lock.
 --
 -- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds it
 -- insists: the names are kept free for it.
@@ -26,6 +26,10 @@
 -- locks: none for the read; the file's write lock for the write
 -- clock: in both, in the row's expression
 -- no row: inconclusive
+-- The write decides again under the write lock. So it does not matter what the read has seen, nor which of them came
+-- first. If the name came free between the write and the read, the attempt is inconclusive. `owner IS NULL OR
+-- expires_at <= clock_us()` is not true of a row without a lease (NULL is unknown): of that is_dead decides. With
+-- fifo, turn reads the queue in a statement of its own before.
 -- read: a refused attempt takes no lock, where this runs first
 SELECT :acquisition, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)'
 FROM rowlock_lock
@@ -51,6 +55,7 @@ WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness
 -- locks: the file's write lock, for all
 -- clock: as acquire
 -- no row: none is free
+-- It is sent for one name after the other, until one is granted.
 -- write: as acquire
 
 -- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
@@ -60,6 +65,7 @@ WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness
 -- locks: the file's write lock, for all
 -- clock: in WHERE and SET
 -- no row: one is not free, or has no row: all is rolled back
+-- It is sent for one name after the other, until one is refused.
 -- write: version 0 is any, unless a set waits
 UPDATE rowlock_lock
 SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :thread, acquisition = :acquisition,
@@ -80,6 +86,8 @@ WHERE name = :name
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: another client holds the name, or held it since inspect read the row: inconclusive
+-- inspect, which has read the version, took no lock, and shows a row whose client is gone as vacant. Both are asked
+-- again here.
 -- write:
 UPDATE rowlock_lock
 SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :thread, acquisition = :acquisition,
@@ -99,6 +107,36 @@ WHERE name = :name AND (version = :version)
 -- locks: as acquire
 -- clock: as acquire
 -- no row: inconclusive
+-- This is for_update: an open transaction would keep all others from writing. So the row has no lease, and a lock of
+-- the operating system on a file tells that the holder lives, however long it is paused. See
+-- docs/protocol.md#locks-held-by-transactions for servers.
+--
+-- Exclusion: the file was locked before it got its name, and the row names it from the moment it is held. So no client
+-- sees a row of a living client whose file is free. What cannot be tested counts as alive: a file that is missing,
+-- that may not be read, that is no regular file, or whose name has another form. To take a living holder for dead
+-- would break law 1.
+--
+-- The files are empty, in the folder FILE-rowlock beside the database file (symbolic links to that are followed), one
+-- for each client that has ever taken such a lock. The name is the table prefix and 32 random hexadecimal digits,
+-- which no other client ever uses. A file is made under another name (.new-...), locked (F_OFD_SETLK), then renamed.
+-- Before every attempt the client tests whether its file still has a name, and makes it anew under the same name if
+-- not. A test (F_OFD_GETLK, on a descriptor of its own) asks first for a lock, then whether the file still has a name:
+-- so a file that was made anew in between is not taken for a free one. Locks of the process (F_SETLK) would be lost
+-- with any descriptor of the file, and could not be tested inside the process.
+--
+-- Permissions: folder (0777) and files (0666) are made with the process's umask. Users who share the database must be
+-- able to write to the folder and to read each other's files. Otherwise their dead holders count as alive.
+--
+-- Kept: every third of transaction_limit the client sends renew, which changes nothing of a row without a lease, and
+-- inspect, which shows whether the row is still its own. That finds a row that was vacated or deleted by hand.
+--
+-- Killed: the operating system drops the file's lock (after a core dump), and the next statement that meets the row
+-- takes it over. No waiter is notified: they try every 5 to 250 ms.
+--
+-- If the folder is removed by hand, rows of that time are held and released as before. But if their client ends
+-- without a release, the name stays taken, until an empty file of the name in `liveness` is made by hand. So it is in
+-- a copy of the database elsewhere. No copies of such files may be put in their place, as by restoring a backup over a
+-- living database: a copy is not locked, and its client counts as gone.
 -- read: as acquire, without the sets
 SELECT :acquisition, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)'
 FROM rowlock_lock
@@ -130,6 +168,10 @@ SELECT 1 FROM rowlock_lock WHERE liveness = :liveness LIMIT 1;
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: no row names the file, or its client lives
+-- A client that has made a file vacates, when it closes, all rows of each file that is free, then removes that file.
+-- It removes its own when no row names it any more (names_liveness). So a row never outlives its file: that client
+-- takes no locks any more, and a client that is gone takes none. Killed in between: the rows are vacant, and the next
+-- client removes the file. A client whose rows are not vacated leaves its file, unlocked.
 -- write:
 UPDATE rowlock_lock
 SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
@@ -142,6 +184,7 @@ WHERE liveness = :liveness AND owner IS NOT NULL AND is_dead(expires_at, livenes
 -- locks: the file's write lock
 -- clock: in the row's expression
 -- no row: there is a row, so nothing needs to be done
+-- A row that is left behind is vacant, and does no harm.
 -- write:
 INSERT INTO rowlock_lock (name, version, expires_at)
 VALUES (:name,
@@ -161,6 +204,8 @@ ON CONFLICT (name) DO NOTHING;
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: it is not this acquisition's any more, or expired; inspect tells why
+-- The lock is lost if no row was changed. That does not depend on what inspect tells. NULL > clock_us() is not true: a
+-- row without a lease is never changed.
 -- write:
 UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease))
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
@@ -181,6 +226,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expi
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: it is not ours, or expired: the lock is released
+-- There is one writer at a time, so the queue is that of the moment.
 -- write: renews, and raises the version by that number of tokens
 UPDATE rowlock_lock
 SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease)),
@@ -195,6 +241,8 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expi
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: there is nothing to release
+-- A transaction that pins the row has the whole file locked. The release waits for it, within the limit of its call;
+-- then the reconciler repeats it.
 -- write:
 UPDATE rowlock_lock
 SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
@@ -234,6 +282,7 @@ ORDER BY q.ticket LIMIT 1;
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: release follows
+-- Both statements are one transaction, so a ticket is used up if and only if it was granted the name.
 -- write: the lease does not end later than before
 UPDATE rowlock_lock AS l
 SET owner = q.owner, thread = q.thread, note = q.note, acquisition = q.attempt,
@@ -251,6 +300,7 @@ UPDATE rowlock_waiter SET lease = 0 WHERE ticket = :ticket;
 -- locks: the file's write lock
 -- clock: in WHERE
 -- no row: the lease has ended, or it is not ours; inspect tells
+-- A lease that has ended counts as released. See docs/protocol.md#holding-time-at_least-and-hold_limit.
 -- write: :lease is the time since the grant
 UPDATE rowlock_lock SET expires_at = acquired_at + :lease, thread = '(released)'
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
@@ -261,6 +311,8 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expi
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: the row has another version
+-- A holder without a lease finds its row vacant within a third of transaction_limit. One that is dead by its file has
+-- nothing to be freed: inspect shows no holder. There is no session to end.
 -- write: whoever the owner is: the version says which state of the row was looked at
 UPDATE rowlock_lock
 SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
@@ -268,6 +320,9 @@ SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(ver
 WHERE name = :name AND version = :version AND owner IS NOT NULL;
 
 -- ---- Sharing ---------------------------------------------------------------------------------------------------------
+--
+-- The two statements of a verb are one transaction, which has the write lock from its beginning. So no counter is
+-- needed: the permits that are given out are the sum of the shares that have not ended.
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
@@ -429,6 +484,13 @@ FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shar
 WHERE s.name = :name AND s.expires_at > clock_us() ORDER BY s.token;
 
 -- ---- Waiting in turn -------------------------------------------------------------------------------------------------
+--
+-- No server notifies. PRAGMA data_version shows commits of other processes. While a call waits, a thread reads it on a
+-- connection of its own, 1 ms apart at first, 3 ms when none of the names waited for has changed hands for a second.
+-- After each change it looks at the queues of all these names (turn), and wakes the waiters whose turn has come and
+-- whose name looks free. It takes its first reading, then wakes the first waiter of every name, so that a change
+-- before that reading is not missed. The end of a process that holds a name by for_update is no commit: the first
+-- waiter behind such a row tries every 5 to 250 ms.
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
@@ -664,11 +726,15 @@ ORDER BY name;
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
+-- The figures of `database_stats()` are this and list, on one connection but in two statements, and so perhaps of two
+-- moments.
 -- read:
 SELECT (SELECT count(*) FROM rowlock_lock), count(*), clock_us() - min(enqueued_at) FROM rowlock_waiter
 WHERE expires_at > clock_us() AND lease IS NOT 0;
 
 -- ---- Sweeping --------------------------------------------------------------------------------------------------------
+--
+-- A page is deleted in one transaction. See docs/protocol.md#sweeping.
 
 -- name: find_unused(name, number, retention) -> name, is_over, version
 -- doing: sweeping
@@ -730,6 +796,10 @@ DELETE FROM rowlock_waiter
 WHERE ticket = :ticket AND attempt = :attempt AND expires_at <= clock_us() - :retention;
 
 -- ---- Schema and settings ---------------------------------------------------------------------------------------------
+--
+-- migrate is one transaction: BEGIN IMMEDIATE, applied, the files that are missing, their checksums, COMMIT. Of many
+-- processes one migrates, and the others find it done. Killed inside, it has changed nothing. See
+-- docs/protocol.md#schema-and-migration.
 
 -- name: installation() -> installation
 -- doing: reading which database this is
@@ -766,6 +836,7 @@ UPDATE rowlock_lock SET version = version WHERE 0;
 -- locks: none
 -- clock: not read
 -- no row: never
+-- For people: no decision depends on it. src/core/diagnosis.cpp says what is good and what is not.
 -- read:
 SELECT 'server', 'SQLite ' || sqlite_version()
 UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
@@ -797,21 +868,38 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 -- ---- In the caller's transaction -------------------------------------------------------------------------------------
 --
 -- On the caller's connection, where the functions above do not exist: the program reads the clock once it has the write
--- lock. The tables are named with the schema under which the client's file is open there.
+-- lock. From then on no other connection can change the row, and what is read is the newest state of the file. The tables
+-- are named with the schema under which the client's file is open there. No statement stays prepared: sqlite3_close
+-- refuses a connection that has prepared statements.
 
 -- name: enlisted.await() -> anything
+-- A transaction that has read an older state of the file does not get the write lock (SQLITE_BUSY_SNAPSHOT). One that
+-- has read in another file first is refused. confirm takes the write lock because a transaction that only reads may
+-- see an old state of the file, and because another client could take the name before it commits. No transaction with
+-- the write lock waits for a name: no other client could release it, so the call answers at once.
 -- write: takes the file's write lock and changes nothing
 UPDATE rowlock_lock SET version = version WHERE 0;
 
 -- name: enlisted.installation() -> installation
+-- It is not asked again on a connection whose main file has the client's path and was seen to have its installation.
+-- SQLite reports the end of that connection to a function that is registered there. An attached file is looked at each
+-- time, and where the path is another, the file itself is compared. Each time the connection is asked whether its file
+-- was moved (SQLITE_FCNTL_HAS_MOVED).
 -- read: as installation
 
 -- name: enlisted.take_vacant(name, next_version, note, clock, below) -> anything
+-- The version is the clock, which was read under the write lock and is greater than the row's. So the count of changed
+-- rows is the verdict here: no other connection can have changed the row. Any other row is looked at (see).
 -- write: takes the row if its version is below that. RETURNING would cost more than the rest.
 UPDATE rowlock_lock SET version = :next_version, note = :note, expires_at = :clock
 WHERE name = :name AND owner IS NULL AND version < :below;
 
 -- name: enlisted.see(name) -> version, vacant, expires_at, liveness, acquisition
+-- The program tests freedom, the liveness file and the clock. With a lease of its own client
+-- (docs/protocol.md#lock_in), the row may also have that acquisition. lock_in waits for that lease before it takes the
+-- write lock, having read nothing: where another client has a lease, and where the name was released less than 100 ms
+-- ago and this client has found it taken before. The lease is renewed until the write lock is there. If it has ended
+-- all the same and another client has the name, lock_in is busy: a transaction cannot give the write lock back.
 -- read:
 SELECT version, owner IS NULL, expires_at, liveness, acquisition FROM rowlock_lock WHERE name = :name;
 
