@@ -1082,7 +1082,7 @@ SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROS
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM wanted(name) w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY);
 
--- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
 -- does: the rows of names that begin so
 -- locks: none
@@ -1090,7 +1090,10 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 -- no row: no name is held
 -- read:
 SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL FROM rowlock_lock l
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL,
+  IF(l.owner = '(shared)', (SELECT CAST(LEAST(SUM(GREATEST(s.permits, 0)), 9223372036854775807) AS SIGNED)
+    FROM rowlock_share s WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > SYSDATE(6)), NULL)
+FROM rowlock_lock l
 WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.owner IS NOT NULL
   AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name;
 

@@ -1137,7 +1137,7 @@ SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquire
   us(expires_at - clock_timestamp()), note, expires_at IS NULL, waiting FROM rowlock_lock
     WHERE name = ANY (:name::text[]);
 
--- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
 -- does: the rows of names that begin so
 -- locks: none
@@ -1145,8 +1145,12 @@ SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquire
 -- no row: no name is held
 -- read:
 SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
-  us(expires_at - clock_timestamp()), note, expires_at IS NULL FROM rowlock_lock WHERE
-name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text) AND owner IS NOT NULL
+  us(expires_at - clock_timestamp()), note, expires_at IS NULL,
+  CASE owner WHEN '(shared)' THEN (
+    SELECT least(sum(greatest(s.permits, 0)), 9223372036854775807)::bigint FROM rowlock_share s
+    WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > clock_timestamp()) END
+FROM rowlock_lock l
+WHERE name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text) AND owner IS NOT NULL
 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name;
 
 -- name: touch(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, is_unlocked

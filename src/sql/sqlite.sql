@@ -671,7 +671,7 @@ SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, a
   EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1)
 FROM rowlock_lock WHERE name = :name;
 
--- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease
+-- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
 -- does: the rows of names that begin so
 -- locks: none
@@ -679,8 +679,10 @@ FROM rowlock_lock WHERE name = :name;
 -- no row: no name is held
 -- read: without an end of the prefix: a blob is above every text
 SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note,
-  expires_at IS NULL
-FROM rowlock_lock
+  expires_at IS NULL,
+  CASE owner WHEN '(shared)' THEN (SELECT CAST(min(total(max(s.permits, 0)), 9e18) AS INTEGER) FROM rowlock_share s
+    WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > clock_us()) END
+FROM rowlock_lock l
 WHERE name >= :prefix AND name < coalesce(:prefix_end, x'') AND owner IS NOT NULL
   AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness))
 ORDER BY name;

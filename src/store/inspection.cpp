@@ -23,7 +23,10 @@ std::int64_t permits_of(const access& db, std::string_view name) {
 std::optional<lock_info> amended(const access& db, const record& r, const row_reader& amend) {
   auto out = info_of(r);
   const auto acquisition = r.text(field::acquisition);
-  if (core::is_shared(acquisition) && (out.sharers = permits_of(db, out.name.view())) == 0) return std::nullopt;
+  if (core::is_shared(acquisition)) {
+    if (!r.has(field::permits)) out.sharers = permits_of(db, out.name.view());
+    if (out.sharers == 0) return std::nullopt;
+  }
   if (amend) amend(out, acquisition);
   return out;
 }

@@ -7,6 +7,7 @@
 #include "core/error_detail.hpp"
 #include "core/identity.hpp"
 #include "store/correlate.hpp"
+#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::store {
 
@@ -32,14 +33,36 @@ void explain_silence(const access& db, std::span<const lease_ref> batch, std::ve
     if (!seen[i] && answers[i].what != standing::kept) answers[i] = standing_of(std::nullopt, batch[i].acquisition);
 }
 
-std::vector<renewal> prolong_once(sql::verb how, const access& db, std::span<const lease_ref> batch,
-                                  explanation of_silence) {
+// Nothing was prolonged of some. The statement has waited for the row of a single name, so a look tells why. Of several
+// names it has passed over the rows that others had locked just then: the answer is open.
+void explain_silence_of_shares(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
+  const auto name = batch[0].name;
+  if (std::any_of(batch.begin(), batch.end(), [&](const lease_ref& each) { return each.name != name; })) return;
+  const auto living = sharers(db, name);
+  const auto has = [&](std::string_view acquisition) {
+    return std::any_of(living.begin(), living.end(), [&](const sharer& s) { return s.acquisition == acquisition; });
+  };
+  const auto why = look_at(db, name) ? loss_reason::taken_over : loss_reason::row_vanished;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (answers[i].what != standing::kept && !has(batch[i].acquisition)) answers[i] = lost(why);
+}
+
+std::vector<renewal> prolong_once(sql::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<renewal> answers(batch.size());
   const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
     answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
   });
-  if (rows.size() < batch.size()) of_silence(db, batch, answers);
+  if (rows.size() < batch.size())
+    batch[0].is_share ? explain_silence_of_shares(db, batch, answers) : explain_silence(db, batch, answers);
+  return answers;
+}
+
+std::vector<renewal> prolong(sql::verb how, const access& db, std::span<const lease_ref> batch) {
+  auto answers = prolong_once(how, db, batch);
+  ask_elsewhere(
+      db, batch, answers, [](const renewal& r) { return is_vanished(r); },
+      [&](const access& there, std::span<const lease_ref> some) { return prolong_once(how, there, some); });
   return answers;
 }
 
@@ -133,28 +156,36 @@ bool grant_to_the_first(const access& db, const lease_ref& one, release_observer
   return true;
 }
 
-}  // namespace
+// Who waits is told of the end, or, where the database does not tell, found by whoever has released.
+release_outcome release_share(const access& db, const lease_ref& one) {
+  const auto rows = run_each(sql::verb::release_share, db, {&one, 1});
+  if (rows.empty()) {
+    if (find_share(db, one.name, one.acquisition)) return release_outcome::pinned;
+    return look_at(db, one.name) ? release_outcome::gone : release_outcome::vanished;
+  }
+  const bool may_be_waited_for = !rows[0].has(field::waiting) || rows[0].is_true(field::waiting);
+  const bool is_told = rows[0].has(field::told) && !rows[0].is_null(field::told);
+  return may_be_waited_for && !is_told ? release_outcome::released_untold : release_outcome::released;
+}
 
-std::vector<renewal> prolong(sql::verb how, const access& db, std::span<const lease_ref> batch,
-                             explanation of_silence) {
-  auto answers = prolong_once(how, db, batch, of_silence);
+std::vector<release_outcome> release_each(const access& db, std::span<const lease_ref> batch) {
+  std::vector<release_outcome> out;
+  out.reserve(batch.size());
+  for (const auto& one : batch) out.push_back(release_share(db, one));
+  return out;
+}
+
+std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch) {
+  auto outcomes = release_each(db, batch);
   ask_elsewhere(
-      db, batch, answers, [](const renewal& r) { return is_vanished(r); },
-      [&](const access& there, std::span<const lease_ref> some) { return prolong_once(how, there, some, of_silence); });
-  return answers;
-}
-
-std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
-  return prolong(sql::verb::renew, db, batch, explain_silence);
-}
-
-std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) {
-  return prolong(sql::verb::extend, db, batch, explain_silence);
+      db, batch, outcomes, [](release_outcome o) { return is_vanished(o); }, release_each);
+  return without_vanished(std::move(outcomes));
 }
 
 // First as if nobody waited, which is nearly always so and costs least; unless somebody did lately. Each statement is a
 // transaction of its own: once one has released something, a failure of a later one leaves that behind.
-std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch, release_observer* observer) {
+std::vector<release_outcome> release_leases(const access& db, std::span<const lease_ref> batch,
+                                            release_observer* observer) {
   const auto was_waited_for = [&](const lease_ref& r) {
     return observer != nullptr && observer->waited_for.may_contain(r.name);
   };
@@ -173,6 +204,20 @@ std::vector<release_outcome> release(const access& db, std::span<const lease_ref
     if (std::none_of(outcomes.begin(), outcomes.end(), is_released) || e.outcome_is_unknown()) throw;
     throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
   }
+}
+
+}  // namespace
+
+std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
+  return prolong(batch[0].is_share ? sql::verb::renew_share : sql::verb::renew, db, batch);
+}
+
+std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) {
+  return prolong(batch[0].is_share ? sql::verb::extend_share : sql::verb::extend, db, batch);
+}
+
+std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch, release_observer* observer) {
+  return batch[0].is_share ? release_shares(db, batch) : release_leases(db, batch, observer);
 }
 
 std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number) {

@@ -15,15 +15,20 @@
 #include "store/access.hpp"
 #include "store/inspection.hpp"
 
-/// What all leases have in common, whichever strategy has taken them: renewing and releasing by acquisition. A batch
-/// holds a name at most once; there is one answer for each request, in their order.
+/// What all holds have in common, whichever strategy has taken them: renewing and releasing by acquisition. A batch is
+/// of leases, and holds a name at most once, or of shares. There is one answer for each request, in their order.
+///
+/// Whoever shares a name locks its row for a moment. A batch of shares of one name waits, briefly, for that row, and
+/// then says why a share is lost. A batch about several names passes over the rows that others have locked: their
+/// shares are inconclusive, and are to be renewed name by name.
 namespace rowlock::inline v1::store {
 
-/// A lease that is held. Views are valid for the time of the call.
+/// A lease or a share that is held. Views are valid for the time of the call.
 struct lease_ref {
   std::string_view name;
   std::string_view acquisition;
-  duration lease{};  ///< its length; for defer_release, how long after the grant it is to end
+  duration lease{};       ///< its length; for defer_release, how long after the grant it is to end
+  bool is_share = false;  ///< it shares the name: a row in a table of its own, beside the row of the name
 
   static constexpr auto texts() { return std::array{&lease_ref::name, &lease_ref::acquisition}; }
 };
@@ -51,13 +56,9 @@ enum class release_outcome : std::uint8_t {
   vanished          ///< not answered: gone, and there is no row
 };
 
-/// Says of those for which no row came back why that is.
-using explanation = void (*)(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers);
-/// Prolongs leases or shares by this verb.
-std::vector<renewal> prolong(sql::verb how, const access& db, std::span<const lease_ref> batch, explanation of_silence);
-/// Prolongs leases, and shortens none.
+/// Prolongs, and shortens none.
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch);
-/// Makes leases end at that length from now.
+/// Makes them end at that length from now.
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch);
 /// Renews a lease, and raises its version by `number` at least. nullopt: it is not ours any more, or somebody has the
 /// row locked.
@@ -73,7 +74,8 @@ class release_observer {
   virtual void granted_to(const access& db, std::string_view owner) noexcept = 0;
   base::recent_names waited_for{};  ///< names that somebody was seen to wait for
 };
-/// With an observer the lock goes to the first who waits in turn, also where the database does not do that by itself.
+/// With an observer a lease goes to the first who waits in turn, also where the database does not do that by itself. A
+/// share goes to nobody.
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch,
                                      release_observer* observer = nullptr);
 /// Releases leases at a later time. One that has expired is not taken any more, and counts as released.

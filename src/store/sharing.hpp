@@ -14,14 +14,8 @@
 #include "store/leases.hpp"
 
 /// What holders that share a name have in its stead: a row each in a table of their own, beside the row of the name,
-/// which has their number. A batch may hold a name more than once.
+/// which has their number. They are renewed and released like leases.
 namespace rowlock::inline v1::store {
-
-/// A batch about one name waits, briefly, for its row, and then says why a share is lost. A batch about several passes
-/// over the rows that others have locked: their shares are inconclusive, and are to be renewed name by name.
-std::vector<renewal> renew_shares(const access& db, std::span<const lease_ref> batch);
-std::vector<renewal> extend_shares(const access& db, std::span<const lease_ref> batch);
-std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch);
 
 /// Whose lease is converted, and by what it is known.
 struct conversion {

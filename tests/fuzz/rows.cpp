@@ -113,6 +113,8 @@ void feed(input& from) {
   const driver::limits until;
   const store::access db{.sheet = tables[from.ConsumeBool() ? 1 : 0], .session = session, .until = until};
   const store::lease_ref lease{.name = "orders/42", .acquisition = "0123456789abcdef", .lease = duration{1000}};
+  auto share = lease;
+  share.is_share = true;
   const store::ticket_ref ticket{.name = lease.name, .attempt = lease.acquisition};
   look([&] { check_lists(db); });
   look([&] {
@@ -123,7 +125,7 @@ void feed(input& from) {
   look([&] {
     expect(store::renew(db, {&lease, 1}).size() == 1, "each has an answer");
     expect(store::release(db, {&lease, 1}).size() == 1, "each has an answer");
-    expect(store::release_shares(db, {&lease, 1}).size() == 1, "each has an answer");
+    expect(store::release(db, {&share, 1}).size() == 1, "each has an answer");
     store::standing_of(store::look_at(db, lease.name), lease.acquisition);
   });
   look([&] {

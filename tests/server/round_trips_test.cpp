@@ -105,6 +105,22 @@ TEST_P(round_trips, of_a_share_are_few) {
   EXPECT_EQ(of([&] { held->release(); }), 1);
 }
 
+TEST_P(round_trips, of_a_list_do_not_grow_with_the_names_that_are_shared) {
+  auto locks = connect_warm();
+  std::vector<held_lock> shares;
+  const auto of_a_list = [&] {
+    std::vector<lock_info> found;
+    const int out = of([&] { found = locks.list("job-"); });
+    EXPECT_EQ(found.size(), shares.size());
+    for (const auto& each : found) EXPECT_EQ(each.sharers, 1) << each.name;
+    return out;
+  };
+  of_a_list();
+  const int without = of_a_list();
+  for (const auto* const name : {"job-1", "job-2", "job-3"}) shares.push_back(locks.acquire_shared(name));
+  EXPECT_EQ(of_a_list(), without);
+}
+
 TEST_P(round_trips_on_postgresql, of_a_cycle_are_two_with_transaction_pooling_too) {
   auto locks = connect_warm({.transaction_pooling = true});
   EXPECT_EQ(of([&] { locks.acquire("orders/42").release(); }), 2);

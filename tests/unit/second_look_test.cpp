@@ -56,47 +56,48 @@ struct second_look : testing::Test {
   }
   const std::vector<store::lease_ref> both{{.name = "a", .acquisition = "id of a"},
                                            {.name = "b", .acquisition = "id of b"}};
+  const std::vector<store::lease_ref> share{{.name = "a", .acquisition = "id of a", .is_share = true}};
   template <class Ask>
   auto ask(Ask how) {
     return database.gateway().run(database.gateway().call_limits(), how);
   }
   template <class Ask>
-  void expect_kept(Ask how, std::size_t number = 2) {
-    const std::span<const store::lease_ref> some{both.data(), number};
+  void expect_kept(Ask how, std::span<const store::lease_ref> some) {
     for (const auto& each : ask([&](const store::access& db) { return how(db, some); }))
       EXPECT_EQ(each.what, store::standing::kept);
   }
   template <class Ask>
-  void expect_lost(Ask how, std::size_t number = 2) {
-    const std::span<const store::lease_ref> some{both.data(), number};
+  void expect_lost(Ask how, std::span<const store::lease_ref> some) {
     for (const auto& each : ask([&](const store::access& db) { return how(db, some); }))
       EXPECT_EQ(each.why, loss_reason::row_vanished);
   }
   template <class Ask>
-  void expect_released(Ask how) {
-    for (const auto each : ask([&](const store::access& db) { return how(db, both); }))
+  void expect_released(Ask how, std::span<const store::lease_ref> some) {
+    for (const auto each : ask([&](const store::access& db) { return how(db, some); }))
       EXPECT_EQ(each, store::release_outcome::released);
   }
 };
 
 TEST_F(second_look, keeps_leases_and_shares) {
-  expect_kept(store::renew);
+  expect_kept(store::renew, both);
   EXPECT_EQ(database.ended_sessions(), 1) << "the one that was led astray is not used any more";
   misled = {2};
-  expect_kept(store::extend);
+  expect_kept(store::extend, both);
   misled = {3};
-  expect_kept(store::renew_shares, 1);
+  expect_kept(store::renew, share);
   misled = {4};
-  expect_kept(store::extend_shares, 1);
+  expect_kept(store::extend, share);
 }
 
 TEST_F(second_look, releases) {
-  expect_released(
-      [](const store::access& db, std::span<const store::lease_ref> some) { return store::release(db, some); });
+  const auto release = [](const store::access& db, std::span<const store::lease_ref> some) {
+    return store::release(db, some);
+  };
+  expect_released(release, both);
   misled = {2};
-  expect_released(store::defer_release);
+  expect_released(store::defer_release, both);
   misled = {3};
-  expect_released(store::release_shares);
+  expect_released(release, share);
 }
 
 TEST_F(second_look, converts) {
@@ -108,10 +109,10 @@ TEST_F(second_look, converts) {
 
 TEST_F(second_look, that_says_the_same_is_believed) {
   misled = {1, 2, 3, 4, 5, 6};
-  expect_lost(store::renew);
+  expect_lost(store::renew, both);
   EXPECT_EQ(looks, 4) << "a renewal and a look, twice";
   EXPECT_EQ(database.ended_sessions(), 0) << "neither was led astray";
-  expect_lost(store::renew_shares, 1);
+  expect_lost(store::renew, share);
   const auto outcomes = ask([&](const store::access& db) { return store::release(db, both); });
   EXPECT_EQ(outcomes, std::vector(2, store::release_outcome::gone));
 }
@@ -130,9 +131,9 @@ TEST_F(second_look, that_fails_leaves_the_outcome_open) {
 
 TEST_F(second_look, finds_tables) {
   has_tables = false;
-  expect_kept(store::renew);
+  expect_kept(store::renew, both);
   misled = {1, 2, 3};
-  EXPECT_TRUE(throws(errc::schema_missing, [&] { expect_kept(store::renew); }));
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { expect_kept(store::renew, both); }));
 }
 
 }  // namespace

@@ -354,8 +354,11 @@ std::optional<strategies::answer> acquirer::adopt(const acquire_request& what, c
         db_.database().end_lost_sessions(db.session, until);
         auto found = find_granted(db, what, id.text());
         if (!found || !found->left) return found;  // held by a process, in a file that is nowhere else
-        const store::lease_ref own{.name = what.name.view(), .acquisition = id.text(), .lease = what.options.lease};
-        const auto kept = (what.share.is_exclusive() ? store::renew : store::renew_shares)(db, {&own, 1}).at(0);
+        const store::lease_ref own{.name = what.name.view(),
+                                   .acquisition = id.text(),
+                                   .lease = what.options.lease,
+                                   .is_share = !what.share.is_exclusive()};
+        const auto kept = store::renew(db, {&own, 1}).at(0);
         if (kept.what != store::standing::kept) return std::nullopt;
         found->left = kept.left;
         return found;

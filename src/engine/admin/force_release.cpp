@@ -113,8 +113,8 @@ std::optional<bool> force_release::free_share(const lock_name& name, fencing_tok
     const auto all = store::sharers(db, name.view());
     for (const auto& each : all)
       if (each.info.token == token) acquisition = each.acquisition;
-    const store::lease_ref one{.name = name.view(), .acquisition = acquisition};
-    if (!acquisition.empty()) outcome = store::release_shares(db, {&one, 1}).at(0);
+    const store::lease_ref one{.name = name.view(), .acquisition = acquisition, .is_share = true};
+    if (!acquisition.empty()) outcome = store::release(db, {&one, 1}).at(0);
     return !all.empty();
   });
   if (!is_shared) return std::nullopt;

@@ -155,12 +155,12 @@ void held_locks::granted_to(const store::access& db, std::string_view owner) noe
 // What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
 store::release_outcome held_locks::try_release(const lease_state& a, const driver::limits& until,
                                                combined_call_ptr& left) {
-  const store::lease_ref one{.name = a.name.view(), .acquisition = a.id.text(), .lease = a.at_least};
+  const auto one = a.ref(a.at_least);
   auto outcome = store::release_outcome::gone;
   retry_inconclusive(db_, until.stop, [&] {
     if (outcome == store::release_outcome::pinned) a.wait_for_claimant();
-    if (!a.is_alone()) {
-      const auto release = [&](const store::access& db) { return store::release_shares(db, {&one, 1}).at(0); };
+    if (one.is_share) {
+      const auto release = [&](const store::access& db) { return store::release(db, {&one, 1}).at(0); };
       outcome = db_.run(until, release, purpose::releasing);
     } else if (a.stays_until > base::now()) {
       const auto defer = [&](const store::access& db) { return store::defer_release(db, {&one, 1}).at(0); };
@@ -275,14 +275,9 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   // A shorter lease may take effect even if no answer comes.
   a->shorten_deadline(core::local_deadline(sent, ttl, ttl));
   watchdog_.arm(a->deadline());
-  const store::lease_ref one{.name = a->name.view(), .acquisition = a->id.text(), .lease = ttl};
-  const auto answer = a->is_alone() ? extend_alone(a, one, until)
-                                    : db_.run(
-                                          until,
-                                          [&](const store::access& db) {
-                                            return store::extend_shares(db, {&one, 1}).at(0);
-                                          },
-                                          purpose::renewing);
+  const auto one = a->ref(ttl);
+  const auto extend_share = [&](const store::access& db) { return store::extend(db, {&one, 1}).at(0); };
+  const auto answer = one.is_share ? db_.run(until, extend_share, purpose::renewing) : extend_alone(a, one, until);
   if (answer.what == store::standing::inconclusive) return false;
   if (answer.what == store::standing::lost) {
     gone(a, answer.why);

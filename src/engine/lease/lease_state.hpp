@@ -26,6 +26,7 @@
 #include "core/tenure.hpp"
 #include "engine/events/counters.hpp"
 #include "engine/lease/held_transaction.hpp"
+#include "store/leases.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -82,6 +83,10 @@ class lease_state {
     if (is_shared) permits = how.permits;
   }
   bool is_alone() const noexcept { return !is_shared; }
+  /// What the database knows it by. Valid as long as this object.
+  store::lease_ref ref(duration lease) const noexcept {
+    return {.name = name.view(), .acquisition = id.text(), .lease = lease, .is_share = is_shared};
+  }
   bool is_foreign() const noexcept { return process_.is_foreign(); }
 
   /// As marked so far, whatever the clock says.

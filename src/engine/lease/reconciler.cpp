@@ -4,7 +4,6 @@
 
 #include "base/boot_clock.hpp"
 #include "core/lease.hpp"
-#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -72,7 +71,12 @@ std::vector<unresolved> reconciler::release_each_name(std::vector<unresolved> en
   };
   release_by(release, std::move(entries), until);
   release_by(store::defer_release, std::move(staying), until);
-  release_by(store::release_shares, std::move(shares), until);
+  // Each is a statement that may wait for the row: the time limit of all may not take from some their answers.
+  for (auto& e : shares) {
+    std::vector<unresolved> one;
+    one.push_back(std::move(e));
+    release_by(release, std::move(one), until);
+  }
   return rest;
 }
 
@@ -98,7 +102,8 @@ void reconciler::release_by(verb how, std::vector<unresolved> entries, const dri
   std::vector<store::lease_ref> batch;
   batch.reserve(entries.size());
   for (const auto& e : entries)
-    batch.push_back({.name = e.name.view(), .acquisition = e.acquisition.text(), .lease = e.at_least});
+    batch.push_back(
+        {.name = e.name.view(), .acquisition = e.acquisition.text(), .lease = e.at_least, .is_share = e.is_share});
   try {
     const auto outcomes = db_.run(
         until,

@@ -33,8 +33,7 @@ void keep_first_of_each_name(std::vector<lease_ptr>& some) {
 std::vector<store::lease_ref> refs(std::span<const lease_ptr> some) {
   std::vector<store::lease_ref> out;
   out.reserve(some.size());
-  for (const auto& a : some)
-    out.push_back({.name = a->name.view(), .acquisition = a->id.text(), .lease = a->time_to_live()});
+  for (const auto& a : some) out.push_back(a->ref(a->time_to_live()));
   return out;
 }
 
@@ -64,12 +63,12 @@ std::vector<lease_ptr> renewer::due(base::instant now) {
 
 // Just before they are sent: the batch before may have taken its time. A lock that was lost meanwhile may not come
 // back.
-std::vector<lease_ptr> renewer::claim(std::span<const lease_ptr> some, bool alone) {
+std::vector<lease_ptr> renewer::claim(std::span<const lease_ptr> some, kind of) {
   std::vector<lease_ptr> out;
   for (const auto& a : some) {
     if (!a->claim()) {
-      a->set_renewal_due(retry_time(*a));  // an extend is under way
-    } else if (a->is_alone() != alone) {   // it was converted since
+      a->set_renewal_due(retry_time(*a));               // an extend is under way
+    } else if (a->is_alone() != (of == kind::lease)) {  // it was converted since
       a->set_renewal_due(retry_time(*a));
       a->unclaim();
     } else if (!a->is_held_at(base::now())) {
@@ -85,8 +84,8 @@ void renewer::run(const driver::limits& until) noexcept try {
   auto all = due(base::now());
   const auto first_share = std::stable_partition(all.begin(), all.end(), is_alone);
   passed_over_.clear();
-  renew({all.begin(), first_share}, leases, until);
-  renew({first_share, all.end()}, shares, until);
+  renew({all.begin(), first_share}, kind::lease, until);
+  renew({first_share, all.end()}, kind::share, until);
   renew_passed_over(until);
 } catch (const std::exception&) {  // out of memory: they are due again at once
 }
@@ -103,7 +102,7 @@ void renewer::renew_passed_over(const driver::limits& until) {
     if (base::now() >= limit || until.stop.stop_requested()) return;
     const lock_name name = left.front()->name;
     const auto rest = std::stable_partition(left.begin(), left.end(), [&](const auto& a) { return a->name == name; });
-    renew({left.begin(), rest}, shares, {.deadline = limit, .stop = until.stop});
+    renew({left.begin(), rest}, kind::share, {.deadline = limit, .stop = until.stop});
     left.erase(left.begin(), rest);
   }
 }
@@ -118,15 +117,15 @@ base::instant renewer::leases_need_thread() {
   return out;
 }
 
-void renewer::renew(const std::vector<lease_ptr>& some, const kind& how, const driver::limits& until) {
+void renewer::renew(const std::vector<lease_ptr>& some, kind of, const driver::limits& until) {
   in_batches(some, [&](std::span<const lease_ptr> part) {
-    const auto claimed = claim(part, how.alone);
-    if (!claimed.empty()) ask_for_renewal(claimed, how.by, until);
+    const auto claimed = claim(part, of);
+    if (!claimed.empty()) ask_for_renewal(claimed, until);
     for (const auto& a : claimed) a->unclaim();
   });
 }
 
-void renewer::ask_for_renewal(std::span<const lease_ptr> some, verb how, const driver::limits& until) {
+void renewer::ask_for_renewal(std::span<const lease_ptr> some, const driver::limits& until) {
   // The call may not outlast what it is to prolong: a hanging one would hide the loss of the others.
   const base::instant sent = base::now();
   base::instant deadline = std::min(until.deadline, base::later(sent, db_.options().call_timeout));
@@ -136,8 +135,8 @@ void renewer::ask_for_renewal(std::span<const lease_ptr> some, verb how, const d
   }
   try {
     const auto answers = db_.run(
-        {.deadline = deadline, .stop = until.stop}, [&](const store::access& db) { return how(db, refs(some)); },
-        purpose::renewing);
+        {.deadline = deadline, .stop = until.stop},
+        [&](const store::access& db) { return store::renew(db, refs(some)); }, purpose::renewing);
     for (std::size_t i = 0; i < some.size(); ++i) take_answer(some[i], answers[i], sent);
   } catch (const error& e) {
     if (e.code() == errc::schema_missing && !e.outcome_is_unknown()) return let_go_of(some);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -7,7 +8,6 @@
 #include "engine/lease/lock_registry.hpp"
 #include "engine/maintenance.hpp"
 #include "store/leases.hpp"
-#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -22,18 +22,12 @@ class renewer final : public maintenance::task {
 
  private:
   std::vector<lease_ptr> due(base::instant now);
-  static std::vector<lease_ptr> claim(std::span<const lease_ptr> some, bool alone);
-  using verb = std::vector<store::renewal> (*)(const store::access&, std::span<const store::lease_ref>);
-  struct kind {
-    bool alone;
-    verb by;
-  };
-  static constexpr kind leases{.alone = true, .by = store::renew};
-  static constexpr kind shares{.alone = false, .by = store::renew_shares};
-  void renew(const std::vector<lease_ptr>& some, const kind& how, const driver::limits& until);
+  enum class kind : std::uint8_t { lease, share };
+  static std::vector<lease_ptr> claim(std::span<const lease_ptr> some, kind of);
+  void renew(const std::vector<lease_ptr>& some, kind of, const driver::limits& until);
   void renew_passed_over(const driver::limits& until);
   base::instant leases_need_thread();
-  void ask_for_renewal(std::span<const lease_ptr> some, verb how, const driver::limits& until);
+  void ask_for_renewal(std::span<const lease_ptr> some, const driver::limits& until);
   static void retry(std::span<const lease_ptr> some);
   void let_go_of(std::span<const lease_ptr> some);
   void take_answer(const lease_ptr& a, const store::renewal& answer, base::instant sent);
