@@ -17,7 +17,7 @@
 #include "core/url.hpp"
 #include "driver/backend.hpp"
 #include "store/leases.hpp"
-#include "strategy/unique_index.hpp"
+#include "strategy/strategy.hpp"
 #include "subjects.hpp"
 
 namespace bench {
@@ -152,7 +152,7 @@ class steps_lane final : public lane {
 
   std::unique_ptr<driver::session> session_;
   const rowlock::sql::sheet& sql_;
-  strategies::unique_index unique_index_;
+  const strategies::algorithm unique_index_{strategies::unique_index};
   std::size_t at_once_;
   std::vector<std::string> names_;
   std::vector<std::string> acquisitions_;

@@ -3,6 +3,7 @@
 #include <rowlock/fencing_token.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,9 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/recent_names.hpp"
 #include "core/identity.hpp"
 #include "core/sharing.hpp"
-#include "store/access.hpp"
+#include "store/inspection.hpp"
 
 namespace rowlock::inline v1::strategies {
 
@@ -65,16 +67,93 @@ struct answer {
   bool is_waited_for() const noexcept { return what == verdict::busy && left && *left <= duration::zero(); }
 };
 
-/// How a name is won. Renewing and releasing are alike for all leases: store/leases.hpp.
+/// A lock that is a row which says who has it. Renewing and releasing are alike for all of them: store/leases.hpp.
+struct way {
+  sql::verb verb;
+  enum class look : std::uint8_t { never, after_a_refusal, always } looks;
+};
+/// A lease, decided by the unique index on the name: the holder has inserted the row, or taken over a vacant or expired
+/// one. Where a refused try keeps the row locked for as long as it takes, a name is tried without a look only if it was
+/// not refused lately: so a crowd that tries again and again cannot lock out the holder's renewals.
+inline constexpr way unique_index{.verb = sql::verb::acquire, .looks = way::look::after_a_refusal};
+/// A lease, taken by reading the row and changing it only if it still has the version that was read. Of two that read
+/// the same version one changes it; the other gets no answer and has to read again. The compare-and-set asks again
+/// whether the row is free: a lease that had expired when it was read, and that nobody but its holder has renewed
+/// since, has the same version.
+inline constexpr way version_cas{.verb = sql::verb::compare_and_set, .looks = way::look::always};
+/// for_update for databases without row locks: the row is held without a lease and names a file that tells others that
+/// the client lives. Renewing it asks whether it is still held.
+inline constexpr way liveness_rows{.verb = sql::verb::hold_while_alive, .looks = way::look::never};
+
+/// Wins names in that way.
 class algorithm {
  public:
-  algorithm() = default;
-  algorithm(const algorithm&) = delete;
-  algorithm& operator=(const algorithm&) = delete;
-  virtual ~algorithm() = default;
+  explicit algorithm(way how) noexcept : how_{how} {}
 
   /// One answer for each request, in their order. A batch holds a name at most once.
-  virtual std::vector<answer> acquire(const store::access& db, std::span<const acquire_args> batch) const = 0;
+  std::vector<answer> acquire(const store::access& db, std::span<const acquire_args> batch) const;
+
+ private:
+  bool remembers_refusals(const store::access& db) const;
+  bool looks_first(const store::access& db, std::span<const acquire_args> batch) const;
+  std::vector<answer> look_and_try(const store::access& db, std::span<const acquire_args> batch) const;
+
+  way how_;
+  mutable base::recent_names refused_;
 };
+
+/// A transaction that stays open and keeps the row locked. Each lock has a session of its own.
+///
+///   idle --acquire: granted--> holding --release--> idle
+///   after anything that throws the session must be closed, which ends the transaction too
+class for_update {
+ public:
+  answer acquire(const store::access& db, const acquire_args& what) const;
+  /// Tells the server that the holder is alive.
+  static void beat(const store::access& db);
+  /// `acquisition` identifies the client that releases; others are notified where they can be.
+  static void release(const store::access& db, std::string_view name, std::string_view acquisition);
+
+ private:
+  mutable base::recent_names refused_;
+};
+
+/// Runs a verb that answers as verb::acquire does. No row: inconclusive.
+std::vector<answer> try_all(const store::access& db, sql::verb how, std::span<const acquire_args> batch);
+
+/// The row of every name, if there is one.
+std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch);
+
+/// The name is taken beside others who share it. Who has seen the queue says with which version of the row; else it is
+/// taken only where nobody waits. Inconclusive: it is not. Busy: somebody keeps the row locked. Of several that ask at
+/// once, for one name, none may mind the others.
+std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch);
+
+/// Takes the first of these names that is free, and that nobody waits for, by a lease.
+struct one_of_several {
+  std::size_t which = 0;
+  answer what{};
+};
+struct first_free {
+  std::optional<one_of_several> taken{};
+  bool is_waited_for = false;  ///< one is free, but who does not know the queue does not get it
+};
+first_free take_first_free(const store::access& db, std::span<const acquire_args> batch);
+
+/// Takes all of these names by a lease, or none: those that nobody waits for, or have the version that was seen.
+struct all_of_several {
+  std::vector<answer> granted{};      ///< empty: none
+  std::optional<std::size_t> busy{};  ///< the first that is taken, as far as it is known
+  answer why{};                       ///< what its row tells
+  bool is_waited_for = false;         ///< all are free, but who does not know the queues does not get them
+};
+all_of_several take_all(const store::access& db, std::span<const acquire_args> batch);
+
+/// Runs a verb that may make the row of a name. If somebody else makes it meanwhile, and
+/// keeps it in a transaction, there is no row in the answer.
+store::records run_to_make(const store::access& db, sql::verb how, std::span<const store::arguments> requests);
+
+/// Makes a vacant row for each of these names that has none.
+void make_rows(const store::access& db, std::span<const acquire_args> batch);
 
 }  // namespace rowlock::inline v1::strategies

@@ -8,7 +8,7 @@
 #include "contract/contract.hpp"
 #include "core/url.hpp"
 #include "driver/backend.hpp"
-#include "strategy/acquire_step.hpp"
+#include "strategy/strategy.hpp"
 #include "support/databases.hpp"
 
 // What the statements themselves ask for again, with no client around them: between what they have seen and what they

@@ -14,7 +14,7 @@
 
 #include "driver/session.hpp"
 #include "sql/sheet.hpp"
-#include "strategy/unique_index.hpp"
+#include "strategy/strategy.hpp"
 #include "support/errors.hpp"
 
 // A batch that waited in vain for a row that somebody has just made, and is sent one by one; with a session that the
@@ -53,7 +53,7 @@ std::optional<error> failure_of_batch(const std::string& fails) {
       {.name = "a", .owner = "o", .thread = "t", .acquisition = "1", .note = {}, .lease = 1s},
       {.name = "b", .owner = "o", .thread = "t", .acquisition = "2", .note = {}, .lease = 1s}};
   return test::error_of(
-      [&] { return strategies::unique_index{}.acquire({.sheet = sql, .session = session, .until = until}, batch); });
+      [&] { return strategies::algorithm{strategies::unique_index}.acquire({.sheet = sql, .session = session, .until = until}, batch); });
 }
 
 TEST(postgresql_batch, that_fails_when_a_part_of_it_was_granted_has_an_unknown_outcome) {

@@ -14,7 +14,7 @@
 #include "base/boot_clock.hpp"
 #include "store/leases.hpp"
 #include "store/schema.hpp"
-#include "strategy/unique_index.hpp"
+#include "strategy/strategy.hpp"
 #include "support/errors.hpp"
 #include "testkit/temp_folder.hpp"
 
@@ -80,7 +80,7 @@ class sqlite_session_test : public testing::Test {
 
   test::temp_folder folder_;
   sql::sheet sql_ = sql::sqlite("rowlock_");
-  strategies::unique_index algorithm_;
+  const strategies::algorithm algorithm_{strategies::unique_index};
 };
 
 TEST_F(sqlite_session_test, a_new_file_becomes_wal) {

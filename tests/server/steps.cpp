@@ -5,9 +5,7 @@
 #include <chrono>
 
 #include "core/url.hpp"
-#include "strategy/for_update.hpp"
-#include "strategy/liveness_rows.hpp"
-#include "strategy/version_cas.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::test {
 
@@ -37,8 +35,8 @@ std::vector<strategies::answer> steps::acquire(std::span<const strategies::acqui
 strategies::answer steps::acquire(const strategies::acquire_args& one, strategy by) {
   const auto until = limits();
   if (by == strategy::unique_index) return strategy_.acquire(on(until), {&one, 1}).at(0);
-  if (by == strategy::version_cas) return strategies::version_cas{}.acquire(on(until), {&one, 1}).at(0);
-  if (!database_->has_row_locks()) return strategies::liveness_rows{}.acquire(on(until), {&one, 1}).at(0);
+  if (by == strategy::version_cas) return strategies::algorithm{strategies::version_cas}.acquire(on(until), {&one, 1}).at(0);
+  if (!database_->has_row_locks()) return strategies::algorithm{strategies::liveness_rows}.acquire(on(until), {&one, 1}).at(0);
   session_->begin(until);
   auto out = strategies::for_update{}.acquire(on(until), one);
   session_->rollback(until);

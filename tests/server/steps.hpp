@@ -11,7 +11,7 @@
 #include "driver/backend.hpp"
 #include "store/leases.hpp"
 #include "store/tickets.hpp"
-#include "strategy/unique_index.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::test {
 
@@ -46,7 +46,7 @@ class steps {
   std::unique_ptr<driver::database> database_;
   std::unique_ptr<driver::session> session_;
   sql::sheet sql_;
-  strategies::unique_index strategy_;
+  const strategies::algorithm strategy_{strategies::unique_index};
 };
 
 }  // namespace rowlock::test

@@ -13,7 +13,7 @@
 #include "store/inspection.hpp"
 #include "store/leases.hpp"
 #include "store/sharing.hpp"
-#include "strategy/acquire_step.hpp"
+#include "strategy/strategy.hpp"
 
 // Several names are had all at once, by one statement, or not at all: so nobody waits while it holds some of them, and
 // there is no order in which they could be taken wrongly. A call that waits has a ticket in the queue of each name, and

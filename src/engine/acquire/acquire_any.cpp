@@ -9,7 +9,7 @@
 #include "core/checks.hpp"
 #include "core/wait.hpp"
 #include "engine/acquire/attempt.hpp"
-#include "strategy/acquire_step.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::engine {
 

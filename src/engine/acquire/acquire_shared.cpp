@@ -9,7 +9,7 @@
 #include "engine/gateway/batches.hpp"
 #include "store/inspection.hpp"
 #include "store/sharing.hpp"
-#include "strategy/acquire_step.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::engine {
 

@@ -14,7 +14,7 @@
 #include "store/inspection.hpp"
 #include "store/leases.hpp"
 #include "store/sharing.hpp"
-#include "strategy/acquire_step.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::engine {
 

@@ -23,11 +23,7 @@
 #include "engine/lease/held_locks.hpp"
 #include "engine/queue/ticket_upkeep.hpp"
 #include "engine/queue/wakeups.hpp"
-#include "strategy/acquire_step.hpp"
-#include "strategy/for_update.hpp"
-#include "strategy/liveness_rows.hpp"
-#include "strategy/unique_index.hpp"
-#include "strategy/version_cas.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -174,9 +170,9 @@ class acquirer {
   deadlock_watch& deadlocks_;
   base::guarded<std::unordered_map<std::string, lock_name>> last_of_several_;  // by the first of them
   const strategies::for_update for_update_{};
-  const strategies::unique_index unique_index_{};
-  const strategies::version_cas version_cas_{};
-  const strategies::liveness_rows liveness_rows_{};
+  const strategies::algorithm unique_index_{strategies::unique_index};
+  const strategies::algorithm version_cas_{strategies::version_cas};
+  const strategies::algorithm liveness_rows_{strategies::liveness_rows};
   combined_try unique_index_try_{try_by(unique_index_)};
   combined_try version_cas_try_{try_by(version_cas_)};
   combined_try liveness_rows_try_{try_by(liveness_rows_)};

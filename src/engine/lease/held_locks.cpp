@@ -12,7 +12,7 @@
 #include "core/lease.hpp"
 #include "core/wait.hpp"
 #include "store/sharing.hpp"
-#include "strategy/for_update.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::engine {
 

@@ -10,7 +10,7 @@
 #include "base/boot_clock.hpp"
 #include "base/start_thread.hpp"
 #include "core/lease.hpp"
-#include "strategy/for_update.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::engine {
 

@@ -13,7 +13,7 @@
 #include "core/identity.hpp"
 #include "store/inspection.hpp"
 #include "store/schema.hpp"
-#include "strategy/acquire_step.hpp"
+#include "strategy/strategy.hpp"
 
 namespace rowlock::inline v1::engine {
 

@@ -1,4 +1,4 @@
-#include "strategy/acquire_step.hpp"
+#include "strategy/strategy.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -90,6 +90,8 @@ std::vector<answer> try_all(const store::access& db, sql::verb how, std::span<co
   return answers;
 }
 
+namespace {
+
 // "Busy" with nothing left of a lease is a row that has another version by now.
 std::vector<answer> compare_and_set(const store::access& db, std::span<const acquire_args> batch) {
   auto answers = try_all(db, sql::verb::compare_and_set, batch);
@@ -98,7 +100,32 @@ std::vector<answer> compare_and_set(const store::access& db, std::span<const acq
   return answers;
 }
 
-namespace {
+// Of one: an attempt by a lease that goes by the queue, or by what was seen of it. Both strategies write the same
+// there, and only if nobody has had the name since the queue was seen. nullopt: it does not.
+std::optional<std::vector<answer>> try_in_turn(const store::access& db, std::span<const acquire_args> batch) {
+  if (batch[0].queued) return try_all(db, sql::verb::acquire_in_turn, batch);
+  if (batch[0].seen != fencing_token{}) return compare_and_set(db, batch);
+  return std::nullopt;
+}
+
+// Of a name that is free, but that others wait for.
+answer waited_for() { return {.what = verdict::busy, .left = duration::zero()}; }
+
+// What the row of a name that is not free tells a waiter.
+answer busy(const store::row_state& held) {
+  return {.what = verdict::busy, .token = {}, .left = held.left, .is_shared = held.is_shared()};
+}
+
+std::vector<std::optional<store::row_state>> look_or_make(const store::access& db,
+                                                          std::span<const acquire_args> batch) {
+  auto rows = look_at_all(db, batch);
+  std::vector<acquire_args> missing;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (!rows[i]) missing.push_back(batch[i]);
+  if (missing.empty()) return rows;
+  make_rows(db, missing);
+  return look_at_all(db, batch);
+}
 
 // Names that have no row yet, and what dead sharers have left, are found out where something was not free. true: that
 // has changed.
@@ -159,24 +186,12 @@ all_of_several take_all(const store::access& db, std::span<const acquire_args> b
   return out;
 }
 
-std::optional<std::vector<answer>> try_in_turn(const store::access& db, std::span<const acquire_args> batch) {
-  if (batch[0].queued) return try_all(db, sql::verb::acquire_in_turn, batch);
-  if (batch[0].seen != fencing_token{}) return compare_and_set(db, batch);
-  return std::nullopt;
-}
-
 std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch) {
   const auto look = [&](std::span<const store::arguments> all) { return db.run_batch(sql::verb::inspect, all); };
   std::vector<std::optional<store::row_state>> states(batch.size());
   store::correlate(batch, &acquire_args::name, store::with_each(batch, name_of, look),
                    [&](std::size_t i, const store::record& r) { states[i] = store::row_state_of(r); });
   return states;
-}
-
-answer waited_for() { return {.what = verdict::busy, .left = duration::zero()}; }
-
-answer busy(const store::row_state& held) {
-  return {.what = verdict::busy, .token = {}, .left = held.left, .is_shared = held.is_shared()};
 }
 
 // It waits for the row, as long as those take who share the name; whoever keeps it longer has it alone.
@@ -190,6 +205,89 @@ std::vector<answer> share(const store::access& db, std::span<const acquire_args>
 void make_rows(const store::access& db, std::span<const acquire_args> batch) {
   const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, sql::verb::make, all); };
   store::with_each(batch, name_of, make);
+}
+
+// --- by a row --------------------------------------------------------------------------------------------------------
+
+std::vector<answer> algorithm::acquire(const store::access& db, std::span<const acquire_args> batch) const {
+  if (how_.looks != way::look::never)
+    if (auto answers = try_in_turn(db, batch)) return std::move(*answers);
+  auto answers = looks_first(db, batch) ? look_and_try(db, batch) : try_all(db, how_.verb, batch);
+  if (remembers_refusals(db))
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      answers[i].what == verdict::granted ? refused_.remove(batch[i].name) : refused_.add(batch[i].name);
+  return answers;
+}
+
+bool algorithm::remembers_refusals(const store::access& db) const {
+  return how_.looks == way::look::after_a_refusal && db.sheet[how_.verb].locks_where_refused;
+}
+
+bool algorithm::looks_first(const store::access& db, std::span<const acquire_args> batch) const {
+  const auto was_refused = [&](const acquire_args& a) { return refused_.may_contain(a.name); };
+  return how_.looks == way::look::always ||
+         (remembers_refusals(db) && std::any_of(batch.begin(), batch.end(), was_refused));
+}
+
+std::vector<answer> algorithm::look_and_try(const store::access& db, std::span<const acquire_args> batch) const {
+  const bool goes_by_version = how_.verb == sql::verb::compare_and_set;
+  const auto rows = goes_by_version ? look_or_make(db, batch) : look_at_all(db, batch);
+  std::vector<answer> answers(batch.size());
+  std::vector<acquire_args> rest;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (rows[i] && !rows[i]->is_free()) {
+      answers[i] = busy(*rows[i]);
+    } else if (goes_by_version && rows[i] && rows[i]->is_waited_for) {
+      answers[i] = waited_for();
+    } else if (rows[i] || !goes_by_version) {
+      rest.push_back(batch[i]);
+      if (rows[i]) rest.back().seen = rows[i]->token;
+      places.push_back(i);
+    }
+  }
+  if (rest.empty()) return answers;
+  const auto tried = goes_by_version ? compare_and_set(db, rest) : try_all(db, how_.verb, rest);
+  for (std::size_t i = 0; i < rest.size(); ++i) answers[places[i]] = tried[i];
+  return answers;
+}
+
+// --- by a transaction ------------------------------------------------------------------------------------------------
+
+namespace {
+
+answer why_refused(const store::access& db, const acquire_args& what) {
+  const auto row = store::look_at(db, what.name);
+  if (!row) make_rows(db, {&what, 1});
+  return row && !row->is_free() ? busy(*row) : answer{};
+}
+
+}  // namespace
+
+// Nothing is committed before the release, so no reply that is lost can leave a lock behind: when the server ends the
+// session at the latest, the row is as it was. The next holder's token is greater all the same, since it is at least
+// the clock after the lock was taken.
+answer for_update::acquire(const store::access& db, const acquire_args& what) const {
+  if (refused_.may_contain(what.name)) {  // it costs less to look
+    const auto row = store::look_at(db, what.name);
+    if (row && !row->is_free()) return busy(*row);
+  }
+  db.session.begin(db.until);
+  if (const auto rows = db.run(sql::verb::hold, {{field::name, what.name}}); !rows.empty()) {
+    refused_.remove(what.name);
+    return {.what = verdict::granted, .token = fencing_token{rows[0].integer(field::version)}};
+  }
+  db.session.rollback(db.until);
+  refused_.add(what.name);
+  return why_refused(db, what);
+}
+
+void for_update::beat(const store::access& db) { db.run(sql::verb::beat); }
+
+void for_update::release(const store::access& db, std::string_view name, std::string_view acquisition) {
+  const auto& next = db.sheet[sql::verb::tell_next];
+  const store::arguments given{{field::name, name}, {field::attempt, acquisition}};
+  db.session.commit_and_tell(next, store::positional(next, given), db.until);
 }
 
 }  // namespace rowlock::inline v1::strategies
