@@ -1,5 +1,5 @@
--- Every statement that rowlock sends to PostgreSQL. The library is built with this text: src/sql/loader.hpp says how it
--- is read. docs/protocol-postgresql.md says why each statement is safe.
+-- Every statement that rowlock sends to PostgreSQL. The library is built with this text, and its page in docs/ is
+-- written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why all is safe.
 --
 -- `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. In a batch an argument is an
 -- array with an element for each request. Also replaced are:
@@ -34,6 +34,15 @@
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free; none where it is held
 -- clock: after the lock
 -- no row: inconclusive
+-- Busy is read from the snapshot, without a lock. If the lease has ended in between, a request is answered twice; the
+-- grant comes last and counts. A row is inserted only where the snapshot has none. Of two that insert the same name,
+-- the second waits for the first one's commit, at most lock_timeout, and does nothing then: inconclusive. If the row
+-- that was made meanwhile is changed in an open transaction, the insert waits for that, and fails after lock_timeout,
+-- having written nothing. If inspect finds the row then, the attempt is inconclusive. Otherwise the table is locked,
+-- and the failure is reported.
+--
+-- A batch locks the rows in the order of their names. A deadlock of batches that insert the same new names is possible
+-- all the same, since each also locks rows. One of them ends within lock_timeout, and the call is tried again.
 -- write: where a client waits, a row that is free is not taken before the queue was seen. A row that is seen is not
 --   made: it may be deleted just now, and the floor seen was that before.
 WITH seen AS MATERIALIZED (
@@ -142,6 +151,13 @@ RETURNING l.acquisition, l.version, g.lease;
 -- locks: as acquire; and FOR UPDATE SKIP LOCKED on the own ticket
 -- clock: after the lock
 -- no row: inconclusive
+-- Sent for a lease where the call has a ticket, asks for fifo, or was refused a free name for which a client waits.
+-- The queue is read from the snapshot, which is older than the row lock. So it may delay a grant, never permit one
+-- (law 11).
+--
+-- A claim renews what a release has granted (docs/protocol.md#grant-by-release), under the row lock, by the clock read
+-- there. To take needs a free row, to claim one that has not expired. A row that expires in between is changed once:
+-- PostgreSQL changes no row twice in a statement.
 -- write: :ticket is the own ticket, 0: none. :patience is above 0 for a client that only sets keep from the name, until
 --   it has been free for a second. The queue is as it was when the statement began, and so must the row be: a holder in
 --   between may have seen tickets that this statement does not see. A ticket by which a release has granted the name
@@ -212,6 +228,7 @@ FROM granted;
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free and has the version
 -- clock: after the lock
 -- no row: inconclusive
+-- The sub-select tests version and freedom again on the newest row, which it has locked.
 -- write:
 UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = :owner::text,
   thread = :thread::text, acquisition = :acquisition::text, acquired_at = clock_timestamp(),
@@ -228,6 +245,15 @@ RETURNING :acquisition::text, version, :lease::bigint;
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free, until the transaction ends
 -- clock: after the lock
 -- no row: inspect tells: leased, missing, or locked
+-- BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE comes before, COMMIT and tell_next in one message
+-- release. The version is changed at once, so that the release is a mere COMMIT, and so that the row's xmax tells
+-- others that it is held. If no row is answered, one may be locked: it was free in the snapshot, and was not any more.
+-- The ROLLBACK unlocks it.
+--
+-- The COMMIT waits for the disk only with durable_release. A crash of the server ends the lock in any case. If it
+-- loses the commit, it loses the higher version alone: the next token is at least the clock, and so greater. A program
+-- that commits durably after the release has the release on disk, too: the log has an order. transaction_limit is
+-- idle_in_transaction_session_timeout. See docs/protocol.md#locks-held-by-transactions.
 -- write: in a transaction that stays open
 UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp()))
 WHERE name = (SELECT name FROM rowlock_lock
@@ -283,6 +309,8 @@ WHERE name = (SELECT name FROM rowlock_lock
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: inspect tells why
+-- A row that another session keeps locked is skipped. inspect shows that it is still ours, and the renewal is tried
+-- again before the lease ends. It waits for the disk: a crash must not shorten a lease that its holder believes in.
 -- write: to ask again whether the lease has ended costs nothing, and is still true once the row is locked
 UPDATE rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM rowlock_lock
@@ -335,6 +363,8 @@ RETURNING l.acquisition, us(l.expires_at - w.at);
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: not ours, pinned, or expired: the lock is released
+-- It waits for the disk: after a crash no token may be given twice. The queue is as it was when the statement began.
+-- It decides only how long the tenure lasts.
 -- write: unlike a renewal it changes the version, so it waits for a pin, as every change of ownership does
 UPDATE rowlock_lock l SET version = greatest(version + :number::bigint, us(clock_timestamp())),
   expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
@@ -353,6 +383,14 @@ RETURNING acquisition, us(expires_at - clock_timestamp()), version,
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: inspect tells: pinned, or not ours
+-- `waiting` is that of the row version that is locked, the tickets are those of the snapshot. If a client waits and
+-- none was notified, first_waiter looks again (docs/protocol.md#waiting-in-turn). A ticket is granted the name if it
+-- has a lease, and more than 300 ms are left of the holder's. Owners end with the client's id, attempts and
+-- acquisitions begin with it: no client notifies itself.
+--
+-- It waits for the disk only with durable_release. If a crash undoes it, the name is held until the lease ends, and
+-- the next token is larger all the same, since it follows the clock. If a transaction has pinned the row, the
+-- reconciler repeats the release.
 -- write: grants the name to the first waiter, if it waits for that, or notifies it. The lease does not end later than
 --   before: to raise it would have to wait for the disk. The ticket by which the name was granted before, if it is
 --   still there, is deleted: the next release must not take it for the first. A ticket that is just being deleted is
@@ -446,6 +484,7 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: a client waits, as far as the row says, or as release: release follows
+-- Sent first, unless this client's last release of the name found a waiter.
 -- write:
 UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
   version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
@@ -482,6 +521,7 @@ RETURNING l.acquisition;
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
 -- clock: in the row's expression
 -- no row: inspect tells: pinned, over, or not ours
+-- It notifies as release does, and locks as renew does. See docs/protocol.md#holding-time-at_least-and-hold_limit.
 -- write: :lease is the time since the grant. The owner stays in the row, so this does not wait for a pin, like a
 --   renewal. It may make the lease longer, which a crash of the server must not undo.
 UPDATE rowlock_lock SET expires_at = acquired_at + :lease::bigint * interval '1 microsecond', thread = '(released)'
@@ -518,6 +558,8 @@ RETURNING l.acquisition,
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: locked by another session, or of another version
+-- It notifies the first waiter of any client, also of the own one, and waits for the disk. See
+-- docs/protocol.md#freeing-by-force.
 -- write: whoever the owner is: the version says which state of the row was looked at
 UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
   version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
@@ -531,6 +573,11 @@ RETURNING name,
     AND octet_length(q.name) <= 255);
 
 -- ---- Sharing --------------------------------------------------------------------------------------------------------
+--
+-- Each verb is one statement, so that the row and its shares change together or not at all: the row is locked in a
+-- CTE, a share is changed by what that has read, then the row. Shares are read by the snapshot, which is older than
+-- the lock. One that was prolonged or deleted since is tested again when it is changed (READ COMMITTED). One that was
+-- inserted since cannot be meant. What makes, prolongs or converts a share waits for the disk.
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
@@ -826,6 +873,25 @@ FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shar
 WHERE s.name = :name::text AND s.expires_at > clock_timestamp() ORDER BY s.token;
 
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
+--
+-- Each client LISTENs to one channel, the table prefix and the client's random id, on a connection that is opened when
+-- a call first waits. release where the row is marked, defer_release, free, leave, and tell_next after the COMMIT of
+-- for_update notify the owner of the first live ticket, unless that is the client itself. Without a ticket nothing is
+-- sent, because NOTIFY makes commits wait for each other on the server.
+--
+-- A notification that the server refuses must not undo the work (law 7). PostgreSQL sends notifications at the commit,
+-- and undoes all of the transaction where it cannot: the queue is full (54000), it cannot be written (53100, 58030),
+-- or another transaction that notifies has its lock for longer than lock_timeout, as while it waits for a synchronous
+-- standby (55P03). Then release, defer_release, leave, free, release_share, reap_shares and notify_waiters are sent
+-- once more without the notification, and release without the grant. Nothing had happened, so it is as if that had
+-- been sent first. The maintenance thread looks again, and notifies when the server takes notifications again. The
+-- waiter finds its turn by the refresh of its ticket, 2 s later at most. Nothing is notified in a caller's
+-- transaction.
+--
+-- LISTEN that is not heard: the client rings once on another connection (ring), and relies on LISTEN only if that
+-- arrives within 2 s. Behind PgBouncer in transaction mode it does not. Then the client warns once, looks at the
+-- queues instead (docs/protocol.md#wake-ups), and tries again every minute. So it looks while the connection is
+-- broken; when it is back, the first waiter of each name tries once. A silent connection is probed every 15 s.
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
@@ -846,6 +912,8 @@ RETURNING attempt, ticket;
 -- locks: FOR NO KEY UPDATE SKIP LOCKED on tickets
 -- clock: in the row's expression
 -- no row: these tickets are gone
+-- It also answers whether the ticket's turn has come and the name looks free, and whether the row is marked. The
+-- waiter is woken if it may go, or if it relies on a mark that is not there.
 -- batch:
 WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[], :life::bigint[]) AS u (name, attempt, ticket,
@@ -1171,6 +1239,10 @@ FROM rowlock_lock WHERE name = :name::text;
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction has the name
+-- What is left of a transaction that was rolled back has no such lock. The token is not known (0), the owner is what
+-- the session calls itself, and only roles that may see it are told since when. It is a picture of a moment, for
+-- people: a change that is not committed yet looks the same, as does any transaction that locks the row. Nothing
+-- depends on it but which session force_release ends, which looks again first.
 -- read: the xmax of a row names the transaction that has changed it and not committed, and pg_locks lists that
 --   transaction while it is open
 WITH held AS MATERIALIZED (
@@ -1205,6 +1277,9 @@ l.name >= :prefix::text AND (:prefix_end::text IS NULL OR l.name < :prefix_end::
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction that is known has it locked
+-- A number is read as a list only where there is one of that number: pg_get_multixact_members would fail. The
+-- savepoint of confirm has a number of its own, which is in pg_locks, too. At worst, a transaction that has the number
+-- by chance is another one that holds or pins a name. A prepared transaction has no session, and is not found.
 -- read: where several transactions have had the row locked at once, its xmax is the number of a list of them. Nothing
 --   tells a number of a list from a number of a transaction, so a transaction that is found by it must at least have
 --   locked something in this table. In a list those that only lock come first: one that writes beside them is a renewal
@@ -1233,6 +1308,7 @@ FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f
 -- locks: none
 -- clock: not read
 -- no row: another session keeps the row locked, or none that is known
+-- Through PgBouncer nothing tells which session the caller has: the row then counts as pinned by another.
 -- read: a number that is read both as a transaction and as a list may make it seem that others keep the row, too
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
 several AS MATERIALIZED (
@@ -1256,6 +1332,8 @@ SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = :sign::integer);
 -- locks: none
 -- clock: not read
 -- no row: that session does not keep the row locked any more
+-- Test and end are one statement. A role may end the sessions of roles that it is a member of; a member of
+-- pg_signal_backend those of all but superusers.
 -- write:
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
 several AS MATERIALIZED (
@@ -1288,6 +1366,8 @@ SELECT 1;
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
+-- The figures of `database_stats()` are this and list, on one connection but in two statements, and so perhaps of two
+-- moments.
 -- read:
 SELECT (SELECT count(*) FROM rowlock_lock), count(*), us(clock_timestamp() - min(enqueued_at))
 FROM rowlock_waiter WHERE expires_at > clock_timestamp();
@@ -1372,6 +1452,26 @@ WHERE t.ticket = w.ticket
 RETURNING t.attempt;
 
 -- ---- Schema and settings --------------------------------------------------------------------------------------------
+--
+-- migrate runs the files that are missing in one transaction, which first takes an advisory lock of their schema. Of
+-- many processes one does it, and the others find it done. Killed inside: the server rolls back when it sees the
+-- connection end, and until then the next process waits. A file that changes a table needs it alone for a moment, and
+-- PostgreSQL puts that request before all later ones, so renewals would wait behind it. Therefore lock_timeout is 50
+-- ms, and the files run in a savepoint: after a timeout it is rolled back, which unlocks the tables, and is tried
+-- again after 100 to 200 ms, until call_timeout. See docs/protocol.md#schema-and-migration.
+--
+-- The tables are in the first schema of search_path that has the lock table (the query is in
+-- src/driver/postgresql/session.cpp). The path is the one that the session began with, by server, database, role and
+-- URL: behind PgBouncer another program may have left another. If the URL names a search_path, the session's own is
+-- taken, since a pooler sets that after the start. The first session that finds the tables decides for all sessions of
+-- the client. Without tables it is the first schema of the path, where migrate would make them; nothing is decided
+-- then, and the next statement looks again.
+--
+-- migrate sets search_path to that schema, role and default_tablespace to the session's defaults, and
+-- default_table_access_method to heap, on whose row locks rowlock relies. Functions and operators are those of
+-- pg_catalog, which a path begins with unless it names pg_catalog later. A role that may create functions in a schema
+-- of the path could offer one that fits an argument better. Let no other role create objects there (REVOKE CREATE ON
+-- SCHEMA public FROM PUBLIC; since PostgreSQL 15 that is the default).
 
 -- name: installation() -> installation
 -- doing: reading which database this is
@@ -1400,6 +1500,7 @@ FROM rowlock_migration ORDER BY version DESC LIMIT 1;
 -- locks: none
 -- clock: not read
 -- no row: always
+-- Rows that are hidden from a role are no error, and a lock on such a row could be neither seen nor released.
 -- write: privileges are checked even where nothing is written. A policy that lets the role see and write everything
 --   does no harm.
 WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false),
@@ -1429,6 +1530,7 @@ ORDER BY c.relname LIMIT 1;
 -- locks: none
 -- clock: not read
 -- no row: never
+-- Needs no privilege. For people: no decision depends on it. src/core/diagnosis.cpp says what is good and what is not.
 -- read:
 SELECT name, setting FROM pg_catalog.pg_settings
   WHERE name IN ('fsync', 'full_page_writes', 'synchronous_standby_names')
@@ -1467,8 +1569,23 @@ UPDATE rowlock_migration SET checksum = :checksum::text WHERE version = :version
 -- ---- In the caller's transaction ------------------------------------------------------------------------------------
 --
 -- Its client_encoding may be any, so all text is UTF-8 in hexadecimal. In any other installation the row is left alone.
+-- SAVEPOINT "rowlock: had" and the statement are one message, one round trip. libpqxx 6 would roll back the whole
+-- transaction if a part of such a message fails: there the savepoint, with SHOW transaction_isolation, is sent before.
+-- After a success the savepoint stays open: to release it would be a third statement, and would free nothing.
+--
+-- An error is undone by ROLLBACK TO SAVEPOINT only if it can be no error of SAVEPOINT itself, as in a transaction that
+-- has failed before. Otherwise the savepoint of an earlier call would be rolled back to, which would release its lock
+-- and let the transaction commit. So after a cancelled statement (57014) the transaction has failed.
+--
+-- Planning would cost more than the rest. So from the second use of a session on, lock_in and confirm prepare their
+-- statements there (PREPARE "rowlock: ...", at most three, named by a hash of the text). The client remembers what is
+-- prepared by the session's number. Where that is wrong (DISCARD ALL, a pooler, another client on the session), the
+-- server answers 26000 or 42P05, the savepoint is rolled back, the statement is sent in another way, and no other is
+-- prepared in that session. With transaction_pooling none is prepared.
 
 -- name: enlisted.take_vacant(name, installation, note) -> version
+-- Only at READ COMMITTED: SET TRANSACTION ISOLATION LEVEL READ COMMITTED, after the savepoint, changes nothing there,
+-- and fails elsewhere (25001) before a snapshot is taken. It is tried only in a session that never had another level.
 -- write:
 UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL,
   note = convert_from(decode(:note::text, 'hex'), 'UTF8'), expires_at = clock_timestamp()
@@ -1480,6 +1597,14 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING version;
 
 -- name: enlisted.take(name, installation, note, released) -> is_here, version, is_vacant, isolation
+-- Refused, everything is as before: where the row was locked and only then found leased, the savepoint is rolled back,
+-- which unlocks it.
+--
+-- Above READ COMMITTED, PostgreSQL locks no row that was changed since the snapshot, and reports that (40001). A row
+-- that the only snapshot does not show as vacant can never be locked, and the attempt would take that snapshot. So
+-- where touch finds the row vacant but locked, the client waits over its pool, for 2 s, and then in the database,
+-- where a deadlock is found. (Not with transaction_pooling, where nothing tells whether this very transaction has the
+-- row locked.)
 -- write: :released is what the client has released, and cannot vacate over its pool because this very transaction has
 --   it pinned
 WITH home AS MATERIALIZED (SELECT coalesce(
@@ -1499,6 +1624,8 @@ SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
     current_setting('transaction_isolation');
 
 -- name: enlisted.await(name, installation, note, released) -> is_here, version, is_vacant, isolation
+-- With a lock_timeout of its own: deadlock_timeout and 2 s at most, half of statement_timeout where that is less.
+-- After a refusal the savepoint takes that back. After a success it is set as it was.
 -- write: as take, but waits for a transaction that has the row locked
 WITH home AS MATERIALIZED (SELECT coalesce(
   (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
@@ -1517,6 +1644,9 @@ SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
     current_setting('transaction_isolation');
 
 -- name: enlisted.pin(name, acquisition, installation) -> is_here, is_unexpired, isolation
+-- This is confirm. An old snapshot shows the lease as it was before its renewals. FOR KEY SHARE locks the row all the
+-- same, since a renewal changes no key. If the snapshot shows a lease that is over, the row is pinned, and the pool is
+-- asked whether it is alive.
 -- read: the clock is read above the lock
 SELECT coalesce(
   (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
@@ -1534,6 +1664,8 @@ SELECT coalesce(
       false)::integer;
 
 -- name: enlisted.set(name, installation, version) -> is_here, version
+-- optimistically sends SAVEPOINT "rowlock: optimistically" and installation at its beginning, RELEASE SAVEPOINT and
+-- this before the commit.
 -- write:
 WITH home AS MATERIALIZED (SELECT coalesce(
   (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text

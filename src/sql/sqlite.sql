@@ -1,5 +1,5 @@
 -- Every statement that rowlock runs in an SQLite file. The library is built with this text, and its page in docs/ is
--- written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why the whole is safe.
+-- written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why all is safe.
 --
 -- `rowlock_` stands for the table prefix, `:name` for an argument. A statement is sent as one line, without its comments.
 -- Three functions are registered on the connection:
