@@ -12,7 +12,7 @@ import re
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-DATABASES = ["postgresql", "sqlite"]
+DATABASES = ["postgresql", "mysql", "sqlite"]
 MOST_WORDS = 500
 MARK = "<!-- From here on cmake/protocol_pages.py writes this page from src/sql/{}.sql: change that, and run it. -->"
 SLOTS = ["doing", "does", "locks", "clock", "no row", "reply lost", "rules", "answered by", "none"]

@@ -1,5 +1,5 @@
--- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text: src/sql/loader.hpp says
--- how it is read. docs/protocol-mysql.md says why each statement is safe.
+-- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text, and its page in docs/ is
+-- written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why all is safe.
 --
 -- One text serves both servers: only MariaDB is sent what is in /*M!100600 ... */, and only MySQL what is in
 -- /*!80000 ... */. `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. The requests
@@ -29,6 +29,28 @@
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row that looks free
 -- clock: where the row is locked already
 -- no row: inconclusive
+-- reply lost: to the write or to the read back is the same, since the read back tells what the write has done
+-- One decision: the first assignment decides, by the clock and the newest row, whether the row becomes ours. The
+-- others ask whether it has our acquisition. If each asked the clock again, a lease that ends in between would be half
+-- taken.
+--
+-- Exclusion: on a duplicate key InnoDB locks the row and reads its newest version. Of two that saw it free, the second
+-- finds it taken, or is answered 1205 at once (MariaDB). An error of the read back is a lost reply, too: 1317 (killed)
+-- or 3024 (max_execution_time, for SELECT alone) may meet it after the write was committed.
+--
+-- The read back is sent on MySQL always, on MariaDB where the row was locked. After error 1690 MariaDB is sent making,
+-- which has the floor. Both of its sub-selects read by one read view, without a lock. After a row was made, a session
+-- begins with making, until it meets a row that exists.
+--
+-- A refused attempt locks nothing on MySQL. On MariaDB it has the row locked for its statement, tens of microseconds,
+-- in a batch until the commit. No session waits for it: another statement that wants the row is answered 1205, and
+-- tries again. So that clients that keep trying are not in the way of renewals, one that was refused a name looks
+-- first (inspect), until it has had the name.
+--
+-- If a session has a row of a batch locked, MariaDB answers 1205 and undoes the batch. Then batch skipping is sent,
+-- which leaves that row out. If that fails as well, because the row was made just then, each request is sent alone.
+-- Rows in MariaDB's answer whose acquisition is not of the batch are dropped, and batch read back is sent for them.
+-- With fifo, turn reads the queue in a statement of its own before.
 -- write: MariaDB never waits for a row (innodb_lock_wait_timeout = 0), and answers who holds it. MySQL locks no row
 --   that is not free, and answers nothing. MariaDB would read the floor for every row, also for one that is there, so
 --   it makes none by this: a new row has version 0, with which its answer cannot be calculated (error 1690), and that
@@ -213,6 +235,9 @@ WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
 -- locks: as acquire, and the row must have the version
 -- clock: where the row is locked already
 -- no row: inconclusive
+-- As acquire, but the first assignment tests the version, too. A row of another owner in the answer is busy. MariaDB
+-- also answers a vacant row of another version: nothing is left of its lease, and it counts as inconclusive. If the
+-- row was deleted since inspect, it is inserted: no client has the name.
 -- write:
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 /*M!100600 VALUES (:name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
@@ -261,6 +286,19 @@ RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 922337203
 --   transaction ends
 -- clock: where the row is locked already
 -- no row: inspect tells: leased, missing, or locked
+-- reply lost: the session is closed, as after a lost reply to the read back
+-- START TRANSACTION comes before. The change always counts as one, since the version grows: no row changed is not
+-- held. The read back reads what the transaction itself has written. After 1205, 1213 or 1020 the transaction is
+-- rolled back, whatever the error has left of it. A leased row that was looked at is unlocked at once, at the latest
+-- by the ROLLBACK.
+--
+-- Without the privilege PROCESS no client sees transactions of other users. So the row says which session holds it,
+-- for those who read what is not committed (find_held). After the COMMIT that says nothing any more: the row is
+-- vacant, or its lease is over.
+--
+-- The release is COMMIT, as durable as the server is set to be. If it is lost, so is only the higher version.
+-- transaction_limit is wait_timeout on MySQL, idle_transaction_timeout on MariaDB. See
+-- docs/protocol.md#locks-held-by-transactions.
 -- write: in a transaction that stays open. No other session can tell to which session the row's lock belongs, so the
 --   row says so; with the version it began from, it differs from what an earlier transaction has left there.
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
@@ -294,6 +332,7 @@ SELECT name, version FROM rowlock_lock WHERE name = :name;
 -- locks: the row, where another client has made it just then: MariaDB without waiting, MySQL for at most 1 s
 -- clock: where the row is locked already
 -- no row: always
+-- It changes nothing of a row that exists.
 -- write:
 INSERT INTO rowlock_lock (name, version, expires_at) SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), SYSDATE(6)
   FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
@@ -323,6 +362,10 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
 -- no row: inspect tells why
+-- reply lost: what is left of a lease is true whichever statement wrote it, so it is repeated
+-- An update tells how many rows it has changed, not which. If these are all, each has what was asked for. Otherwise
+-- the rows are read. A row that was skipped has less left than was asked for, and gives no answer: the renewal is
+-- tried again.
 -- write: a row that another session keeps locked is left out
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
@@ -361,6 +404,7 @@ WHERE remaining * 2 > lease;
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
 -- no row: inspect tells why
+-- An extension that changed no row at all was not made, whatever the rows say.
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
@@ -398,6 +442,8 @@ WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0;
 -- locks: as release
 -- clock: where the row is locked already
 -- no row: not ours, pinned, or expired: the lock is released
+-- After a release, a free or a takeover between the two statements, the acquisition has no owner or is not in the row:
+-- nothing is answered. What is left of the lease counts from before the update was sent.
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
@@ -420,6 +466,12 @@ FROM rowlock_lock l WHERE l.name = :name AND l.acquisition = :acquisition AND l.
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
 -- no row: inspect tells: pinned, or not ours
+-- The number of changed rows answers. If a batch changed fewer, the rows are read that still have the acquisition. If
+-- those with an owner (pinned) are all that are missing, all others were released, even where another client has the
+-- row meanwhile. Otherwise some had been lost before, and those count as released whose rows are vacant.
+--
+-- It is as durable as the server is set to be. It notifies no client: the thread that has released wakes the next
+-- waiter.
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own
@@ -447,6 +499,7 @@ WHERE l.acquisition = w.acquisition;
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
 -- no row: a client waits, as far as the row says, or as release: release follows
+-- Sent first. A row that it leaves because a client waits gets grant, or release if no ticket may be granted the name.
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND NOT waiting LIMIT 1
@@ -471,6 +524,7 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- locks: none
 -- clock: in the row's expression
 -- no row: no ticket may be granted the name
+-- A ticket that is committed between this and grant, with a lower number, came later.
 -- read: in a statement of its own, which reads without locks: one that writes would wait for tickets that others are
 --   changing
 SELECT owner, ticket, attempt, lease FROM rowlock_waiter
@@ -488,6 +542,9 @@ ORDER BY ticket LIMIT 1;
 -- locks: FOR UPDATE SKIP LOCKED on the row and the ticket
 -- clock: where the row is locked already
 -- no row: release follows
+-- reply lost: the reconciler repeats the release, which finds another acquisition in the row, or releases it
+-- If the first waiter has left since first_in_turn, or its ticket is locked, nothing is granted, and release follows.
+-- So it does where the row is pinned or not ours any more, and tells which.
 -- write: the lease does not end later than before
 UPDATE (SELECT l.name, q.ticket, q.owner, q.thread, q.note, q.attempt, LEAST(q.lease, 1000000) AS time
     FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = :ticket
@@ -507,6 +564,8 @@ SET l.owner = g.owner, l.thread = g.thread, l.note = g.note, l.acquisition = g.a
 -- locks: as release
 -- clock: where the row is locked already
 -- no row: inspect tells: pinned, over, or not ours
+-- An update that writes what is there counts as no change. So a row that has that end is deferred, whichever statement
+-- wrote it. A batch answers as that of release. See docs/protocol.md#holding-time-at_least-and-hold_limit.
 -- write: :lease is the time since the grant
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
@@ -539,6 +598,7 @@ WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL;
 -- locks: as release
 -- clock: where the row is locked already
 -- no row: locked by another session, or of another version
+-- The number of changed rows answers. See docs/protocol.md#freeing-by-force.
 -- write: whoever the owner is: the version says which state of the row was looked at
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND version = :version AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
@@ -548,6 +608,13 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 /*M!100600 WHERE l.name = :name AND l.version = :version AND l.owner IS NOT NULL */;
 
 -- ---- Sharing --------------------------------------------------------------------------------------------------------
+--
+-- No statement both updates and inserts, so most verbs are several statements, with their values in them (text in
+-- hexadecimal), from START TRANSACTION to COMMIT, then the read back, in one message. The server carries out one after
+-- the other, so a client that is paused or cut off keeps no row locked. The first that fails ends them, and the client
+-- rolls back; if all but the last were carried out, they were committed. If the reply is lost, the outcome is unknown,
+-- whichever was carried out. For these alone MariaDB waits for the row (innodb_lock_wait_timeout = 1). A deadlock
+-- (1213) counts as inconclusive.
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
@@ -555,6 +622,7 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most 1 s
 -- clock: where the row is locked already
 -- no row: turn tells why
+-- The end of a share is at most the end of the row, which was written before.
 -- write: waits for the row, briefly: clients that share a name change it at any time. The first assignment decides
 --   whether this begins a new sharing of the name, and all others follow it. Version 0: no client may wait.
 /*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
@@ -702,6 +770,7 @@ WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease;
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: sharers tells: pinned, or not ours
+-- Row and share are locked, then their newest state is read into user variables.
 -- write: as upgrade_share: without a lock, then the row, then the share. Without any permits the row is vacant.
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
@@ -727,6 +796,7 @@ SELECT :acquisition, NULL, waiting FROM rowlock_lock WHERE name = :name AND @row
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: none has ended, or the row is locked
+-- It takes one share at a time, and is repeated.
 -- write:
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
@@ -832,6 +902,36 @@ FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shar
 WHERE s.name = :name AND s.expires_at > SYSDATE(6) ORDER BY s.token;
 
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
+--
+-- Each client has a listener: a connection that is opened when a call first waits, has the user-level lock rowlock_ID
+-- (ID: the client's random id, by which its owner ends), and sleeps in statements of 10 s. It is closed when no call
+-- has waited for so long. A release of a marked name sends KILL QUERY IS_USED_LOCK('rowlock_ID') for the client to
+-- which it has granted the name; if it has granted it to none, for the first ticket of another client (first_waiter).
+-- So does a waiter that leaves, because a release may have woken its client. The thread that has released sends them:
+-- one round trip or two, none where no client waits.
+--
+-- The server looks the session's number up inside that statement, and the listener does nothing that a KILL could
+-- harm. If it ended between the look-up and the KILL, and its number was given to another session in that instant, a
+-- statement of the same account would be interrupted. Servers count numbers upwards, so this takes a restart of the
+-- count. An owner that does not end with 16 hexadecimal digits is not looked up.
+--
+-- MySQL sleeps in SELECT SLEEP(10). On MariaDB a KILL that meets a SLEEP as it begins or ends can stop every SLEEP of
+-- the server for two seconds (seen on 10.11). There the listener waits in GET_LOCK(..., 10) for the lock of a second,
+-- idle connection of its own. If that is granted, the second connection has ended, and both are opened anew.
+--
+-- A wake-up says no name: if all threads of the client wait for one name, the first of them tries; otherwise one look
+-- (turn) tells which may go. A KILL between two sleeps has no effect. So 20 ms after a sleep has begun the client
+-- looks at all its names in one statement, and then every 2 s. After a sleep that a KILL has ended, the next looks
+-- come 80 ms later and then at distances that double, up to 2 s. After a look that shows that others take a name in
+-- its turn and wake no client (lock_in, older programs), the next comes after 20 ms, and each later one after twice as
+-- long, up to 2 s. Waiters try by themselves as on every database.
+--
+-- The listener proves itself: another connection sends it KILL QUERY every 10 ms until the first sleep ends. If it
+-- does not within 2 s (proxies that share sessions, nodes of a cluster), or there are no user-level locks, the client
+-- warns, looks at the queues instead (docs/protocol.md#wake-ups), and tries again after a minute. So it looks while
+-- the connection is down. A release by another account, which may not interrupt the listener (1095, 1227), is found by
+-- the look every 2 s. COMMIT of for_update and older programs wake no client: waiters behind them try every 5 to 250
+-- ms.
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
@@ -854,6 +954,7 @@ SELECT :attempt, CAST(LAST_INSERT_ID() AS SIGNED);
 -- locks: FOR UPDATE SKIP LOCKED on tickets
 -- clock: where the row is locked already
 -- no row: these tickets are gone
+-- A ticket that exists but was skipped counts as there.
 -- batch: only tickets that exist and that no other session has locked are changed
 UPDATE (SELECT w.ticket, v.life FROM wanted(attempt, ticket, life) v
     STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket
@@ -871,6 +972,8 @@ STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHER
 -- locks: the ticket: MariaDB without waiting, MySQL for at most 1 s
 -- clock: not read
 -- no row: another session has it locked: the call is repeated
+-- This is a durable commit, which a waiter that gets the lock by its own attempt waits for: a release could grant it
+-- to that ticket. A lease that a release has granted needs none: the waiter claims it by renew.
 -- write: by the primary key, which locks no other client's ticket
 DELETE FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt;
 -- read back:
@@ -1108,6 +1211,29 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction has the name
+-- The driver sends it three times, the second with SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED for it alone. The
+-- first and the third show what is committed. A row that all three show free, the second with another version than the
+-- first, the third with that of the first, is being changed by an open transaction. If the first and the third differ,
+-- a session has committed in between, and nothing is said. If `thread` is as in the first, the transaction, of an
+-- older program, has not said which session it has.
+--
+-- Nothing depends on this but which session force_release ends, and it can err for a moment: it may leave out a name
+-- whose holder has just changed, and show an expired lease that is just being vacated. A lock that is just being
+-- acquired has an owner in the second read, and is not shown. The version that was read is the holder's token. Of the
+-- holder only the session's number is known.
+--
+-- Ending a session (force_release) is KILL with its number; 1094 (no such session) counts as ended. A role may end its
+-- own sessions, those of others with CONNECTION ADMIN (MySQL: CONNECTION_ADMIN). Any client that may take locks may
+-- have written any number into the row. So the server is asked before. MySQL shows which session has the key locked
+-- (performance_schema.data_locks). On MariaDB a second session waits for the row (SELECT 1 ... FOR UPDATE, 2 s at
+-- most) while the first asks for which one it waits (information_schema.innodb_lock_waits). Only a session among those
+-- is ended; otherwise force_release throws and says which ones to look at. That takes the privilege PROCESS (on MySQL
+-- instead SELECT on performance_schema.data_locks and threads). MySQL's innodb_trx and processlist cannot be read
+-- while any session has a statement with characters of four bytes (error 3854, seen on 9.7).
+--
+-- A lease that confirm has pinned shows the lease. Nothing tells which session has it pinned, and where the pin has
+-- outlasted the lease, it looks free. The program whose session was ended hears of it at its next statement:
+-- sql::Connection::commit() of Connector/C++ 1.1 does not tell that it has failed (seen), the statement COMMIT does.
 -- read: what an open transaction says in the row that it has changed: "session N ...", by hold and lock_in. The note is
 --   that of lock_in.
 SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
@@ -1163,6 +1289,8 @@ SELECT 1;
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
+-- The figures of `database_stats()` are this and list, on one connection but in two statements, and so perhaps of two
+-- moments.
 -- read:
 SELECT (SELECT COUNT(*) FROM rowlock_lock), COUNT(*), TIMESTAMPDIFF(MICROSECOND, MIN(enqueued_at), SYSDATE(6))
 FROM rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0;
@@ -1244,6 +1372,23 @@ SELECT w.attempt, TRUE FROM wanted(attempt, ticket) w
 STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHERE t.attempt = w.attempt;
 
 -- ---- Schema and settings --------------------------------------------------------------------------------------------
+--
+-- Statements that change tables commit by themselves, so a file cannot be one transaction. migrate runs it under a
+-- user-level lock named after the database, every statement may be run again, and the row that marks the file as
+-- applied comes last. A column is added by a prepared statement that does nothing where the column exists: MySQL has
+-- no ADD COLUMN IF NOT EXISTS. Killed inside: some tables or columns may be there, the file is not recorded, and the
+-- next migrate runs it again. See docs/protocol.md#schema-and-migration.
+--
+-- A request to change a table comes before all later ones, so renewals would wait behind it, and lock_wait_timeout
+-- counts whole seconds. So a second session looks every 25 ms for the state "Waiting for table ..." of the first, and
+-- ends the statement by KILL QUERY IS_USED_LOCK(...) after 50 to 100 ms. What is missing is run again after 100 to 200
+-- ms, until call_timeout. So it is after 1205 (MariaDB locks rows of its own tables to change one), 1213 and 1020.
+-- Without user-level locks or room for a second session the limit is lock_wait_timeout = 1.
+--
+-- Percona XtraDB Cluster refuses GET_LOCK (1105) by default, and each node of a cluster has user-level locks of its
+-- own. Then several clients may run one file at once. Statements that make tables and rows do nothing where these
+-- exist. A column is looked for and then added, so one of two clients may fail (1050, 1060, 1061): it reads again what
+-- is missing, and goes on. The row that marks the file as applied is still written after all that is in the file.
 
 -- name: installation() -> installation
 -- doing: reading which database this is
@@ -1286,6 +1431,7 @@ ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at);
 -- locks: none
 -- clock: not read
 -- no row: never
+-- Needs no privilege. For people: no decision depends on it. src/core/diagnosis.cpp says what is good and what is not.
 -- read: a server leaves out the settings that it does not have
 SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
   'wsrep_on', 'group_replication_group_name');
@@ -1321,8 +1467,25 @@ SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORD
 UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND checksum IS NULL;
 
 -- ---- In the caller's transaction ------------------------------------------------------------------------------------
+--
+-- Names and notes are sent in hexadecimal, whatever the session's character set is. A session with autocommit and no
+-- transaction is refused. {clock} is right in every time zone, but for a wait that lasts across a change of daylight
+-- saving time, or a session that has set `timestamp` to another season.
 
 -- name: enlisted.take(name, released) -> version, is_vacant, next_version, autocommit, expires_at, is_without_owner, is_same_in_snapshot, installation
+-- InnoDB locks the newest row whatever the snapshot says. So the version and the end of the lease that were locked are
+-- compared with those of the snapshot. A first statement sees all that was committed before the lock, also if it had
+-- to wait: its sub-selects take the snapshot when they are evaluated for the locked row. For the row of a certain key
+-- MariaDB would read it while it makes the plan, and take a snapshot even if the row is skipped (seen). With
+-- innodb_snapshot_isolation (from 11.6 on the default) MariaDB answers 1020, which lock_in and confirm call
+-- stale_snapshot. At SERIALIZABLE that also meets a lock_in that is the first statement and had to wait (seen on
+-- 11.8).
+--
+-- The level of SET TRANSACTION for one transaction cannot be read back. There a pin that was committed since the
+-- snapshot shows in the end of the lease, which confirm always changes. And nothing is taken at once: above READ
+-- COMMITTED InnoDB would keep a row locked that is found to be leased, and its holder could not release it. So the
+-- pool is asked first. If the row is refused all the same, InnoDB unlocks it up to READ COMMITTED. Above that it does
+-- not: the answer is serialization_failure, and the caller has to roll back.
 -- write: the sub-selects read by the snapshot, and take it if there is none: after the row was locked, and not if it
 --   was not. They look for a first row, not for a certain one, which the server could read before. :released is what
 --   the client has released, and cannot vacate over its pool because this very transaction has it locked. Up to READ
@@ -1337,6 +1500,9 @@ FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL OR l.acquisition =
 FOR UPDATE SKIP LOCKED;
 
 -- name: enlisted.await(name, released) -> version, is_vacant, next_version, autocommit, expires_at, is_without_owner, is_same_in_snapshot, installation
+-- With an innodb_lock_wait_timeout of its own, 1 to 3 s. With innodb_rollback_on_timeout, and for less than a second,
+-- MySQL is only polled. Where the server does not find deadlocks, the wait is given up as a deadlock after the
+-- session's own innodb_lock_wait_timeout.
 -- write: as take, but waits for a transaction that has the row locked
 SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.version + 1, us({clock})), @@autocommit,
   us(l.expires_at), l.owner IS NULL,
@@ -1355,6 +1521,7 @@ UPDATE rowlock_lock SET version = :version, owner = NULL,
 WHERE name = :name;
 
 -- name: enlisted.pin(name, acquisition) -> is_ours, is_unexpired, is_ours_in_snapshot, installation, autocommit, session
+-- This is confirm. It compares the snapshot's acquisition, too.
 -- read:
 SELECT l.owner IS NOT NULL AND l.acquisition = :acquisition, l.expires_at > {clock},
   (SELECT s.acquisition = :acquisition FROM rowlock_lock s WHERE s.name = l.name),
@@ -1366,6 +1533,9 @@ FROM rowlock_lock l WHERE l.name = :name FOR UPDATE SKIP LOCKED;
 SELECT /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */, CONNECTION_ID();
 
 -- name: enlisted.prolong(name, lease) -> anything
+-- confirm prolongs the lease in the caller's transaction: with the commit the lease begins anew. After a rollback it
+-- is as it was, so the client does not count on it. If the transaction lasts longer than the lease, lost() fires, and
+-- the commit is safe all the same. On Galera the update makes a commit fail that another node has overtaken.
 -- write:
 UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND,
   {clock} + INTERVAL :lease MICROSECOND)
