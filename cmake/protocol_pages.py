@@ -60,6 +60,10 @@ def paragraphs(comments):
     return "".join(f"{p if p.startswith('```') else markdown(p)}\n\n" for p in out if p)
 
 
+def sentence(text):
+    return f"{text[0].upper()}{text[1:]}.\n\n" if text else ""
+
+
 class verb:
     """From the line of its name to the next verb."""
 
@@ -82,10 +86,11 @@ class verb:
         return next((markdown(value) for name, value in self.slots if name == key), None)
 
     def text(self):
-        slots = "".join(f"- *{key.capitalize()}*: {markdown(value)}\n" for key, value in self.slots)
+        does = sentence(self.slot("does"))
+        slots = "".join(f"- *{key.capitalize()}*: {markdown(value)}\n" for key, value in self.slots if key != "does")
         code = "\n".join(self.statements).rstrip()
         return (
-            f"### {self.name}\n\n`{self.signature}`\n\n{slots}{bool(slots) * chr(10)}{paragraphs(self.prose)}"
+            f"### {self.name}\n\n`{self.signature}`\n\n{does}{slots}{bool(slots) * chr(10)}{paragraphs(self.prose)}"
             f"```sql\n{code}\n```\n\n"
         )
 

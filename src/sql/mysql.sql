@@ -226,7 +226,7 @@ WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
 
 -- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
 -- doing: acquiring
--- does: acquires, and answers the place in the queue. Tickets after turn do not count; a ticket that is granted goes
+-- does: acquires, and answers the place in the queue. Tickets after turn do not count; a granted ticket is deleted
 -- none: it would save nothing
 
 -- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
@@ -461,7 +461,7 @@ FROM rowlock_lock l WHERE l.name = :name AND l.acquisition = :acquisition AND l.
 
 -- name: release(name, acquisition) -> acquisition, told, waiting
 -- doing: releasing
--- does: frees the name, or grants it to the first who waits in turn. told is NULL: nobody is notified
+-- does: frees the name, or grants it to the first waiter in turn. told is NULL: no client is notified
 -- rules: counts
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -494,7 +494,7 @@ WHERE l.acquisition = w.acquisition;
 
 -- name: release_alone(name, acquisition) -> acquisition, told, waiting
 -- doing: releasing
--- does: releases, if nobody waits
+-- does: releases, if no client waits
 -- rules: counts
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -593,13 +593,13 @@ WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL;
 
 -- name: free(name, version) -> name
 -- doing: freeing
--- does: frees the row of that version, whoever has it, also after a crash
+-- does: frees the row of that version, whichever client has it, also after a crash
 -- rules: counts
 -- locks: as release
 -- clock: where the row is locked already
 -- no row: locked by another session, or of another version
 -- The number of changed rows answers. See docs/protocol.md#freeing-by-force.
--- write: whoever the owner is: the version says which state of the row was looked at
+-- write: whichever client is the owner: the version says which state of the row was looked at
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND version = :version AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = own.name */
@@ -618,7 +618,7 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if nobody waits
+-- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
 -- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most 1 s
 -- clock: where the row is locked already
 -- no row: turn tells why
@@ -817,7 +817,7 @@ SELECT :name FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL;
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder has the name alone, if nobody else shares it
+-- does: the holder has the name alone, if no other shares it
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: others share it, or it is not ours
@@ -891,7 +891,7 @@ WHERE name > :name AND expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECON
 
 -- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: who shares the name
+-- does: the shares of the name that have not ended
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -996,7 +996,7 @@ DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 
 -- name: mark_waiting(name) -> name
 -- doing: waiting in turn
--- does: notes in the row that somebody waits
+-- does: notes in the row that a client waits
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: not read
 -- no row: the row could not be marked
@@ -1011,7 +1011,7 @@ SELECT name FROM rowlock_lock WHERE name = :name AND waiting;
 
 -- name: clear_waiting(name) -> name
 -- doing: telling who is next
--- does: notes in the row that nobody waits, since there is no ticket
+-- does: notes in the row that no client waits, since there is no ticket
 -- rules: always_changes
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -1086,7 +1086,7 @@ FROM wanted(name, turn, room, patience) w LEFT JOIN rowlock_lock l FORCE INDEX (
 
 -- name: waiters(name) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
--- does: who waits for the name
+-- does: the live tickets of the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -1096,7 +1096,7 @@ WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER
 
 -- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
--- does: who waits for names that begin so
+-- does: the live tickets of names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -1323,7 +1323,7 @@ ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token));
 
 -- name: sweep(name, retention) -> name
 -- doing: sweeping
--- does: deletes the row, if nobody has had the name for so long. Its version is at most the floor
+-- does: deletes the row, if no client has had the name for so long. Its version is at most the floor
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already

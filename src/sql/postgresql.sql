@@ -146,7 +146,7 @@ RETURNING l.acquisition, l.version, g.lease;
 
 -- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
 -- doing: acquiring
--- does: acquires, and answers the place in the queue. Tickets after turn do not count; a ticket that is granted goes
+-- does: acquires, and answers the place in the queue. Tickets after turn do not count; a granted ticket is deleted
 -- rules: waits_to_make
 -- locks: as acquire; and FOR UPDATE SKIP LOCKED on the own ticket
 -- clock: after the lock
@@ -379,7 +379,7 @@ RETURNING acquisition, us(expires_at - clock_timestamp()), version,
 
 -- name: release(name, acquisition) -> acquisition, told, waiting
 -- doing: releasing
--- does: frees the name, or grants it to the first who waits in turn. told is NULL: nobody is notified
+-- does: frees the name, or grants it to the first waiter in turn. told is NULL: no client is notified
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: inspect tells: pinned, or not ours
@@ -480,7 +480,7 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
 
 -- name: release_alone(name, acquisition) -> acquisition, told, waiting
 -- doing: releasing
--- does: releases, if nobody waits
+-- does: releases, if no client waits
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: a client waits, as far as the row says, or as release: release follows
@@ -554,13 +554,13 @@ RETURNING l.acquisition,
 
 -- name: free(name, version) -> name
 -- doing: freeing
--- does: frees the row of that version, whoever has it, also after a crash
+-- does: frees the row of that version, whichever client has it, also after a crash
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: locked by another session, or of another version
 -- It notifies the first waiter of any client, also of the own one, and waits for the disk. See
 -- docs/protocol.md#freeing-by-force.
--- write: whoever the owner is: the version says which state of the row was looked at
+-- write: whichever client is the owner: the version says which state of the row was looked at
 UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
   version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
 WHERE name = (SELECT name FROM rowlock_lock
@@ -581,7 +581,7 @@ RETURNING name,
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if nobody waits
+-- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
 -- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most lock_timeout
 -- clock: after the lock
 -- no row: turn tells why
@@ -796,7 +796,7 @@ RETURNING l.name, CASE WHEN l.waiting THEN
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder has the name alone, if nobody else shares it
+-- does: the holder has the name alone, if no other shares it
 -- locks: as release_share
 -- clock: after the lock
 -- no row: others share it, or it is not ours
@@ -862,7 +862,7 @@ ORDER BY name LIMIT :number::bigint;
 
 -- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: who shares the name
+-- does: the shares of the name that have not ended
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -980,7 +980,7 @@ DELETE FROM rowlock_waiter WHERE name = :name::text AND attempt = :attempt::text
 
 -- name: mark_waiting(name) -> name
 -- doing: waiting in turn
--- does: notes in the row that somebody waits
+-- does: notes in the row that a client waits
 -- rules: waits_to_make
 -- locks: FOR NO KEY UPDATE where the row is not marked; waits at most lock_timeout
 -- clock: in the row's expression
@@ -1003,7 +1003,7 @@ UNION ALL SELECT name FROM rowlock_lock WHERE name = :name::text AND waiting;
 
 -- name: clear_waiting(name) -> name
 -- doing: telling who is next
--- does: notes in the row that nobody waits, since there is no ticket
+-- does: notes in the row that no client waits, since there is no ticket
 -- locks: FOR NO KEY UPDATE SKIP LOCKED on a marked row
 -- clock: not read
 -- no row: not marked, or a client has a ticket
@@ -1077,7 +1077,7 @@ FROM (SELECT name COLLATE "C" AS name, turn, room, patience
 
 -- name: waiters(name) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
--- does: who waits for the name
+-- does: the live tickets of the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -1087,7 +1087,7 @@ SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FR
 
 -- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
--- does: who waits for names that begin so
+-- does: the live tickets of names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -1401,7 +1401,7 @@ ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE s.tok
 
 -- name: sweep(name, retention) -> name
 -- doing: sweeping
--- does: deletes the row, if nobody has had the name for so long. Its version is at most the floor
+-- does: deletes the row, if no client has had the name for so long. Its version is at most the floor
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: in the locking select
 -- no row: nothing was deleted

@@ -77,7 +77,7 @@ WHERE name = :name
 
 -- name: acquire_in_turn(name, owner, thread, acquisition, lease, note, ticket, turn, patience) -> acquisition, version, left, is_behind, has_ticket, has_left, looks_free, holding, held_as, waiting
 -- doing: acquiring
--- does: acquires, and answers the place in the queue. Tickets after turn do not count; a ticket that is granted goes
+-- does: acquires, and answers the place in the queue. Tickets after turn do not count; a granted ticket is deleted
 -- none: turn and compare_and_set cost little without a round trip
 
 -- name: compare_and_set(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left, permits
@@ -122,7 +122,7 @@ WHERE name = :name AND (version = :version)
 -- Before every attempt the client tests whether its file still has a name, and makes it anew under the same name if
 -- not. A test (F_OFD_GETLK, on a descriptor of its own) asks first for a lock, then whether the file still has a name:
 -- so a file that was made anew in between is not taken for a free one. Locks of the process (F_SETLK) would be lost
--- with any descriptor of the file, and could not be tested inside the process.
+-- with any descriptor of the file, and could not be tested inside the process. A database in memory has no such files.
 --
 -- Permissions: folder (0777) and files (0666) are made with the process's umask. Users who share the database must be
 -- able to write to the folder and to read each other's files. Otherwise their dead holders count as alive.
@@ -237,7 +237,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expi
 
 -- name: release(name, acquisition) -> acquisition, told, waiting
 -- doing: releasing
--- does: frees the name, or grants it to the first who waits in turn. told is NULL: nobody is notified
+-- does: frees the name, or grants it to the first waiter in turn. told is NULL: no client is notified
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: there is nothing to release
@@ -251,7 +251,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
 
 -- name: release_alone(name, acquisition) -> acquisition, told, waiting
 -- doing: releasing
--- does: releases, if nobody waits
+-- does: releases, if no client waits
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: a waiter may be granted the name: grant, or else release, follows
@@ -307,13 +307,13 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expi
 
 -- name: free(name, version) -> name
 -- doing: freeing
--- does: frees the row of that version, whoever has it, also after a crash
+-- does: frees the row of that version, whichever client has it, also after a crash
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: the row has another version
 -- A holder without a lease finds its row vacant within a third of transaction_limit. One that is dead by its file has
 -- nothing to be freed: inspect shows no holder. There is no session to end.
--- write: whoever the owner is: the version says which state of the row was looked at
+-- write: whichever client is the owner: the version says which state of the row was looked at
 UPDATE rowlock_lock
 SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
   expires_at = clock_us()
@@ -326,7 +326,7 @@ WHERE name = :name AND version = :version AND owner IS NOT NULL;
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if nobody waits
+-- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: turn tells why
@@ -414,7 +414,7 @@ WHERE name = :name AND expires_at <= clock_us()
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder has the name alone, if nobody else shares it
+-- does: the holder has the name alone, if no other shares it
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: others share it, or the share is not ours
@@ -473,7 +473,7 @@ ORDER BY name LIMIT :number;
 
 -- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: who shares the name
+-- does: the shares of the name that have not ended
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -534,12 +534,12 @@ DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 
 -- name: mark_waiting(name) -> name
 -- doing: waiting in turn
--- does: notes in the row that somebody waits
+-- does: notes in the row that a client waits
 -- none: release looks at the queue itself
 
 -- name: clear_waiting(name) -> name
 -- doing: telling who is next
--- does: notes in the row that nobody waits, since there is no ticket
+-- does: notes in the row that no client waits, since there is no ticket
 -- none: as mark_waiting
 
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
@@ -574,7 +574,7 @@ FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = :name;
 
 -- name: waiters(name) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
--- does: who waits for the name
+-- does: the live tickets of the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -584,7 +584,7 @@ WHERE name = :name AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticke
 
 -- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
--- does: who waits for names that begin so
+-- does: the live tickets of names that begin so
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -765,7 +765,7 @@ ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE token
 
 -- name: sweep(name, retention) -> name
 -- doing: sweeping
--- does: deletes the row, if nobody has had the name for so long. Its version is at most the floor
+-- does: deletes the row, if no client has had the name for so long. Its version is at most the floor
 -- locks: the file's write lock
 -- clock: in WHERE
 -- no row: it is used, or its version is above the floor
