@@ -115,7 +115,7 @@ driver::limits call_limits() { return {.deadline = rowlock::base::later(rowlock:
 
 class steps_lane final : public lane {
  public:
-  steps_lane(driver::database& at, const rowlock::sql::sheet& sql, std::size_t number, std::size_t at_once)
+  steps_lane(driver::database& at, const rowlock::sheets::sheet& sql, std::size_t number, std::size_t at_once)
       : session_{at.connect(call_limits())}, sql_{sql}, at_once_{at_once} {
     for (std::size_t n = 0; n < names; ++n) names_.push_back(fmt::format("bench/{}/{}", number, n));
     acquisitions_.resize(at_once);
@@ -151,7 +151,7 @@ class steps_lane final : public lane {
   }
 
   std::unique_ptr<driver::session> session_;
-  const rowlock::sql::sheet& sql_;
+  const rowlock::sheets::sheet& sql_;
   const strategies::algorithm unique_index_{strategies::unique_index};
   std::size_t at_once_;
   std::vector<std::string> names_;
@@ -175,7 +175,7 @@ class steps final : public subject {
  private:
   driver::open_options options_{.application_name = fmt::format("{} steps:{}", application, ::getpid())};
   const driver::backend& backend_;
-  rowlock::sql::sheet sql_;
+  rowlock::sheets::sheet sql_;
   std::unique_ptr<driver::database> database_;
   std::size_t at_once_;
 };

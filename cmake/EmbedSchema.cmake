@@ -1,4 +1,4 @@
-# Writes OUTPUT, which defines rowlock::sql::<DATABASE>_migrations() (src/sql/migration.hpp), from FILES of
+# Writes OUTPUT, which defines rowlock::sheets::<DATABASE>_migrations() (src/sql/migration.hpp), from FILES of
 # FOLDER: their numbers, names, SHA256 sums and texts, byte for byte.
 #
 #   cmake -DDATABASE=sqlite -DFOLDER=schema/sqlite -DFILES="0001_lock.sql;..." -DOUTPUT=schema_sqlite.cpp -P EmbedSchema.cmake
@@ -59,10 +59,10 @@ endif()
 file(WRITE "${OUTPUT}" "// Written by cmake/EmbedSchema.cmake from schema/${DATABASE}/; changes here are lost.
 #include \"sql/migration.hpp\"
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 std::span<const migration> ${DATABASE}_migrations() {
 ${body}}
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets
 ")

@@ -1,4 +1,4 @@
-# Writes OUTPUT, which defines rowlock::sql::<DATABASE>_text() (src/sql/loader.hpp): the text of FILE, byte for byte. A
+# Writes OUTPUT, which defines rowlock::sheets::<DATABASE>_text() (src/sql/loader.hpp): the text of FILE, byte for byte. A
 # string literal would be too short for it.
 #
 #   cmake -DDATABASE=sqlite -DFILE=src/sql/sqlite.sql -DOUTPUT=sheet_sqlite.cpp -P EmbedSheet.cmake
@@ -19,7 +19,7 @@ string(REGEX REPLACE "(0x0a,)" "\\1\n" bytes "${bytes}")
 file(WRITE "${OUTPUT}" "// Written by cmake/EmbedSheet.cmake from src/sql/${DATABASE}.sql; changes here are lost.
 #include \"sql/loader.hpp\"
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 std::string_view ${DATABASE}_text() noexcept {
   static constexpr char text[] = {
@@ -27,5 +27,5 @@ ${bytes}};
   return {text, sizeof(text)};
 }
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets
 ")

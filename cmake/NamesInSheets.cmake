@@ -38,7 +38,7 @@ function(rowlock_names_in_sheets)
 #include <cstdint>
 #include <string_view>
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 /// What can be asked of a database. Its sheet says for each verb what it takes, does, answers and locks.
 enum class verb : std::uint8_t {
@@ -60,6 +60,6 @@ inline constexpr std::string_view names_of_fields[] = {
 inline constexpr const char* activities[] = {
 @activities@};
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets
 ]])
 endfunction()

@@ -86,7 +86,7 @@ class ROWLOCK_EXPORT database {
   /// From now on this client counts as dead.
   virtual void abandon() noexcept {}
   /// The last call on a session: deletes what this client has made beside the database.
-  virtual void retire(const sql::sheet& /*sql*/, session& /*on*/, const limits& /*until*/) {}
+  virtual void retire(const sheets::sheet& /*sql*/, session& /*on*/, const limits& /*until*/) {}
   /// More sessions than this bring no gain.
   virtual std::size_t most_sessions() const noexcept = 0;
   /// Whether its sessions need static objects, which are destroyed when the program ends.
@@ -109,7 +109,7 @@ class ROWLOCK_EXPORT database {
   /// Asks the server, on this session, to end the session of that number, if the server itself says that it keeps the
   /// row of that name locked. That session may end some time later. Throws permission_denied, and database_error if
   /// others keep the row. Only for databases with row locks.
-  virtual void end_session(const sql::sheet& sql, session& on, std::string_view name, std::int64_t number,
+  virtual void end_session(const sheets::sheet& sql, session& on, std::string_view name, std::int64_t number,
                            const limits& until);
 };
 
@@ -133,8 +133,8 @@ struct open_options {
 /// One kind of database. Differences between databases are data, here and in the dialect.
 struct backend {
   std::span<const std::string_view> schemes;
-  sql::sheet (*sheet)(std::string_view prefix, const open_options& with);
-  std::span<const sql::migration> (*migrations)();
+  sheets::sheet (*sheet)(std::string_view prefix, const open_options& with);
+  std::span<const sheets::migration> (*migrations)();
   /// Throws error{errc::invalid_url}; opens nothing yet.
   std::unique_ptr<database> (*open)(const core::url& address, const open_options& with);
 };

@@ -38,7 +38,7 @@ void add(std::vector<statement_statistics>& to, std::string_view operation, cons
 }  // namespace
 
 // A step that is none of a table's verbs ends a session.
-void call_times::add(sql::verb v, std::chrono::nanoseconds took) noexcept {
+void call_times::add(sheets::verb v, std::chrono::nanoseconds took) noexcept {
   const auto at = static_cast<std::size_t>(v);
   at < verbs_.size() ? verbs_.at(at).add(took) : add(chore::ending_sessions, took);
 }
@@ -50,7 +50,7 @@ void call_times::add(chore c, std::chrono::nanoseconds took) noexcept {
 std::vector<statement_statistics> call_times::read() const {
   std::vector<statement_statistics> out;
   for (std::size_t i = 0; i < verbs_.size(); ++i)
-    driver::add(out, sql::doing(static_cast<sql::verb>(i)), verbs_.at(i).read());
+    driver::add(out, sheets::doing(static_cast<sheets::verb>(i)), verbs_.at(i).read());
   for (std::size_t i = 0; i < chores_.size(); ++i) driver::add(out, doing(static_cast<chore>(i)), chores_.at(i).read());
   return out;
 }

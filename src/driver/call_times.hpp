@@ -30,13 +30,13 @@ enum class chore : std::uint8_t {
 /// How long a client's calls to its database took. Thread-safe.
 class ROWLOCK_EXPORT call_times {
  public:
-  void add(sql::verb v, std::chrono::nanoseconds took) noexcept;
+  void add(sheets::verb v, std::chrono::nanoseconds took) noexcept;
   void add(chore c, std::chrono::nanoseconds took) noexcept;
   /// By what was being done, in words, without what has not occurred.
   std::vector<statement_statistics> read() const;
 
  private:
-  std::array<base::growing_histogram, static_cast<std::size_t>(sql::verb::count_of_verbs)> verbs_;
+  std::array<base::growing_histogram, static_cast<std::size_t>(sheets::verb::count_of_verbs)> verbs_;
   std::array<base::growing_histogram, static_cast<std::size_t>(chore::count_of_chores)> chores_;
 };
 

@@ -48,12 +48,12 @@ void require_kind(const caller_transaction& tx, detail::backend kind) {
                                                  "; use a client of the transaction's database"};
 }
 
-std::vector<row> session::run(const sql::step& what, std::span<const request> batch, const limits& until) {
+std::vector<row> session::run(const sheets::step& what, std::span<const request> batch, const limits& until) {
   const timed scope{times_, what.verb};
   return do_run(what, batch, until);
 }
 
-std::vector<row> session::run_dirty(const sql::step& what, const request& one, const limits& until) {
+std::vector<row> session::run_dirty(const sheets::step& what, const request& one, const limits& until) {
   const timed scope{times_, what.verb};
   return do_run_dirty(what, one, until);
 }
@@ -68,7 +68,7 @@ void session::commit(const limits& until) {
   do_commit(until);
 }
 
-void session::commit_and_tell(const sql::step& next, const request& of, const limits& until) {
+void session::commit_and_tell(const sheets::step& next, const request& of, const limits& until) {
   const timed scope{times_, chore::committing};
   do_commit_and_tell(next, of, until);
 }
@@ -88,20 +88,20 @@ std::int64_t session::change_count(const limits& until) {
   return do_change_count(until);
 }
 
-std::vector<row> session::do_run_dirty(const sql::step& /*what*/, const request& /*one*/, const limits& /*until*/) {
+std::vector<row> session::do_run_dirty(const sheets::step& /*what*/, const request& /*one*/, const limits& /*until*/) {
   throw error{errc::unsupported, "this database shows only committed rows"};
 }
 
 void session::do_begin(const limits& /*until*/) { refuse_transactions(); }
 void session::do_commit(const limits& /*until*/) { refuse_transactions(); }
-void session::do_commit_and_tell(const sql::step& /*next*/, const request& /*of*/, const limits& until) {
+void session::do_commit_and_tell(const sheets::step& /*next*/, const request& /*of*/, const limits& until) {
   do_commit(until);
 }
 void session::do_rollback(const limits& /*until*/) { refuse_transactions(); }
 
 std::unique_ptr<session> database::connect_to_hold(const limits& /*until*/) { refuse_transactions(); }
 
-void database::end_session(const sql::sheet& /*sql*/, session& /*on*/, std::string_view /*name*/,
+void database::end_session(const sheets::sheet& /*sql*/, session& /*on*/, std::string_view /*name*/,
                            std::int64_t /*number*/, const limits& /*until*/) {
   refuse_transactions();
 }

@@ -55,11 +55,11 @@ class ROWLOCK_EXPORT session {
 
   /// Carries out the step for every request, in one transaction, and answers the rows in no guaranteed order. If it
   /// throws, nothing has happened, unless outcome_is_unknown().
-  std::vector<row> run(const sql::step& what, std::span<const request> batch, const limits& until);
+  std::vector<row> run(const sheets::step& what, std::span<const request> batch, const limits& until);
   /// Takes back rows that run() answered and that have been read: their memory may serve the next answer.
   virtual void reuse(std::vector<row>&& /*read*/) noexcept {}
   /// The same as run() for one request that reads what other transactions have changed and not committed, too.
-  std::vector<row> run_dirty(const sql::step& what, const request& one, const limits& until);
+  std::vector<row> run_dirty(const sheets::step& what, const request& one, const limits& until);
 
   /// Runs `body` while no other client runs exclusively() in this database; all or nothing, if the database can.
   virtual void exclusively(const std::function<void()>& body, const limits& until) = 0;
@@ -69,7 +69,7 @@ class ROWLOCK_EXPORT session {
   void begin(const limits& until);
   void commit(const limits& until);
   /// Then tells others of it by that step, if that costs no round trip of its own. The commit does not depend on it.
-  void commit_and_tell(const sql::step& next, const request& of, const limits& until);
+  void commit_and_tell(const sheets::step& next, const request& of, const limits& until);
   void rollback(const limits& until);
 
   /// Runs statements that answer nothing.
@@ -88,11 +88,11 @@ class ROWLOCK_EXPORT session {
   call_times* times() const noexcept { return times_; }
 
  private:
-  virtual std::vector<row> do_run(const sql::step& what, std::span<const request> batch, const limits& until) = 0;
-  virtual std::vector<row> do_run_dirty(const sql::step& what, const request& one, const limits& until);
+  virtual std::vector<row> do_run(const sheets::step& what, std::span<const request> batch, const limits& until) = 0;
+  virtual std::vector<row> do_run_dirty(const sheets::step& what, const request& one, const limits& until);
   virtual void do_begin(const limits& until);
   virtual void do_commit(const limits& until);
-  virtual void do_commit_and_tell(const sql::step& next, const request& of, const limits& until);
+  virtual void do_commit_and_tell(const sheets::step& next, const request& of, const limits& until);
   virtual void do_rollback(const limits& until);
   virtual void do_script(const std::string& sql) = 0;
   virtual std::int64_t do_change_count(const limits& until) = 0;

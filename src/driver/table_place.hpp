@@ -37,12 +37,12 @@ class table_place {
 /// What is sent in callers' transactions, made once the tables are found. Thread-safe.
 class placed_texts {
  public:
-  using maker = sql::enlisted_texts (*)(std::string_view prefix, std::string_view place);
+  using maker = sheets::enlisted_texts (*)(std::string_view prefix, std::string_view place);
 
   /// `tables` must outlive it.
   placed_texts(table_place& tables, maker make) : tables_{tables}, make_{make} {}
 
-  const sql::enlisted_texts* operator->() {
+  const sheets::enlisted_texts* operator->() {
     std::call_once(is_made_, [&] {
       const auto found = tables_.found();
       if (!found) throw error{errc::schema_missing, "the client has not found rowlock's tables; run client::migrate()"};
@@ -55,7 +55,7 @@ class placed_texts {
   table_place& tables_;
   const maker make_;
   std::once_flag is_made_;
-  sql::enlisted_texts texts_;
+  sheets::enlisted_texts texts_;
 };
 
 }  // namespace rowlock::inline v1::driver

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 namespace {
 
@@ -270,4 +270,4 @@ std::size_t place_of(const entry& in, std::string_view argument) {
 
 std::string_view name_of(verb v) noexcept { return names_of_verbs[static_cast<std::size_t>(v)]; }
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets

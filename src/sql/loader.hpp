@@ -26,7 +26,7 @@
 /// The other statements of a verb are `write`, `then` and so on: step. "enlisted." begins the name of what is
 /// sent in the caller's transaction: enlisted_texts. In a statement, `:argument` is an argument, and
 /// `:requests` all requests of a batch in one.
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 struct entry {
   struct slot {
@@ -73,4 +73,4 @@ std::string_view sqlite_text() noexcept;
 std::string_view postgresql_text() noexcept;
 std::string_view mysql_text() noexcept;
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 /// One file of schema/<database>/, embedded when the library is built.
 struct migration {
@@ -22,4 +22,4 @@ std::span<const migration> sqlite_migrations();
 std::span<const migration> postgresql_migrations();
 std::span<const migration> mysql_migrations();
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets

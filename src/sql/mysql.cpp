@@ -3,7 +3,7 @@
 
 #include "sql/loader.hpp"
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 namespace {
 
@@ -57,4 +57,4 @@ enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place) {
   return enlisted_of(read_sheet(mysql_text()), as_sent(), std::string{place}.append(prefix));
 }
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets

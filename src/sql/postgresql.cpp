@@ -3,7 +3,7 @@
 #include "sql/loader.hpp"
 #include "sql/sheet.hpp"
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::optional<step> postgresql_without_notices(const step& of) {
   return notifies ? std::optional{std::move(out)} : std::nullopt;
 }
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::size_t find_parameter(std::string_view text, char sign, char quote, std::si
   return std::string_view::npos;
 }
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets

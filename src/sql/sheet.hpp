@@ -13,7 +13,7 @@
 #include "sql/migration.hpp"
 #include "sql/names.hpp"
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 /// What is being done then, for people: "acquiring".
 ROWLOCK_EXPORT const char* doing(verb v) noexcept;
@@ -40,8 +40,8 @@ struct signature {
 /// one statement, with arguments that stand for all requests. `read_back` and `batch_read_back` read afterwards what a
 /// write cannot answer itself.
 struct step {
-  sql::verb verb{};
-  sql::signature signature{};
+  sheets::verb verb{};
+  sheets::signature signature{};
   std::size_t key = 0;  ///< the argument by which an answer names its request
   std::optional<std::string> read{};
   std::optional<std::string> write{};
@@ -181,4 +181,4 @@ ROWLOCK_EXPORT enlisted_texts sqlite_enlisted(std::string_view prefix, std::stri
 ROWLOCK_EXPORT enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place);
 ROWLOCK_EXPORT enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place);
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets

@@ -1,6 +1,6 @@
 #include "sql/loader.hpp"
 
-namespace rowlock::inline v1::sql {
+namespace rowlock::inline v1::sheets {
 
 namespace {
 
@@ -17,4 +17,4 @@ enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file) {
   return enlisted_of(read_sheet(sqlite_text()), as_sent(), in_full);
 }
 
-}  // namespace rowlock::inline v1::sql
+}  // namespace rowlock::inline v1::sheets

@@ -4,7 +4,7 @@
 
 namespace rowlock::inline v1::store {
 
-driver::request positional(const sql::step& what, std::span<const argument> given) {
+driver::request positional(const sheets::step& what, std::span<const argument> given) {
   driver::request out;
   const auto& wanted = what.signature.arguments;
   for (std::size_t i = 0; i < wanted.size() && wanted[i] != field::none; ++i) {
@@ -14,7 +14,7 @@ driver::request positional(const sql::step& what, std::span<const argument> give
   return out;
 }
 
-records access::run_batch(sql::verb what, std::span<const arguments> batch) const {
+records access::run_batch(sheets::verb what, std::span<const arguments> batch) const {
   return with_each(
       batch, [&](const arguments& each) { return positional(sheet[what], each); },
       [&](std::span<const driver::request> all) {
@@ -22,12 +22,12 @@ records access::run_batch(sql::verb what, std::span<const arguments> batch) cons
       });
 }
 
-records access::run(sql::verb what, std::initializer_list<argument> one) const {
+records access::run(sheets::verb what, std::initializer_list<argument> one) const {
   const auto request = positional(sheet[what], one);
   return {sheet[what], session, session.run(sheet[what], {&request, 1}, until)};
 }
 
-records access::run_dirty(sql::verb what, std::initializer_list<argument> one) const {
+records access::run_dirty(sheets::verb what, std::initializer_list<argument> one) const {
   const auto request = positional(sheet[what], one);
   return {sheet[what], session, session.run_dirty(sheet[what], request, until)};
 }

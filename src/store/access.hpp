@@ -19,7 +19,7 @@
 
 namespace rowlock::inline v1::store {
 
-using sql::field;
+using sheets::field;
 
 /// An argument of a verb, by its name. Text is only looked at while the call lasts.
 struct argument {
@@ -91,7 +91,7 @@ class records {
     std::size_t at_;
   };
 
-  records(const sql::step& of, driver::session& from, std::vector<driver::row> rows)
+  records(const sheets::step& of, driver::session& from, std::vector<driver::row> rows)
       : columns_{of.signature.columns}, from_{&from}, rows_{std::move(rows)} {}
   records(records&& other) noexcept = default;
   records& operator=(records&&) = delete;
@@ -149,7 +149,7 @@ class spare_connection {
 
 /// A session, the SQL of its database, and how long a call on it may last. Valid for the time of one call.
 struct access {
-  const sql::sheet& sheet;
+  const sheets::sheet& sheet;
   driver::session& session;
   const driver::limits& until;
   spare_connection* spare = nullptr;
@@ -157,13 +157,13 @@ struct access {
   /// On another connection, which has none to spare.
   access elsewhere() const { return {.sheet = sheet, .session = spare->take(), .until = until}; }
 
-  records run_batch(sql::verb what, std::span<const arguments> batch) const;
-  records run(sql::verb what, std::initializer_list<argument> one = {}) const;
+  records run_batch(sheets::verb what, std::span<const arguments> batch) const;
+  records run(sheets::verb what, std::initializer_list<argument> one = {}) const;
   /// Reads what transactions have changed and not committed, too. Where the database can: capabilities.
-  records run_dirty(sql::verb what, std::initializer_list<argument> one) const;
+  records run_dirty(sheets::verb what, std::initializer_list<argument> one) const;
 };
 
 /// The arguments of a verb in the order in which its texts number them.
-driver::request positional(const sql::step& what, std::span<const argument> given);
+driver::request positional(const sheets::step& what, std::span<const argument> given);
 
 }  // namespace rowlock::inline v1::store

@@ -11,9 +11,9 @@ namespace rowlock::inline v1::store {
 
 unused_names find_unused(const access& db, std::string_view after, std::size_t number, duration retention) {
   unused_names out;
-  for (const auto& r : db.run(sql::verb::find_unused, {{field::name, after},
-                                                       {field::number, static_cast<std::int64_t>(number)},
-                                                       {field::retention, retention.count()}})) {
+  for (const auto& r : db.run(sheets::verb::find_unused, {{field::name, after},
+                                                          {field::number, static_cast<std::int64_t>(number)},
+                                                          {field::retention, retention.count()}})) {
     auto name = r.text(field::name);
     if (!r.is_true(field::is_over)) {
       out.last = std::move(name);
@@ -31,17 +31,17 @@ unused_names find_unused(const access& db, std::string_view after, std::size_t n
 std::size_t sweep(const access& db, const unused_names& page, duration retention) {
   std::vector<arguments> asked;
   asked.reserve(page.names.size());
-  db.run(sql::verb::raise_floor, {{field::version, page.greatest}});
+  db.run(sheets::verb::raise_floor, {{field::version, page.greatest}});
   for (const auto& n : page.names)
     asked.push_back({{field::name, std::string_view{n}}, {field::retention, retention.count()}});
-  return db.run_batch(sql::verb::sweep, asked).size();
+  return db.run_batch(sheets::verb::sweep, asked).size();
 }
 
 dead_tickets find_dead(const access& db, core::ticket_number after, std::size_t number) {
   dead_tickets out;
-  for (const auto& r : db.run(sql::verb::find_dead, {{field::ticket, core::to_integer(after)},
-                                                     {field::number, static_cast<std::int64_t>(number)},
-                                                     {field::retention, core::ticket_retention.count()}})) {
+  for (const auto& r : db.run(sheets::verb::find_dead, {{field::ticket, core::to_integer(after)},
+                                                        {field::number, static_cast<std::int64_t>(number)},
+                                                        {field::retention, core::ticket_retention.count()}})) {
     const core::ticket_number found{r.integer(field::ticket)};
     if (r.is_true(field::is_over))
       out.tickets.push_back({.number = found, .name = r.text(field::name), .attempt = r.text(field::attempt)});
@@ -51,7 +51,7 @@ dead_tickets find_dead(const access& db, core::ticket_number after, std::size_t 
   return out;
 }
 
-void purge_held(const access& db) { db.run(sql::verb::purge_held, {}); }
+void purge_held(const access& db) { db.run(sheets::verb::purge_held, {}); }
 
 std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets) {
   std::vector<arguments> asked;
@@ -61,14 +61,14 @@ std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets
                      {field::attempt, std::string_view{t.attempt}},
                      {field::ticket, core::to_integer(t.number)},
                      {field::retention, core::ticket_retention.count()}});
-  return db.run_batch(sql::verb::purge_tickets, asked).size();
+  return db.run_batch(sheets::verb::purge_tickets, asked).size();
 }
 
 notified_names notify_waiters(const access& db, std::string_view after, std::size_t number) {
   notified_names out;
   if (!db.sheet.can().notifies_waiters) return out;
-  for (const auto& r :
-       db.run(sql::verb::notify_waiters, {{field::name, after}, {field::number, static_cast<std::int64_t>(number)}})) {
+  for (const auto& r : db.run(sheets::verb::notify_waiters,
+                              {{field::name, after}, {field::number, static_cast<std::int64_t>(number)}})) {
     if (!r.is_null(field::told)) ++out.told;
     out.last = std::max(out.last, r.text(field::name));
   }

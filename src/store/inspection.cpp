@@ -14,7 +14,7 @@ namespace {
 // A row that was written by hand may have any number.
 std::int64_t permits_of(const access& db, std::string_view name) {
   std::int64_t out = 0;
-  for (const auto& r : db.run(sql::verb::sharers, {{field::name, name}}))
+  for (const auto& r : db.run(sheets::verb::sharers, {{field::name, name}}))
     out += std::clamp<std::int64_t>(r.integer(field::permits), 0, core::sharing::unlimited - out);
   return out;
 }
@@ -55,7 +55,7 @@ driver::argument argument_of(const std::optional<std::string>& text) {
 
 // A version that only a dirty read sees belongs to an open transaction, unless that one and perhaps others were
 // committed between the reads. By which session it is held, an older program does not write.
-records read_uncommitted(const access& db, sql::verb what, std::initializer_list<argument> asked,
+records read_uncommitted(const access& db, sheets::verb what, std::initializer_list<argument> asked,
                          std::vector<bool>& tells_session) {
   const auto by_name = [](const records& rows) {
     std::map<std::string, record, std::less<>> out;
@@ -88,10 +88,10 @@ blocker blocker_of(const record& r, bool tells_session) {
 }
 
 // Rows that look free but are held: what their transactions have not committed, nobody else sees.
-std::vector<blocker> held_by_transactions(const access& db, sql::verb what, std::initializer_list<argument> asked,
+std::vector<blocker> held_by_transactions(const access& db, sheets::verb what, std::initializer_list<argument> asked,
                                           std::vector<std::string>& odd) {
   std::vector<bool> tells_session;
-  const bool is_dirty = db.sheet.can().reads_uncommitted && what != sql::verb::find_pinning;
+  const bool is_dirty = db.sheet.can().reads_uncommitted && what != sheets::verb::find_pinning;
   const auto rows = is_dirty ? read_uncommitted(db, what, asked, tells_session) : db.run(what, asked);
   std::vector<blocker> out;
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -123,7 +123,7 @@ row_state row_state_of(const record& r) {
 }
 
 std::optional<row_state> look_at(const access& db, std::string_view name) {
-  const auto rows = db.run(sql::verb::inspect, {{field::name, name}});
+  const auto rows = db.run(sheets::verb::inspect, {{field::name, name}});
   return rows.empty() ? std::nullopt : std::optional{row_state_of(rows[0])};
 }
 
@@ -136,7 +136,7 @@ std::optional<row_state> look_twice_at(const access& db, std::string_view name) 
 }
 
 std::optional<lock_info> find(const access& db, std::string_view name, const row_reader& amend) {
-  const auto rows = db.run(sql::verb::inspect, {{field::name, name}});
+  const auto rows = db.run(sheets::verb::inspect, {{field::name, name}});
   if (rows.empty()) return std::nullopt;
   if (!row_state_of(rows[0]).is_free()) return amended(db, rows[0], amend);
   auto by = find_blocker(db, name);
@@ -147,8 +147,8 @@ std::vector<blocker> find_blockers(const access& db, std::string_view name, bool
   if (!db.sheet.can().lists_transactions) return {};
   const bool asks_server = has_owner && db.sheet.can().finds_blockers;
   std::vector<std::string> odd;
-  return held_by_transactions(db, asks_server ? sql::verb::find_pinning : sql::verb::find_held, {{field::name, name}},
-                              odd);
+  return held_by_transactions(db, asks_server ? sheets::verb::find_pinning : sheets::verb::find_held,
+                              {{field::name, name}}, odd);
 }
 
 std::optional<blocker> find_blocker(const access& db, std::string_view name) {
@@ -161,11 +161,11 @@ std::vector<lock_info> list(const access& db, std::string_view prefix, std::vect
   const auto end = base::prefix_end(prefix);
   const auto end_or_null = argument_of(end);
   std::vector<lock_info> out;
-  for (const auto& r : db.run(sql::verb::list, {{field::prefix, prefix}, {field::prefix_end, end_or_null}}))
+  for (const auto& r : db.run(sheets::verb::list, {{field::prefix, prefix}, {field::prefix_end, end_or_null}}))
     if (is_valid(r, odd))
       if (auto info = amended(db, r, amend)) out.push_back(std::move(*info));
   if (db.sheet.can().lists_transactions)
-    for (auto& each : held_by_transactions(db, sql::verb::list_held,
+    for (auto& each : held_by_transactions(db, sheets::verb::list_held,
                                            {{field::prefix, prefix}, {field::prefix_end, end_or_null}}, odd))
       out.push_back(std::move(each.info));
   std::stable_sort(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
@@ -177,7 +177,7 @@ std::vector<lock_info> list(const access& db, std::string_view prefix, std::vect
 
 std::vector<waiter_info> waiters(const access& db, std::string_view name) {
   std::vector<waiter_info> out;
-  for (const auto& r : db.run(sql::verb::waiters, {{field::name, name}})) out.push_back(waiter_of(r));
+  for (const auto& r : db.run(sheets::verb::waiters, {{field::name, name}})) out.push_back(waiter_of(r));
   return out;
 }
 
@@ -185,13 +185,13 @@ std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix,
   const auto end = base::prefix_end(prefix);
   std::vector<waiter_info> out;
   for (const auto& r :
-       db.run(sql::verb::list_waiters, {{field::prefix, prefix}, {field::prefix_end, argument_of(end)}}))
+       db.run(sheets::verb::list_waiters, {{field::prefix, prefix}, {field::prefix_end, argument_of(end)}}))
     if (is_valid(r, odd)) out.push_back(waiter_of(r));
   return out;
 }
 
 database_statistics count(const access& db, std::vector<std::string>& odd) {
-  const auto rows = db.run(sql::verb::count);
+  const auto rows = db.run(sheets::verb::count);
   const auto counted = rows[0];
   database_statistics out{.names = static_cast<std::uint64_t>(counted.integer(field::names)),
                           .waiters = static_cast<std::uint64_t>(counted.integer(field::waiters)),

@@ -13,7 +13,7 @@ namespace rowlock::inline v1::store {
 
 namespace {
 
-records run_each(sql::verb how, const access& db, std::span<const lease_ref> batch) {
+records run_each(sheets::verb how, const access& db, std::span<const lease_ref> batch) {
   const auto arguments_of = [](const lease_ref& r) -> arguments {
     return {{field::name, r.name}, {field::acquisition, r.acquisition}, {field::lease, r.lease.count()}};
   };
@@ -25,7 +25,7 @@ renewal lost(loss_reason why) { return {.what = standing::lost, .left = {}, .why
 // No row came back for some. A second look, at all of them at once, tells why.
 void explain_silence(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
   std::vector<bool> seen(batch.size());
-  correlate(batch, &lease_ref::name, run_each(sql::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
+  correlate(batch, &lease_ref::name, run_each(sheets::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
     seen[i] = true;
     if (answers[i].what != standing::kept) answers[i] = standing_of(row_state_of(r), batch[i].acquisition);
   });
@@ -47,7 +47,7 @@ void explain_silence_of_shares(const access& db, std::span<const lease_ref> batc
     if (answers[i].what != standing::kept && !has(batch[i].acquisition)) answers[i] = lost(why);
 }
 
-std::vector<renewal> prolong_once(sql::verb how, const access& db, std::span<const lease_ref> batch) {
+std::vector<renewal> prolong_once(sheets::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<renewal> answers(batch.size());
   const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
@@ -58,7 +58,7 @@ std::vector<renewal> prolong_once(sql::verb how, const access& db, std::span<con
   return answers;
 }
 
-std::vector<renewal> prolong(sql::verb how, const access& db, std::span<const lease_ref> batch) {
+std::vector<renewal> prolong(sheets::verb how, const access& db, std::span<const lease_ref> batch) {
   auto answers = prolong_once(how, db, batch);
   ask_elsewhere(
       db, batch, answers, [](const renewal& r) { return is_vanished(r); },
@@ -68,14 +68,14 @@ std::vector<renewal> prolong(sql::verb how, const access& db, std::span<const le
 
 // A row that somebody's transaction keeps locked is skipped, like one that is not ours, and like one that would have to
 // come to life again for its release to be deferred.
-void find_pinned(sql::verb how, const access& db, std::span<const lease_ref> batch,
+void find_pinned(sheets::verb how, const access& db, std::span<const lease_ref> batch,
                  std::vector<release_outcome>& outcomes) {
   for (auto& each : outcomes)
     if (!is_released(each)) each = release_outcome::vanished;
-  correlate(batch, &lease_ref::name, run_each(sql::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
+  correlate(batch, &lease_ref::name, run_each(sheets::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
     const auto row = row_state_of(r);
     if (is_released(outcomes[i])) return;
-    const bool is_over = how == sql::verb::defer_release && row.is_free();
+    const bool is_over = how == sheets::verb::defer_release && row.is_free();
     outcomes[i] = !row.is_held_by(batch[i].acquisition) ? release_outcome::gone
                   : is_over                             ? release_outcome::released
                                                         : release_outcome::pinned;
@@ -88,7 +88,7 @@ struct queue_news {
   release_observer* observer = nullptr;
 };
 
-std::vector<release_outcome> end_once(sql::verb how, const access& db, std::span<const lease_ref> batch,
+std::vector<release_outcome> end_once(sheets::verb how, const access& db, std::span<const lease_ref> batch,
                                       const queue_news& news) {
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
   const auto rows = run_each(how, db, batch);
@@ -105,7 +105,7 @@ std::vector<release_outcome> end_once(sql::verb how, const access& db, std::span
   return outcomes;
 }
 
-std::vector<release_outcome> end(sql::verb how, const access& db, std::span<const lease_ref> batch,
+std::vector<release_outcome> end(sheets::verb how, const access& db, std::span<const lease_ref> batch,
                                  const queue_news& news = {}) {
   auto outcomes = end_once(how, db, batch, news);
   ask_elsewhere(
@@ -116,14 +116,14 @@ std::vector<release_outcome> end(sql::verb how, const access& db, std::span<cons
 
 // Those of the batch that nobody is seen to wait for.
 void end_alone(const access& db, std::span<const lease_ref> batch, std::vector<release_outcome>& outcomes) {
-  correlate(batch, &lease_ref::acquisition, run_each(sql::verb::release_alone, db, batch),
+  correlate(batch, &lease_ref::acquisition, run_each(sheets::verb::release_alone, db, batch),
             [&](std::size_t i, const record& /*r*/) { outcomes[i] = release_outcome::released; });
 }
 
 // Those that are not released yet.
 void end_rest(const access& db, std::span<const lease_ref> batch, const queue_news& news,
               std::vector<release_outcome>& outcomes) {
-  constexpr auto how = sql::verb::release;
+  constexpr auto how = sheets::verb::release;
   if (std::none_of(outcomes.begin(), outcomes.end(), is_released)) {
     outcomes = end(how, db, batch, news);
     return;
@@ -142,13 +142,13 @@ void end_rest(const access& db, std::span<const lease_ref> batch, const queue_ne
 // who leaves releases what was granted to it.
 bool grant_to_the_first(const access& db, const lease_ref& one, release_observer& observer) {
   if (!db.sheet.can().grants_to_a_ticket) return false;
-  const auto first = db.run(sql::verb::first_in_turn, {{field::name, one.name}});
+  const auto first = db.run(sheets::verb::first_in_turn, {{field::name, one.name}});
   if (first.empty() || first[0].is_null(field::lease)) return false;
   const auto attempt = first[0].text(field::attempt);
-  const auto granted = db.run(sql::verb::grant, {{field::name, one.name},
-                                                 {field::acquisition, one.acquisition},
-                                                 {field::ticket, first[0].integer(field::ticket)},
-                                                 {field::attempt, attempt}});
+  const auto granted = db.run(sheets::verb::grant, {{field::name, one.name},
+                                                    {field::acquisition, one.acquisition},
+                                                    {field::ticket, first[0].integer(field::ticket)},
+                                                    {field::attempt, attempt}});
   if (granted.empty()) return false;
   observer.waited_for.add(one.name);
   const auto owner = first[0].text(field::owner);
@@ -158,7 +158,7 @@ bool grant_to_the_first(const access& db, const lease_ref& one, release_observer
 
 // Who waits is told of the end, or, where the database does not tell, found by whoever has released.
 release_outcome release_share(const access& db, const lease_ref& one) {
-  const auto rows = run_each(sql::verb::release_share, db, {&one, 1});
+  const auto rows = run_each(sheets::verb::release_share, db, {&one, 1});
   if (rows.empty()) {
     if (find_share(db, one.name, one.acquisition)) return release_outcome::pinned;
     return look_at(db, one.name) ? release_outcome::gone : release_outcome::vanished;
@@ -190,7 +190,7 @@ std::vector<release_outcome> release_leases(const access& db, std::span<const le
     return observer != nullptr && observer->waited_for.may_contain(r.name);
   };
   const bool is_left_over = std::any_of(batch.begin(), batch.end(), was_waited_for);
-  const bool has_two_ways = db.sheet[sql::verb::release_alone].write.has_value();
+  const bool has_two_ways = db.sheet[sheets::verb::release_alone].write.has_value();
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
   try {
     if (!is_left_over && has_two_ways) end_alone(db, batch, outcomes);
@@ -209,11 +209,11 @@ std::vector<release_outcome> release_leases(const access& db, std::span<const le
 }  // namespace
 
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
-  return prolong(batch[0].is_share ? sql::verb::renew_share : sql::verb::renew, db, batch);
+  return prolong(batch[0].is_share ? sheets::verb::renew_share : sheets::verb::renew, db, batch);
 }
 
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) {
-  return prolong(batch[0].is_share ? sql::verb::extend_share : sql::verb::extend, db, batch);
+  return prolong(batch[0].is_share ? sheets::verb::extend_share : sheets::verb::extend, db, batch);
 }
 
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch, release_observer* observer) {
@@ -221,10 +221,10 @@ std::vector<release_outcome> release(const access& db, std::span<const lease_ref
 }
 
 std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number) {
-  const auto rows = db.run(sql::verb::reserve, {{field::name, one.name},
-                                                {field::acquisition, one.acquisition},
-                                                {field::lease, one.lease.count()},
-                                                {field::number, number}});
+  const auto rows = db.run(sheets::verb::reserve, {{field::name, one.name},
+                                                   {field::acquisition, one.acquisition},
+                                                   {field::lease, one.lease.count()},
+                                                   {field::number, number}});
   if (rows.empty()) return std::nullopt;
   return reservation{.last = fencing_token{rows[0].integer(field::version)},
                      .left = duration{rows[0].integer(field::left)},
@@ -232,7 +232,7 @@ std::optional<reservation> reserve(const access& db, const lease_ref& one, std::
 }
 
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch) {
-  return end(sql::verb::defer_release, db, batch);
+  return end(sheets::verb::defer_release, db, batch);
 }
 
 renewal standing_of(const std::optional<row_state>& row, std::string_view acquisition) {

@@ -24,7 +24,7 @@ std::optional<core::lock_owner> find_lock_owner(const access& db, std::string_vi
 }
 
 bool free(const access& db, std::string_view name, fencing_token version) {
-  return !db.run(sql::verb::free, {{field::name, name}, {field::version, version.value()}}).empty();
+  return !db.run(sheets::verb::free, {{field::name, name}, {field::version, version.value()}}).empty();
 }
 
 }  // namespace rowlock::inline v1::store

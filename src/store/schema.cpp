@@ -24,7 +24,7 @@ struct schema_state {
 };
 
 schema_state read(const access& db) {
-  const auto rows = db.run(sql::verb::schema);
+  const auto rows = db.run(sheets::verb::schema);
   if (rows.empty())
     throw error{errc::schema_missing,
                 "rowlock's tables exist, but no migration is recorded in them; run client::migrate()"};
@@ -38,7 +38,7 @@ schema_state read(const access& db) {
 // That no table exists yet is an answer here, not an error.
 std::vector<core::schema_record> read_records(const access& db) try {
   std::vector<core::schema_record> out;
-  for (const auto& r : db.run(sql::verb::applied))
+  for (const auto& r : db.run(sheets::verb::applied))
     out.push_back({.version = static_cast<int>(r.integer(field::version)),
                    .checksum = r.text(field::checksum),
                    .serves_from = static_cast<int>(r.integer(field::serves_from)),
@@ -52,7 +52,7 @@ std::vector<core::schema_record> read_records(const access& db) try {
 // Another program's table may have the name. Nothing is made beside it, as nothing would work there. A list of no names
 // asks for that table alone, and for the columns that it has had since the first schema.
 std::optional<error> foreign_table(const access& db, std::string_view prefix) try {
-  db.run(sql::verb::list, {{field::prefix, std::string_view{"a"}}, {field::prefix_end, std::string_view{"a"}}});
+  db.run(sheets::verb::list, {{field::prefix, std::string_view{"a"}}, {field::prefix_end, std::string_view{"a"}}});
   return std::nullopt;
 } catch (const error& e) {
   if (e.code() == errc::schema_missing) return std::nullopt;
@@ -87,9 +87,9 @@ comparison compare(const access& db, const schema_files& ours) {
 }
 
 /// Those of the files that are in that state.
-std::vector<sql::migration> in_state(migration_state state, const schema_status& found,
-                                     std::span<const sql::migration> files) {
-  std::vector<sql::migration> out;
+std::vector<sheets::migration> in_state(migration_state state, const schema_status& found,
+                                        std::span<const sheets::migration> files) {
+  std::vector<sheets::migration> out;
   for (const auto& file : files)
     if (found.migrations.at(static_cast<std::size_t>(file.version) - 1).state == state) out.push_back(file);
   return out;
@@ -101,16 +101,16 @@ schema_status what_may_be_migrated(const access& db, const schema_files& ours) {
   return found;
 }
 
-void note_checksums(const access& db, std::span<const sql::migration> files) {
+void note_checksums(const access& db, std::span<const sheets::migration> files) {
   std::vector<arguments> batch;
   batch.reserve(files.size());
   for (const auto& file : files)
     batch.push_back({{field::version, std::int64_t{file.version}}, {field::checksum, file.sha256}});
-  db.run_batch(sql::verb::applying, batch);
+  db.run_batch(sheets::verb::applying, batch);
 }
 
 // Locks are as good without a checksum: a role that may only read what is recorded leaves that to another.
-void adopt(const access& db, std::span<const sql::migration> by_hand) try {
+void adopt(const access& db, std::span<const sheets::migration> by_hand) try {
   note_checksums(db, by_hand);
 } catch (const error& e) {
   if (e.code() != errc::permission_denied) throw;
@@ -121,7 +121,7 @@ void adopt(const access& db, std::span<const sql::migration> by_hand) try {
 void require_fit_schema(const access& db, std::string_view prefix) {
   const schema_state state = read_ours(db, prefix);
   const auto misfit =
-      core::misfit(static_cast<int>(state.version), static_cast<int>(state.serves_from), sql::expected_schema);
+      core::misfit(static_cast<int>(state.version), static_cast<int>(state.serves_from), sheets::expected_schema);
   if (misfit) throw error{*misfit};
 }
 
@@ -134,7 +134,7 @@ void require_sane_clock(const access& db) {
 }
 
 void require_privileges(const access& db) {
-  const auto hidden = db.run(sql::verb::probe);
+  const auto hidden = db.run(sheets::verb::probe);
   if (hidden.empty()) return;
   throw error{errc::permission_denied, "row level security of the table " + hidden[0].text(field::name) +
                                            " may hide rows from this role, so that locks that are held cannot be seen "
@@ -147,7 +147,7 @@ std::chrono::sys_time<duration> read_clock(const access& db) { return std::chron
 schema_status read_status(const access& db, const schema_files& ours) {
   auto out = compare(db, ours).status;
   for (const auto& file : ours.files)
-    out.migrations.at(static_cast<std::size_t>(file.version) - 1).sql = sql::with_prefix(file.text, ours.prefix);
+    out.migrations.at(static_cast<std::size_t>(file.version) - 1).sql = sheets::with_prefix(file.text, ours.prefix);
   return out;
 }
 
@@ -156,7 +156,7 @@ void migrate(const access& db, const schema_files& ours) {
   const auto pending = [&] { return in_state(migration_state::pending, what_may_be_migrated(db, ours), ours.files); };
   const auto body = [&] {
     for (const auto& file : pending()) {
-      db.session.script(sql::with_prefix(file.text, ours.prefix));
+      db.session.script(sheets::with_prefix(file.text, ours.prefix));
       note_checksums(db, {&file, 1});
     }
   };
@@ -166,7 +166,7 @@ void migrate(const access& db, const schema_files& ours) {
 }
 
 std::string installation(const access& db) {
-  const auto rows = db.run(sql::verb::installation);
+  const auto rows = db.run(sheets::verb::installation);
   return rows.empty() ? std::string{} : rows[0].text(field::installation);
 }
 

@@ -26,7 +26,7 @@ std::chrono::sys_time<duration> read_clock(const access& db);
 
 /// The files of a schema, and the prefix of its tables.
 struct schema_files {
-  std::span<const sql::migration> files;
+  std::span<const sheets::migration> files;
   std::string_view prefix;
 };
 

@@ -12,7 +12,7 @@ namespace rowlock::inline v1::store {
 
 namespace {
 
-std::optional<converted> convert_once(sql::verb how, const access& db, const conversion& what) {
+std::optional<converted> convert_once(sheets::verb how, const access& db, const conversion& what) {
   const auto rows = db.run(how, {{field::name, what.lease.name},
                                  {field::acquisition, what.lease.acquisition},
                                  {field::owner, what.owner},
@@ -25,7 +25,7 @@ std::optional<converted> convert_once(sql::verb how, const access& db, const con
                    .left = duration{rows[0].integer(field::left)}};
 }
 
-std::optional<converted> convert(sql::verb how, const access& db, const conversion& what) {
+std::optional<converted> convert(sheets::verb how, const access& db, const conversion& what) {
   auto out = convert_once(how, db, what);
   if (out || db.spare == nullptr || look_at(db, what.lease.name)) return out;
   return convert_once(how, db.elsewhere(), what);
@@ -34,23 +34,23 @@ std::optional<converted> convert(sql::verb how, const access& db, const conversi
 }  // namespace
 
 std::optional<converted> upgrade_share(const access& db, const conversion& what) {
-  return convert(sql::verb::upgrade_share, db, what);
+  return convert(sheets::verb::upgrade_share, db, what);
 }
 
 std::optional<converted> downgrade(const access& db, const conversion& what) {
-  return convert(sql::verb::downgrade, db, what);
+  return convert(sheets::verb::downgrade, db, what);
 }
 
 // Some databases take off one at a time.
 bool reap_shares(const access& db, std::string_view name) {
   bool out = false;
-  while (!db.run(sql::verb::reap_shares, {{field::name, name}}).empty()) out = true;
+  while (!db.run(sheets::verb::reap_shares, {{field::name, name}}).empty()) out = true;
   return out;
 }
 
 std::vector<sharer> sharers(const access& db, std::string_view name) {
   std::vector<sharer> out;
-  for (const auto& r : db.run(sql::verb::sharers, {{field::name, name}}))
+  for (const auto& r : db.run(sheets::verb::sharers, {{field::name, name}}))
     out.push_back({.info = info_of(r), .acquisition = r.text(field::acquisition)});
   return out;
 }
@@ -74,13 +74,15 @@ bool has_share(const access& db, std::string_view name, std::string_view acquisi
 
 std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number) {
   std::vector<std::string> out;
-  for (const auto& r : db.run(sql::verb::find_dead_shares, {{field::name, after},
-                                                            {field::number, static_cast<std::int64_t>(number)},
-                                                            {field::retention, core::ticket_retention.count()}}))
+  for (const auto& r : db.run(sheets::verb::find_dead_shares, {{field::name, after},
+                                                               {field::number, static_cast<std::int64_t>(number)},
+                                                               {field::retention, core::ticket_retention.count()}}))
     out.push_back(r.text(field::name));
   return out;
 }
 
-void purge_shares(const access& db, std::string_view name) { db.run(sql::verb::purge_shares, {{field::name, name}}); }
+void purge_shares(const access& db, std::string_view name) {
+  db.run(sheets::verb::purge_shares, {{field::name, name}});
+}
 
 }  // namespace rowlock::inline v1::store

@@ -18,7 +18,7 @@ arguments arguments_of(const ticket_ref& t) {
           {field::patience, t.patience.count()}};
 }
 
-records run(sql::verb what, const access& db, std::span<const ticket_ref> some) {
+records run(sheets::verb what, const access& db, std::span<const ticket_ref> some) {
   return with_each(some, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(what, all); });
 }
 
@@ -27,14 +27,14 @@ records run(sql::verb what, const access& db, std::span<const ticket_ref> some) 
 core::ticket_number enqueue(const access& db, const newcomer& who) {
   const auto lease = who.lease ? driver::argument{who.lease->count()} : driver::argument{};
   const auto room = who.room == core::sharing{}.room ? driver::argument{} : driver::argument{who.room};
-  const auto rows = db.run(sql::verb::enqueue, {{field::name, who.name},
-                                                {field::owner, who.owner},
-                                                {field::thread, who.thread},
-                                                {field::attempt, who.attempt},
-                                                {field::life, core::ticket_life.count()},
-                                                {field::note, who.note},
-                                                {field::lease, lease},
-                                                {field::room, room}});
+  const auto rows = db.run(sheets::verb::enqueue, {{field::name, who.name},
+                                                   {field::owner, who.owner},
+                                                   {field::thread, who.thread},
+                                                   {field::attempt, who.attempt},
+                                                   {field::life, core::ticket_life.count()},
+                                                   {field::note, who.note},
+                                                   {field::lease, lease},
+                                                   {field::room, room}});
   if (rows.empty())
     throw detail::error_access::make(errc::database_error, "the database returned no ticket for the queue; try again",
                                      {.retryable = true});
@@ -43,35 +43,36 @@ core::ticket_number enqueue(const access& db, const newcomer& who) {
 
 std::vector<refreshed> refresh_tickets(const access& db, std::span<const ticket_ref> some) {
   std::vector<refreshed> out(some.size());
-  correlate(some, &ticket_ref::attempt, run(sql::verb::refresh_ticket, db, some), [&](std::size_t i, const record& r) {
-    out[i] = {.has_ticket = true,
-              .may_go = r.is_true(field::may_go),
-              .is_marked = !r.has(field::waiting) || r.is_true(field::waiting)};
-  });
+  correlate(some, &ticket_ref::attempt, run(sheets::verb::refresh_ticket, db, some),
+            [&](std::size_t i, const record& r) {
+              out[i] = {.has_ticket = true,
+                        .may_go = r.is_true(field::may_go),
+                        .is_marked = !r.has(field::waiting) || r.is_true(field::waiting)};
+            });
   return out;
 }
 
 std::vector<bool> leave(const access& db, std::span<const ticket_ref> some) {
   std::vector<bool> out(some.size());
-  correlate(some, &ticket_ref::attempt, run(sql::verb::leave, db, some),
+  correlate(some, &ticket_ref::attempt, run(sheets::verb::leave, db, some),
             [&](std::size_t i, const record& /*r*/) { out[i] = true; });
   return out;
 }
 
 void declare_held(const access& db, std::span<const held_name> some) {
   for (const auto& one : some)
-    db.run(sql::verb::declare_held, {{field::ticket, core::to_integer(one.by)},
-                                     {field::name, std::string_view{one.name}},
-                                     {field::acquisition, std::string_view{one.acquisition}}});
+    db.run(sheets::verb::declare_held, {{field::ticket, core::to_integer(one.by)},
+                                        {field::name, std::string_view{one.name}},
+                                        {field::acquisition, std::string_view{one.acquisition}}});
 }
 
 void forget_held(const access& db, core::ticket_number by) {
-  db.run(sql::verb::forget_held, {{field::ticket, core::to_integer(by)}});
+  db.run(sheets::verb::forget_held, {{field::ticket, core::to_integer(by)}});
 }
 
 std::vector<core::waiting_holder> waiting_holders(const access& db) {
   std::vector<core::waiting_holder> out;
-  for (const auto& r : db.run(sql::verb::waiting_holders, {})) {
+  for (const auto& r : db.run(sheets::verb::waiting_holders, {})) {
     const core::ticket_number ticket{r.integer(field::ticket)};
     if (out.empty() || out.back().ticket != ticket)
       out.push_back({.ticket = ticket,
@@ -84,26 +85,26 @@ std::vector<core::waiting_holder> waiting_holders(const access& db) {
 }
 
 void withdraw(const access& db, const ticket_ref& one) {
-  db.run(sql::verb::withdraw, {{field::name, one.name}, {field::attempt, one.attempt}});
+  db.run(sheets::verb::withdraw, {{field::name, one.name}, {field::attempt, one.attempt}});
 }
 
 bool mark_waiting(const access& db, std::string_view name) {
-  return !db.run(sql::verb::mark_waiting, {{field::name, name}}).empty();
+  return !db.run(sheets::verb::mark_waiting, {{field::name, name}}).empty();
 }
 
 bool clear_waiting(const access& db, std::string_view name) {
-  return !db.run(sql::verb::clear_waiting, {{field::name, name}}).empty();
+  return !db.run(sheets::verb::clear_waiting, {{field::name, name}}).empty();
 }
 
 next_waiter first_waiter(const access& db, std::string_view name, std::string_view mine) {
-  const auto rows = db.run(sql::verb::first_waiter, {{field::name, name}, {field::attempt, mine}});
+  const auto rows = db.run(sheets::verb::first_waiter, {{field::name, name}, {field::attempt, mine}});
   if (rows.empty()) return {};
   return {.owner = rows[0].text(field::owner), .is_behind = rows[0].is_true(field::is_behind)};
 }
 
 std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some) {
   std::vector<turn> out(some.size());
-  correlate(some, &ticket_ref::name, run(sql::verb::turn, db, some), [&](std::size_t i, const record& r) {
+  correlate(some, &ticket_ref::name, run(sheets::verb::turn, db, some), [&](std::size_t i, const record& r) {
     out[i] = {.is_behind = r.is_true(field::is_behind),
               .has_ticket = r.is_true(field::has_ticket),
               .looks_free = r.is_true(field::looks_free),
@@ -116,6 +117,6 @@ std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> s
   return out;
 }
 
-void ring(const access& db, std::string_view owner) { db.run(sql::verb::ring, {{field::owner, owner}}); }
+void ring(const access& db, std::string_view owner) { db.run(sheets::verb::ring, {{field::owner, owner}}); }
 
 }  // namespace rowlock::inline v1::store

@@ -55,7 +55,7 @@ answer answer_of(const store::record& r) {
 }
 
 // Each is a transaction of its own: once one has been answered, a failure of a later one leaves that behind.
-store::records run_each_to_make(const store::access& db, sql::verb how, std::span<const store::arguments> requests) {
+store::records run_each_to_make(const store::access& db, sheets::verb how, std::span<const store::arguments> requests) {
   store::records out{db.sheet[how], db.session, {}};
   try {
     for (std::size_t i = 0; i < requests.size(); ++i) out.append(run_to_make(db, how, requests.subspan(i, 1)));
@@ -73,16 +73,16 @@ store::arguments name_of(const acquire_args& a) { return {{field::name, a.name}}
 // A row that was made meanwhile and is kept in a transaction is skipped like any other that is locked; so that it is no
 // obstacle to others, each of a batch is asked for by itself then. If there is no row, somebody has locked the table,
 // and that is a failure. Nothing was written in either case.
-store::records run_to_make(const store::access& db, sql::verb how, std::span<const store::arguments> requests) try {
+store::records run_to_make(const store::access& db, sheets::verb how, std::span<const store::arguments> requests) try {
   return db.run_batch(how, requests);
 } catch (const error& e) {
   if (!db.sheet[how].waits_to_make || e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
   if (requests.size() > 1) return run_each_to_make(db, how, requests);
-  if (db.run_batch(sql::verb::inspect, requests).empty()) throw;
+  if (db.run_batch(sheets::verb::inspect, requests).empty()) throw;
   return {db.sheet[how], db.session, {}};
 }
 
-std::vector<answer> try_all(const store::access& db, sql::verb how, std::span<const acquire_args> batch) {
+std::vector<answer> try_all(const store::access& db, sheets::verb how, std::span<const acquire_args> batch) {
   const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, how, all); };
   std::vector<answer> answers(batch.size());
   store::correlate(batch, &acquire_args::acquisition, store::with_each(batch, arguments_of, make),
@@ -94,7 +94,7 @@ namespace {
 
 // "Busy" with nothing left of a lease is a row that has another version by now.
 std::vector<answer> compare_and_set(const store::access& db, std::span<const acquire_args> batch) {
-  auto answers = try_all(db, sql::verb::compare_and_set, batch);
+  auto answers = try_all(db, sheets::verb::compare_and_set, batch);
   for (auto& each : answers)
     if (each.what == verdict::busy && !(each.left > duration::zero())) each = {};
   return answers;
@@ -103,7 +103,7 @@ std::vector<answer> compare_and_set(const store::access& db, std::span<const acq
 // Of one: an attempt by a lease that goes by the queue, or by what was seen of it. Both strategies write the same
 // there, and only if nobody has had the name since the queue was seen. nullopt: it does not.
 std::optional<std::vector<answer>> try_in_turn(const store::access& db, std::span<const acquire_args> batch) {
-  if (batch[0].queued) return try_all(db, sql::verb::acquire_in_turn, batch);
+  if (batch[0].queued) return try_all(db, sheets::verb::acquire_in_turn, batch);
   if (batch[0].seen != fencing_token{}) return compare_and_set(db, batch);
   return std::nullopt;
 }
@@ -150,7 +150,9 @@ bool is_waited_for(const std::vector<std::optional<store::row_state>>& rows) {
 
 first_free take_first_free(const store::access& db, std::span<const acquire_args> batch) {
   const auto take = [&]() -> std::optional<one_of_several> {
-    const auto run = [&](std::span<const store::arguments> all) { return db.run_batch(sql::verb::acquire_any, all); };
+    const auto run = [&](std::span<const store::arguments> all) {
+      return db.run_batch(sheets::verb::acquire_any, all);
+    };
     std::optional<one_of_several> out;
     store::correlate(batch, &acquire_args::name, store::with_each(batch, arguments_of, run),
                      [&](std::size_t i, const store::record& r) { out = {.which = i, .what = answer_of(r)}; });
@@ -165,7 +167,7 @@ first_free take_first_free(const store::access& db, std::span<const acquire_args
 
 all_of_several take_all(const store::access& db, std::span<const acquire_args> batch) {
   const auto take = [&] {
-    auto answers = try_all(db, sql::verb::acquire_all, batch);
+    auto answers = try_all(db, sheets::verb::acquire_all, batch);
     const bool has_all =
         std::all_of(answers.begin(), answers.end(), [](const answer& a) { return a.what == verdict::granted; });
     return has_all ? std::move(answers) : std::vector<answer>{};
@@ -187,7 +189,7 @@ all_of_several take_all(const store::access& db, std::span<const acquire_args> b
 }
 
 std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch) {
-  const auto look = [&](std::span<const store::arguments> all) { return db.run_batch(sql::verb::inspect, all); };
+  const auto look = [&](std::span<const store::arguments> all) { return db.run_batch(sheets::verb::inspect, all); };
   std::vector<std::optional<store::row_state>> states(batch.size());
   store::correlate(batch, &acquire_args::name, store::with_each(batch, name_of, look),
                    [&](std::size_t i, const store::record& r) { states[i] = store::row_state_of(r); });
@@ -196,14 +198,14 @@ std::vector<std::optional<store::row_state>> look_at_all(const store::access& db
 
 // It waits for the row, as long as those take who share the name; whoever keeps it longer has it alone.
 std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch) try {
-  return try_all(db, sql::verb::share, batch);
+  return try_all(db, sheets::verb::share, batch);
 } catch (const error& e) {
   if (e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
   return std::vector<answer>(batch.size(), {.what = verdict::busy});
 }
 
 void make_rows(const store::access& db, std::span<const acquire_args> batch) {
-  const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, sql::verb::make, all); };
+  const auto make = [&](std::span<const store::arguments> all) { return run_to_make(db, sheets::verb::make, all); };
   store::with_each(batch, name_of, make);
 }
 
@@ -230,7 +232,7 @@ bool algorithm::looks_first(const store::access& db, std::span<const acquire_arg
 }
 
 std::vector<answer> algorithm::look_and_try(const store::access& db, std::span<const acquire_args> batch) const {
-  const bool goes_by_version = how_.verb == sql::verb::compare_and_set;
+  const bool goes_by_version = how_.verb == sheets::verb::compare_and_set;
   const auto rows = goes_by_version ? look_or_make(db, batch) : look_at_all(db, batch);
   std::vector<answer> answers(batch.size());
   std::vector<acquire_args> rest;
@@ -273,7 +275,7 @@ answer for_update::acquire(const store::access& db, const acquire_args& what) co
     if (row && !row->is_free()) return busy(*row);
   }
   db.session.begin(db.until);
-  if (const auto rows = db.run(sql::verb::hold, {{field::name, what.name}}); !rows.empty()) {
+  if (const auto rows = db.run(sheets::verb::hold, {{field::name, what.name}}); !rows.empty()) {
     refused_.remove(what.name);
     return {.what = verdict::granted, .token = fencing_token{rows[0].integer(field::version)}};
   }
@@ -282,10 +284,10 @@ answer for_update::acquire(const store::access& db, const acquire_args& what) co
   return why_refused(db, what);
 }
 
-void for_update::beat(const store::access& db) { db.run(sql::verb::beat); }
+void for_update::beat(const store::access& db) { db.run(sheets::verb::beat); }
 
 void for_update::release(const store::access& db, std::string_view name, std::string_view acquisition) {
-  const auto& next = db.sheet[sql::verb::tell_next];
+  const auto& next = db.sheet[sheets::verb::tell_next];
   const store::arguments given{{field::name, name}, {field::attempt, acquisition}};
   db.session.commit_and_tell(next, store::positional(next, given), db.until);
 }

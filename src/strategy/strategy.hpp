@@ -69,21 +69,21 @@ struct answer {
 
 /// A lock that is a row which says who has it. Renewing and releasing are alike for all of them: store/leases.hpp.
 struct way {
-  sql::verb verb;
+  sheets::verb verb;
   enum class look : std::uint8_t { never, after_a_refusal, always } looks;
 };
 /// A lease, decided by the unique index on the name: the holder has inserted the row, or taken over a vacant or expired
 /// one. Where a refused try keeps the row locked for as long as it takes, a name is tried without a look only if it was
 /// not refused lately: so a crowd that tries again and again cannot lock out the holder's renewals.
-inline constexpr way unique_index{.verb = sql::verb::acquire, .looks = way::look::after_a_refusal};
+inline constexpr way unique_index{.verb = sheets::verb::acquire, .looks = way::look::after_a_refusal};
 /// A lease, taken by reading the row and changing it only if it still has the version that was read. Of two that read
 /// the same version one changes it; the other gets no answer and has to read again. The compare-and-set asks again
 /// whether the row is free: a lease that had expired when it was read, and that nobody but its holder has renewed
 /// since, has the same version.
-inline constexpr way version_cas{.verb = sql::verb::compare_and_set, .looks = way::look::always};
+inline constexpr way version_cas{.verb = sheets::verb::compare_and_set, .looks = way::look::always};
 /// for_update for databases without row locks: the row is held without a lease and names a file that tells others that
 /// the client lives. Renewing it asks whether it is still held.
-inline constexpr way liveness_rows{.verb = sql::verb::hold_while_alive, .looks = way::look::never};
+inline constexpr way liveness_rows{.verb = sheets::verb::hold_while_alive, .looks = way::look::never};
 
 /// Wins names in that way.
 class algorithm {
@@ -119,7 +119,7 @@ class for_update {
 };
 
 /// Runs a verb that answers as verb::acquire does. No row: inconclusive.
-std::vector<answer> try_all(const store::access& db, sql::verb how, std::span<const acquire_args> batch);
+std::vector<answer> try_all(const store::access& db, sheets::verb how, std::span<const acquire_args> batch);
 
 /// The row of every name, if there is one.
 std::vector<std::optional<store::row_state>> look_at_all(const store::access& db, std::span<const acquire_args> batch);
@@ -151,7 +151,7 @@ all_of_several take_all(const store::access& db, std::span<const acquire_args> b
 
 /// Runs a verb that may make the row of a name. If somebody else makes it meanwhile, and
 /// keeps it in a transaction, there is no row in the answer.
-store::records run_to_make(const store::access& db, sql::verb how, std::span<const store::arguments> requests);
+store::records run_to_make(const store::access& db, sheets::verb how, std::span<const store::arguments> requests);
 
 /// Makes a vacant row for each of these names that has none.
 void make_rows(const store::access& db, std::span<const acquire_args> batch);

@@ -24,7 +24,7 @@ class seen_before : public on_each_database {
     client_->migrate();
     const auto url = db().url();
     const auto& backend = driver::backend_for(core::cut_url(url).scheme);
-    sql_ = std::make_unique<sql::sheet>(backend.sheet("rowlock_", {}));
+    sql_ = std::make_unique<sheets::sheet>(backend.sheet("rowlock_", {}));
     place_ = backend.open(core::cut_url(url), {});
     session_ = place_->connect(limits());
   }
@@ -35,7 +35,7 @@ class seen_before : public on_each_database {
 
  private:
   std::unique_ptr<client> client_;
-  std::unique_ptr<sql::sheet> sql_;
+  std::unique_ptr<sheets::sheet> sql_;
   std::unique_ptr<driver::database> place_;
   std::unique_ptr<driver::session> session_;
 };
@@ -62,7 +62,7 @@ TEST_P(seen_before, an_expired_lease_that_was_renewed_since_is_not_granted) {
                                 .note = {},
                                 .lease = 1h};
   late.seen = held.token();
-  const auto tried = strategies::try_all(access(limits()), sql::verb::compare_and_set, {&late, 1}).at(0);
+  const auto tried = strategies::try_all(access(limits()), sheets::verb::compare_and_set, {&late, 1}).at(0);
   EXPECT_NE(tried.what, strategies::verdict::granted);
   EXPECT_NE(db().row("orders/42").value().acquisition, "late");
   EXPECT_NO_THROW(locks().check());

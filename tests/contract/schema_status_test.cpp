@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 using state = migration_state;
 
-constexpr int newest = sql::expected_schema;
+constexpr int newest = sheets::expected_schema;
 
 /// The state of each file: the first, all others, and one that is not known.
 std::vector<state> one_then(state first, state others, bool knows_all = true) {

@@ -64,7 +64,7 @@ TEST_P(schema, migrating_twice_changes_nothing) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", with());
   const auto newest = db().newest_migration();
-  EXPECT_EQ(newest, sql::expected_schema);
+  EXPECT_EQ(newest, sheets::expected_schema);
   locks.migrate();
   connect_bare().migrate();
   EXPECT_EQ(db().newest_migration(), newest);

@@ -24,7 +24,7 @@
 namespace rowlock::test {
 namespace {
 
-using sql::verb;
+using sheets::verb;
 
 /// The texts, in the order in which they come, and when each is sent.
 class sent_texts {
@@ -64,30 +64,30 @@ class sent_texts {
 };
 
 template <class Add>
-void add_step(sql::step s, Add add) {
-  sql::change_texts(s, add);
+void add_step(sheets::step s, Add add) {
+  sheets::change_texts(s, add);
 }
 
 template <class Add>
-void add_table(const sql::sheet& sql, Add add) {
-  for (std::size_t i = 0; i < sql::sheet::size; ++i) add_step(sql[static_cast<verb>(i)], add);
+void add_table(const sheets::sheet& sql, Add add) {
+  for (std::size_t i = 0; i < sheets::sheet::size; ++i) add_step(sql[static_cast<verb>(i)], add);
 }
 
-void add_enlisted(sent_texts& to, const sql::enlisted_texts& in) {
+void add_enlisted(sent_texts& to, const sheets::enlisted_texts& in) {
   constexpr std::string_view when = "the caller's transaction";
   for (const auto* text : {&in.take_vacant, &in.take, &in.await, &in.change, &in.pin, &in.isolation, &in.prolong,
                            &in.see, &in.installation, &in.set})
     if (!text->empty()) to.add(when, *text);
 }
 
-sql::sheet sheet_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
+sheets::sheet sheet_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
   return driver::backend_for(scheme).sheet(prefix, with);
 }
 
 sent_texts sqlite_texts(std::string_view prefix) {
   sent_texts out;
   add_table(sheet_of("sqlite", prefix), [&](const std::string& text) { out.add("the client", text); });
-  add_enlisted(out, sql::sqlite_enlisted(prefix, "main"));
+  add_enlisted(out, sheets::sqlite_enlisted(prefix, "main"));
   return out;
 }
 
@@ -104,13 +104,13 @@ sent_texts postgresql_texts(std::string_view prefix) {
   for (const auto& [when, with] : all) {
     const auto sql = sheet_of("postgresql", prefix, with);
     const auto add = [&, when = when](const std::string& text) {
-      out.add(when, sql::replaced(text, sql::place_mark, "place."));
+      out.add(when, sheets::replaced(text, sheets::place_mark, "place."));
     };
     add_table(sql, add);
-    for (std::size_t i = 0; i < sql::sheet::size; ++i)
-      if (const auto silent = sql::postgresql_without_notices(sql[static_cast<verb>(i)])) add_step(*silent, add);
+    for (std::size_t i = 0; i < sheets::sheet::size; ++i)
+      if (const auto silent = sheets::postgresql_without_notices(sql[static_cast<verb>(i)])) add_step(*silent, add);
   }
-  add_enlisted(out, sql::postgresql_enlisted(prefix, "place."));
+  add_enlisted(out, sheets::postgresql_enlisted(prefix, "place."));
   return out;
 }
 #endif
@@ -123,7 +123,7 @@ sent_texts mysql_texts(std::string_view prefix) {
     add_table(sql, [&](const std::string& text) {
       out.add(kind == driver::mysql_kind::mysql ? "MySQL" : "MariaDB", driver::for_server(text, kind, "place.").sql);
     });
-  add_enlisted(out, sql::mysql_enlisted(prefix, "place."));
+  add_enlisted(out, sheets::mysql_enlisted(prefix, "place."));
   return out;
 }
 #endif
@@ -150,8 +150,8 @@ void expect_golden(const char* database, sent_texts (*texts)(std::string_view pr
     EXPECT_TRUE(sent.by_text().contains(text)) << "in " << path << ", and not sent (" << when << "):\n" << text;
 
   sent_texts elsewhere;
-  for (const auto& [text, when] : golden.by_text()) elsewhere.add(when, sql::with_prefix(text, "other_"));
-  EXPECT_EQ(texts("other_").by_text(), elsewhere.by_text());
+  for (const auto& [text, when] : golden.by_text()) elsewhere.add(when, sheets::with_prefix(text, "other_"));
+  EXPECT_TRUE(texts("other_").by_text() == elsewhere.by_text()) << "a table prefix changes more than names";
 }
 
 TEST(golden, texts_for_sqlite_are_known) { expect_golden("sqlite", sqlite_texts); }

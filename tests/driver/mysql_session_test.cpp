@@ -263,10 +263,10 @@ TEST_F(mysql_session_test, answers_no_row_of_a_statement_that_fails) {
 
 TEST_F(mysql_session_test, sends_a_batch_as_a_table) {
   const auto on = open();
-  const sql::step step{.read = "SELECT 1",
-                       .batch =
-                           "SELECT t, n FROM JSON_TABLE(?1, '$[*]' COLUMNS (i FOR ORDINALITY, "
-                           "t VARCHAR(100) CHARACTER SET utf8mb4 PATH '$[0]', n BIGINT PATH '$[1]')) w ORDER BY i"};
+  const sheets::step step{.read = "SELECT 1",
+                          .batch =
+                              "SELECT t, n FROM JSON_TABLE(?1, '$[*]' COLUMNS (i FOR ORDINALITY, "
+                              "t VARCHAR(100) CHARACTER SET utf8mb4 PATH '$[0]', n BIGINT PATH '$[1]')) w ORDER BY i"};
   std::vector<driver::request> batch;
   for (const auto& text : hostile) batch.push_back({std::string_view{text}, static_cast<std::int64_t>(batch.size())});
   batch.push_back({std::monostate{}, std::monostate{}});
@@ -282,9 +282,9 @@ TEST_F(mysql_session_test, sends_a_batch_as_a_table) {
 TEST_F(mysql_session_test, does_not_act_on_what_was_answered) {
   const auto on = open();
   const driver::request one{};
-  const sql::step answered{.read = "SELECT 'look'", .write = "SIGNAL SQLSTATE '45000'"};
+  const sheets::step answered{.read = "SELECT 'look'", .write = "SIGNAL SQLSTATE '45000'"};
   EXPECT_EQ(driver::text(on->run(answered, {&one, 1}, within(10s)).at(0).at(0)), "look");
-  const sql::step told{.write = "DO 1", .read_back = "SELECT 'told'"};
+  const sheets::step told{.write = "DO 1", .read_back = "SELECT 'told'"};
   EXPECT_EQ(driver::text(on->run(told, {&one, 1}, within(10s)).at(0).at(0)), "told");
   EXPECT_TRUE(on->run(told, {}, within(10s)).empty());
 }
@@ -293,7 +293,7 @@ TEST_F(mysql_session_test, does_not_take_a_step_for_failed_whose_first_statement
   const auto on = open();
   act(*on, "CREATE TEMPORARY TABLE written (n INT)", within(10s));
   const driver::request one{};
-  const auto is_unknown = [&](const sql::step& step) {
+  const auto is_unknown = [&](const sheets::step& step) {
     const auto e = error_of([&] { return on->run(step, {&one, 1}, within(10s)); });
     return e.has_value() && e->outcome_is_unknown();
   };

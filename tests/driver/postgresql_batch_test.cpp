@@ -32,9 +32,9 @@ class obstructed_session final : public driver::session {
   void exclusively(const std::function<void()>& body, const driver::limits& /*until*/) override { body(); }
 
  private:
-  std::vector<driver::row> do_run(const sql::step& what, std::span<const driver::request> batch,
+  std::vector<driver::row> do_run(const sheets::step& what, std::span<const driver::request> batch,
                                   const driver::limits& /*until*/) override {
-    if (what.verb == sql::verb::inspect) return {};
+    if (what.verb == sheets::verb::inspect) return {};
     const auto name = std::get<std::string_view>(batch[0][0]);
     if (batch.size() > 1 || name == fails_) throw error{errc::call_timed_out, "somebody has the row"};
     return {{std::string{std::get<std::string_view>(batch[0][what.key])}, std::int64_t{1}, std::int64_t{1'000'000}}};
@@ -46,14 +46,16 @@ class obstructed_session final : public driver::session {
 };
 
 std::optional<error> failure_of_batch(const std::string& fails) {
-  const auto sql = sql::postgresql("rowlock_", {});
+  const auto sql = sheets::postgresql("rowlock_", {});
   obstructed_session session{fails};
   const driver::limits until{};
   const std::vector<strategies::acquire_args> batch{
       {.name = "a", .owner = "o", .thread = "t", .acquisition = "1", .note = {}, .lease = 1s},
       {.name = "b", .owner = "o", .thread = "t", .acquisition = "2", .note = {}, .lease = 1s}};
-  return test::error_of(
-      [&] { return strategies::algorithm{strategies::unique_index}.acquire({.sheet = sql, .session = session, .until = until}, batch); });
+  return test::error_of([&] {
+    return strategies::algorithm{strategies::unique_index}.acquire({.sheet = sql, .session = session, .until = until},
+                                                                   batch);
+  });
 }
 
 TEST(postgresql_batch, that_fails_when_a_part_of_it_was_granted_has_an_unknown_outcome) {

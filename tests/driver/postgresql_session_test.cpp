@@ -131,7 +131,7 @@ TEST_F(postgresql_session_test, sends_every_text_as_it_is) {
 
 TEST_F(postgresql_session_test, sends_a_batch_as_arrays_in_order) {
   const auto on = open();
-  const sql::step step{.read = "SELECT 1", .batch = "SELECT t, n FROM unnest($1::text[], $2::bigint[]) AS u (t, n)"};
+  const sheets::step step{.read = "SELECT 1", .batch = "SELECT t, n FROM unnest($1::text[], $2::bigint[]) AS u (t, n)"};
   std::vector<driver::request> batch;
   for (const auto& text : hostile) batch.push_back({std::string_view{text}, static_cast<std::int64_t>(batch.size())});
   batch.push_back({std::monostate{}, std::monostate{}});
@@ -148,7 +148,7 @@ TEST_F(postgresql_session_test, sends_a_batch_as_arrays_in_order) {
 
 TEST_F(postgresql_session_test, takes_one_request_as_scalars) {
   const auto on = open();
-  const sql::step step{.read = "SELECT 'look'", .write = "SELECT 'act' || $1::text", .batch = "SELECT 'many'"};
+  const sheets::step step{.read = "SELECT 'look'", .write = "SELECT 'act' || $1::text", .batch = "SELECT 'many'"};
   const driver::request one{std::string_view{"!"}};
   EXPECT_EQ(driver::text(on->run(step, {&one, 1}, within(10s)).at(0).at(0)), "act!");
   EXPECT_TRUE(on->run(step, {}, within(10s)).empty());
@@ -187,7 +187,7 @@ TEST_F(postgresql_session_test, needs_one_round_trip_behind_a_pooler_too) {
 }
 
 TEST_F(with_table, a_batch_without_a_text_of_its_own_is_all_or_nothing) {
-  const sql::step insert{.write = "INSERT INTO driver_test VALUES ($1::text, 1) RETURNING n"};
+  const sheets::step insert{.write = "INSERT INTO driver_test VALUES ($1::text, 1) RETURNING n"};
   const std::vector<driver::request> twice{{std::string_view{"a"}}, {std::string_view{"b"}}, {std::string_view{"a"}}};
   const auto failed = error_of([&] { return session_->run(insert, twice, within(10s)); });
   ASSERT_TRUE(failed);

@@ -122,7 +122,7 @@ class postgresql_session_test : public testing::Test {
 
   static std::vector<driver::row> ask(driver::session& on, const std::string& sql, const driver::request& with = {},
                                       const driver::limits& until = within(10s)) {
-    const sql::step step{.read = sql};
+    const sheets::step step{.read = sql};
     return on.run(step, {&with, 1}, until);
   }
   static std::string word(driver::session& on, const std::string& sql, const driver::request& with = {}) {
@@ -135,7 +135,7 @@ class postgresql_session_test : public testing::Test {
     return error_of([&] { return ask(on, sql); });
   }
   static std::vector<driver::row> act(driver::session& on, const std::string& sql, const driver::limits& until) {
-    const sql::step step{.write = sql};
+    const sheets::step step{.write = sql};
     const driver::request nothing{};
     return on.run(step, {&nothing, 1}, until);
   }

@@ -21,53 +21,53 @@ struct sheet {
 };
 std::vector<sheet> all_sheets() {
   return {
-      {"sqlite", sql::sqlite_text()},
+      {"sqlite", sheets::sqlite_text()},
 #ifdef ROWLOCK_WITH_POSTGRESQL
-      {"postgresql", sql::postgresql_text()},
+      {"postgresql", sheets::postgresql_text()},
 #endif
 #ifdef ROWLOCK_WITH_MYSQL
-      {"mysql", sql::mysql_text()},
+      {"mysql", sheets::mysql_text()},
 #endif
   };
 }
 
-bool is_enlisted(const sql::entry& e) { return e.name.starts_with("enlisted."); }
+bool is_enlisted(const sheets::entry& e) { return e.name.starts_with("enlisted."); }
 
-bool has_statement(const sql::entry& e) {
+bool has_statement(const sheets::entry& e) {
   return std::any_of(e.slots.begin(), e.slots.end(), [](const auto& s) { return !s.statement.empty(); });
 }
 
-const sql::entry* find(std::span<const sql::entry> in, std::string_view name) {
+const sheets::entry* find(std::span<const sheets::entry> in, std::string_view name) {
   const auto found = std::find_if(in.begin(), in.end(), [&](const auto& e) { return e.name == name; });
   return found == in.end() ? nullptr : &*found;
 }
 
-std::string_view value(const sql::entry* of, std::string_view key) {
+std::string_view value(const sheets::entry* of, std::string_view key) {
   const auto* const slot = of->find(key);
   return slot == nullptr ? "" : slot->value;
 }
 
 TEST(sheet_test, of_every_database_has_all_verbs_with_the_same_arguments_and_columns) {
-  const auto first = sql::read_sheet(all_sheets().front().text);
+  const auto first = sheets::read_sheet(all_sheets().front().text);
   for (const auto& [database, text] : all_sheets()) {
-    const auto entries = sql::read_sheet(text);
-    for (std::size_t i = 0; i < sql::sheet::size; ++i) {
-      const auto verb = sql::name_of(static_cast<sql::verb>(i));
+    const auto entries = sheets::read_sheet(text);
+    for (std::size_t i = 0; i < sheets::sheet::size; ++i) {
+      const auto verb = sheets::name_of(static_cast<sheets::verb>(i));
       const auto* const found = find(entries, verb);
       ASSERT_NE(found, nullptr) << database << " lacks " << verb;
       EXPECT_EQ(found->arguments, find(first, verb)->arguments) << database << ": " << verb;
       EXPECT_EQ(found->columns, find(first, verb)->columns) << database << ": " << verb;
-      EXPECT_EQ(value(found, "doing"), sql::doing(static_cast<sql::verb>(i))) << database << ": " << verb;
+      EXPECT_EQ(value(found, "doing"), sheets::doing(static_cast<sheets::verb>(i))) << database << ": " << verb;
       EXPECT_NE(value(found, "does"), "") << database << ": " << verb;
     }
     const auto verbs = std::count_if(entries.begin(), entries.end(), [](const auto& e) { return !is_enlisted(e); });
-    EXPECT_EQ(static_cast<std::size_t>(verbs), sql::sheet::size) << database << " has one twice";
+    EXPECT_EQ(static_cast<std::size_t>(verbs), sheets::sheet::size) << database << " has one twice";
   }
 }
 
 TEST(sheet_test, says_of_every_statement_what_it_locks_and_of_every_verb_that_is_lacking_why) {
   for (const auto& [database, text] : all_sheets())
-    for (const auto& each : sql::read_sheet(text)) {
+    for (const auto& each : sheets::read_sheet(text)) {
       if (is_enlisted(each)) continue;
       const auto* const why = each.find("none");
       for (const auto* key : {"locks", "clock", "no row"})
@@ -76,9 +76,9 @@ TEST(sheet_test, says_of_every_statement_what_it_locks_and_of_every_verb_that_is
     }
 }
 
-sql::step made(const std::string& text) {
-  const auto table = sql::sheet_of(sql::read_sheet(text), {}, {.prefix = "rowlock_", .place = "there."});
-  return table[sql::verb::renew];
+sheets::step made(const std::string& text) {
+  const auto table = sheets::sheet_of(sheets::read_sheet(text), {}, {.prefix = "rowlock_", .place = "there."});
+  return table[sheets::verb::renew];
 }
 
 TEST(sheet_test, numbers_arguments_as_they_are_named) {

@@ -54,7 +54,7 @@ class sqlite_session_test : public testing::Test {
     return {.sheet = sql_, .session = on, .until = until};
   }
   void migrate(driver::session& on) const {
-    store::migrate(access(on, within(5s)), {.files = sql::sqlite_migrations(), .prefix = "rowlock_"});
+    store::migrate(access(on, within(5s)), {.files = sheets::sqlite_migrations(), .prefix = "rowlock_"});
   }
   strategies::answer acquire(driver::session& on, const char* name, const char* acquisition,
                              duration lease = 30s) const {
@@ -72,14 +72,15 @@ class sqlite_session_test : public testing::Test {
   }
 
   std::int64_t expiry(std::string_view name) const {
-    const sql::step read{.verb = sql::verb::applied, .read = "SELECT expires_at FROM rowlock_lock WHERE name = ?1"};
+    const sheets::step read{.verb = sheets::verb::applied,
+                            .read = "SELECT expires_at FROM rowlock_lock WHERE name = ?1"};
     const driver::request asked{name};
     driver::sqlite_session fresh = open();
     return driver::integer(fresh.run(read, {&asked, 1}, within(5s)).at(0).at(0));
   }
 
   test::temp_folder folder_;
-  sql::sheet sql_ = sql::sqlite("rowlock_");
+  sheets::sheet sql_ = sheets::sqlite("rowlock_");
   const strategies::algorithm algorithm_{strategies::unique_index};
 };
 

@@ -10,13 +10,13 @@
 namespace rowlock::test {
 namespace {
 
-using sql::verb;
+using sheets::verb;
 
-sql::sheet sheet_of(const char* scheme) { return driver::backend_for(scheme).sheet("rowlock_", {}); }
+sheets::sheet sheet_of(const char* scheme) { return driver::backend_for(scheme).sheet("rowlock_", {}); }
 
-std::set<verb> lacking(const sql::sheet& sql) {
+std::set<verb> lacking(const sheets::sheet& sql) {
   std::set<verb> out;
-  for (std::size_t i = 0; i < sql::sheet::size; ++i) {
+  for (std::size_t i = 0; i < sheets::sheet::size; ++i) {
     const auto& each = sql[static_cast<verb>(i)];
     if (!each.read && !each.write && !each.batch) out.insert(static_cast<verb>(i));
   }

@@ -16,7 +16,7 @@ namespace rowlock::fuzz {
 
 namespace {
 
-using sql::field;
+using sheets::field;
 
 /// Answers every statement with rows that have the columns of its verb. What a table cannot have, it does not either:
 /// keys and numbers that are NULL.
@@ -26,9 +26,10 @@ class made_up final : public driver::session {
   void exclusively(const std::function<void()>& body, const driver::limits& /*until*/) override { body(); }
 
  private:
-  driver::cell cell(sql::verb of, field f) {
-    const bool has_nulls = of == sql::verb::inspect || of == sql::verb::list || of == sql::verb::list_held ||
-                           of == sql::verb::find_held || of == sql::verb::find_pinning || of == sql::verb::turn;
+  driver::cell cell(sheets::verb of, field f) {
+    const bool has_nulls = of == sheets::verb::inspect || of == sheets::verb::list || of == sheets::verb::list_held ||
+                           of == sheets::verb::find_held || of == sheets::verb::find_pinning ||
+                           of == sheets::verb::turn;
     switch (f) {
       case field::name:
       case field::attempt:
@@ -53,18 +54,18 @@ class made_up final : public driver::session {
         return from_.ConsumeIntegral<std::int64_t>();
     }
   }
-  std::vector<driver::row> rows(const sql::step& of) {
-    std::vector<driver::row> out(of.verb == sql::verb::count ? 1 : from_.ConsumeIntegralInRange<std::size_t>(0, 3));
+  std::vector<driver::row> rows(const sheets::step& of) {
+    std::vector<driver::row> out(of.verb == sheets::verb::count ? 1 : from_.ConsumeIntegralInRange<std::size_t>(0, 3));
     for (auto& row : out)
       for (const field f : of.signature.columns)
         if (f != field::none) row.push_back(cell(of.verb, f));
     return out;
   }
-  std::vector<driver::row> do_run(const sql::step& what, std::span<const driver::request> /*batch*/,
+  std::vector<driver::row> do_run(const sheets::step& what, std::span<const driver::request> /*batch*/,
                                   const driver::limits& /*until*/) override {
     return rows(what);
   }
-  std::vector<driver::row> do_run_dirty(const sql::step& what, const driver::request& /*one*/,
+  std::vector<driver::row> do_run_dirty(const sheets::step& what, const driver::request& /*one*/,
                                         const driver::limits& /*until*/) override {
     return rows(what);
   }
@@ -108,7 +109,7 @@ void check_lists(const store::access& db) {
 }  // namespace
 
 void feed(input& from) {
-  static const sql::sheet tables[] = {sql::postgresql("rowlock_", {}), sql::sqlite("rowlock_")};
+  static const sheets::sheet tables[] = {sheets::postgresql("rowlock_", {}), sheets::sqlite("rowlock_")};
   made_up session{from};
   const driver::limits until;
   const store::access db{.sheet = tables[from.ConsumeBool() ? 1 : 0], .session = session, .until = until};

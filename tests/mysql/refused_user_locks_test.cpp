@@ -32,7 +32,7 @@ class without_user_locks : public proxy_test {
       all.push_back(std::make_unique<background<bool>>(
           [this](const std::stop_token& /*stop*/) { return by_proxy().migrate(), true; }));
     for (auto& each : all) EXPECT_NO_THROW(each->get());
-    EXPECT_EQ(db().newest_migration(), sql::expected_schema);
+    EXPECT_EQ(db().newest_migration(), sheets::expected_schema);
     EXPECT_EQ(db().missing_checksums(), 0);
   }
 

@@ -191,17 +191,18 @@ class silent_statements : public only_on<postgresql_database> {};
 // Each statement that notifies somebody besides its work can do without, and PostgreSQL understands what is left.
 TEST_F(silent_statements, still_do_their_work) {
   connect().close();
-  const auto sql = sql::postgresql("rowlock_", {});
+  const auto sql = sheets::postgresql("rowlock_", {});
   int silent = 0;
-  for (std::size_t i = 0; i < sql::sheet::size; ++i) {
-    const auto& with = sql[static_cast<sql::verb>(i)];
-    const auto without = sql::postgresql_without_notices(with);
+  for (std::size_t i = 0; i < sheets::sheet::size; ++i) {
+    const auto& with = sql[static_cast<sheets::verb>(i)];
+    const auto without = sheets::postgresql_without_notices(with);
     if (!without) continue;
     for (const auto& text : {without->read, without->write, without->batch}) {
       if (!text) continue;
       ++silent;
       EXPECT_EQ(text->find("pg_notify"), std::string::npos) << *text;
-      EXPECT_NO_THROW(db().execute("PREPARE silent AS " + sql::replaced(*text, "{place}", "") + "; DEALLOCATE silent"))
+      EXPECT_NO_THROW(
+          db().execute("PREPARE silent AS " + sheets::replaced(*text, "{place}", "") + "; DEALLOCATE silent"))
           << *text;
     }
   }

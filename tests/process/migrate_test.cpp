@@ -43,7 +43,7 @@ TEST_P(migrating, a_fresh_database_from_twenty_processes_at_once) {
   for (auto& child : children) EXPECT_EQ(child->wait(), 0);
   EXPECT_TRUE(db().has_table("rowlock_lock"));
   EXPECT_TRUE(db().has_table("rowlock_waiter"));
-  EXPECT_EQ(db().newest_migration(), sql::expected_schema);
+  EXPECT_EQ(db().newest_migration(), sheets::expected_schema);
   EXPECT_EQ(db().missing_checksums(), 0);
 }
 

@@ -40,7 +40,7 @@ std::string without_floor(std::string text) {
       {"(SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '')",
        "(SELECT 0 AS swept)"},                                                                  // MySQL, MariaDB
       {"(SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = '')", "NULL"}};  // SQLite
-  for (const auto& [floor, none] : floors) text = sql::replaced(text, floor, none);
+  for (const auto& [floor, none] : floors) text = sheets::replaced(text, floor, none);
   return text;
 }
 
@@ -55,7 +55,7 @@ std::string without(std::string text, std::string_view first, std::string_view l
 }
 
 std::string without(std::string text, std::span<const std::string_view> words) {
-  for (const auto& each : words) text = sql::replaced(text, each, "");
+  for (const auto& each : words) text = sheets::replaced(text, each, "");
   return text;
 }
 
@@ -82,13 +82,13 @@ std::string that_knows_no_sets(std::string text) {
   return without(std::move(text), "AND CASE WHEN", "END");  // nor does it pass those that have waited less
 }
 
-void forget_sets(sql::step& each) {
-  using enum sql::verb;
+void forget_sets(sheets::step& each) {
+  using enum sheets::verb;
   const bool acquires = each.verb == acquire || each.verb == inspect;
   const bool looks =
       each.verb == turn || each.verb == refresh_ticket || each.verb == release || each.verb == first_in_turn;
   if (!acquires && !looks) return;
-  sql::change_texts(each, [&](std::string& text) {
+  sheets::change_texts(each, [&](std::string& text) {
     text = acquires ? that_asks_for_no_waiters(text) : that_knows_no_sets(std::move(text));
     for (const auto* word : {acquires ? "waiting" : "room < -1", "rowlock_waiter q WHERE q.name = ?1 AND q.room"})
       if (text.find(word) != std::string::npos) throw std::logic_error{"an old program asks for that: " + text};
@@ -97,13 +97,13 @@ void forget_sets(sql::step& each) {
 
 }  // namespace
 
-sql::sheet revised(const sql::sheet& ours, const std::function<void(sql::step&)>& change) {
-  std::vector<sql::step> all;
-  for (std::size_t v = 0; v < sql::sheet::size; ++v) {
-    auto& each = all.emplace_back(ours[static_cast<sql::verb>(v)]);
-    each.verb = static_cast<sql::verb>(v);  // also of one that this database does not need
-    sql::change_texts(each, [](std::string& text) {
-      text = without_floor(sql::replaced(sql::replaced(text, sql::place_mark, ""), "main.", ""));
+sheets::sheet revised(const sheets::sheet& ours, const std::function<void(sheets::step&)>& change) {
+  std::vector<sheets::step> all;
+  for (std::size_t v = 0; v < sheets::sheet::size; ++v) {
+    auto& each = all.emplace_back(ours[static_cast<sheets::verb>(v)]);
+    each.verb = static_cast<sheets::verb>(v);  // also of one that this database does not need
+    sheets::change_texts(each, [](std::string& text) {
+      text = without_floor(sheets::replaced(sheets::replaced(text, sheets::place_mark, ""), "main.", ""));
     });
     forget_sets(each);
     change(each);
@@ -114,22 +114,22 @@ sql::sheet revised(const sql::sheet& ours, const std::function<void(sql::step&)>
 // In the answer of PostgreSQL to a refreshed ticket.
 constexpr const char* mark_of_ticket = ",\n  EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.waiting)";
 
-sql::sheet with_old_release(const sql::sheet& ours, std::string_view telling) {
-  return revised(ours, [&](sql::step& each) {
-    const auto& alone = ours[sql::verb::release_alone];
-    if (each.verb == sql::verb::release_alone) each = {.verb = each.verb};
+sheets::sheet with_old_release(const sheets::sheet& ours, std::string_view telling) {
+  return revised(ours, [&](sheets::step& each) {
+    const auto& alone = ours[sheets::verb::release_alone];
+    if (each.verb == sheets::verb::release_alone) each = {.verb = each.verb};
     const bool asks_for_mark = alone.write && alone.write->find("NOT waiting") != std::string::npos;
-    if (each.verb == sql::verb::turn || each.verb == sql::verb::refresh_ticket)
+    if (each.verb == sheets::verb::turn || each.verb == sheets::verb::refresh_ticket)
       for (auto* text : {&each.read, &each.write, &each.batch})
         if (*text)
-          for (const auto* mark : {", l.waiting", mark_of_ticket}) *text = sql::replaced(**text, mark, "");
-    if (each.verb != sql::verb::release || !asks_for_mark) return;
-    each.write = sql::replaced(*alone.write, " AND NOT waiting", "");
+          for (const auto* mark : {", l.waiting", mark_of_ticket}) *text = sheets::replaced(**text, mark, "");
+    if (each.verb != sheets::verb::release || !asks_for_mark) return;
+    each.write = sheets::replaced(*alone.write, " AND NOT waiting", "");
     if (each.write->find("RETURNING") != std::string::npos) each.write->append(telling);
   });
 }
 
-sql::sheet table_of_fifth_schema(const sql::sheet& ours) {
+sheets::sheet table_of_fifth_schema(const sheets::sheet& ours) {
   static constexpr std::string_view has_room_in_a_file =
       "OR owner = '(shared)' AND (SELECT coalesce(sum(permits), 0) FROM rowlock_share s "
       "WHERE s.name = ?1 AND s.since = acquisition AND s.expires_at > clock_us()) <= ?3";
@@ -146,17 +146,19 @@ sql::sheet table_of_fifth_schema(const sql::sheet& ours) {
       "AND (q.room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)", has_room_in_a_file,
       // all
       ", room", ", ?8"};
-  return revised(ours, [](sql::step& each) {
+  return revised(ours, [](sheets::step& each) {
     const auto of = each.verb;
-    if (of != sql::verb::enqueue && of != sql::verb::turn && of != sql::verb::refresh_ticket) return;
-    if (of == sql::verb::turn) each.batch.reset();
+    if (of != sheets::verb::enqueue && of != sheets::verb::turn && of != sheets::verb::refresh_ticket) return;
+    if (of == sheets::verb::turn) each.batch.reset();
     for (auto* text : {&each.read, &each.write, &each.batch})
       for (const auto& words : not_yet)
-        if (*text) *text = sql::replaced(**text, words, "");
+        if (*text) *text = sheets::replaced(**text, words, "");
   });
 }
 
-sql::sheet table_of_first_schema(const sql::sheet& ours) { return with_old_release(table_of_fifth_schema(ours), {}); }
+sheets::sheet table_of_first_schema(const sheets::sheet& ours) {
+  return with_old_release(table_of_fifth_schema(ours), {});
+}
 
 fencing_token old_program::acquire(const std::string& name) {
   std::optional<fencing_token> out;

@@ -13,12 +13,12 @@
 namespace rowlock::test {
 
 /// Our texts, with that done to each.
-sql::sheet revised(const sql::sheet& ours, const std::function<void(sql::step&)>& change);
+sheets::sheet revised(const sheets::sheet& ours, const std::function<void(sheets::step&)>& change);
 /// The texts of older schemas are ours, but for a release that asks for no mark. `telling`: a further column of it.
-sql::sheet with_old_release(const sql::sheet& ours, std::string_view telling);
+sheets::sheet with_old_release(const sheets::sheet& ours, std::string_view telling);
 /// They know of no names that are shared.
-sql::sheet table_of_fifth_schema(const sql::sheet& ours);
-sql::sheet table_of_first_schema(const sql::sheet& ours);
+sheets::sheet table_of_fifth_schema(const sheets::sheet& ours);
+sheets::sheet table_of_first_schema(const sheets::sheet& ours);
 
 /// Sends what a program of the first schema does, and neither asks for the schema nor knows of waiters. One lock at a
 /// time.

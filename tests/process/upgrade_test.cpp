@@ -154,7 +154,7 @@ VALUES (?1, ?2, ?3, ?4, SYSDATE(6), SYSDATE(6) + INTERVAL ?5 MICROSECOND) /*M!10
 class old_waiter {
  public:
   old_waiter(const std::string& url, std::string_view kind)
-      : steps_{url, {}, [kind](const sql::sheet& ours) { return table_of_second_schema(ours, kind); }} {}
+      : steps_{url, {}, [kind](const sheets::sheet& ours) { return table_of_second_schema(ours, kind); }} {}
 
   std::int64_t enqueue(std::string_view name, std::string_view attempt) {
     return core::to_integer(
@@ -170,9 +170,9 @@ class old_waiter {
   }
 
  private:
-  static sql::sheet table_of_second_schema(const sql::sheet& ours, std::string_view kind) {
-    return revised(ours, [&](sql::step& each) {
-      if (each.verb == sql::verb::enqueue) each.write = enqueue_of_second_schema(kind);
+  static sheets::sheet table_of_second_schema(const sheets::sheet& ours, std::string_view kind) {
+    return revised(ours, [&](sheets::step& each) {
+      if (each.verb == sheets::verb::enqueue) each.write = enqueue_of_second_schema(kind);
     });
   }
   static store::ticket_ref ref(std::string_view name, std::string_view attempt, std::int64_t ticket) {
@@ -230,7 +230,7 @@ TEST_P(upgrade_from_second, serves_programs_of_that_schema) {
 
 /// What programs of the third schema send: a release that looks for tickets whatever the row says; tickets by which
 /// nothing is granted, and a look at the queue that knows of no other ones.
-sql::sheet table_of_third_schema(const sql::sheet& ours) {
+sheets::sheet table_of_third_schema(const sheets::sheet& ours) {
   static constexpr std::string_view not_yet[] = {", lease",
                                                  ", $7::bigint",
                                                  ", ?7",
@@ -239,13 +239,13 @@ sql::sheet table_of_third_schema(const sql::sheet& ours) {
                                                  "AND (COALESCE(o.lease, 1) <> 0 OR o.attempt = l.acquisition)",
                                                  "AND q.lease IS NOT 0",
                                                  "AND (lease IS NOT 0 OR attempt = acquisition)"};
-  const auto queueing = revised(table_of_fifth_schema(ours), [](sql::step& each) {
-    if (each.verb == sql::verb::enqueue || each.verb == sql::verb::turn)
+  const auto queueing = revised(table_of_fifth_schema(ours), [](sheets::step& each) {
+    if (each.verb == sheets::verb::enqueue || each.verb == sheets::verb::turn)
       for (auto* text : {&each.read, &each.write, &each.batch})
         for (const auto& words : not_yet)
-          if (*text) *text = sql::replaced(**text, words, "");
-    if (each.batch && each.verb == sql::verb::refresh_ticket)
-      each.batch = sql::replaced(
+          if (*text) *text = sheets::replaced(**text, words, "");
+    if (each.batch && each.verb == sheets::verb::refresh_ticket)
+      each.batch = sheets::replaced(
           *each.batch,
           "AND NOT EXISTS (SELECT FROM rowlock_lock l WHERE l.name = b.name AND l.acquisition = b.attempt)", "");
   });

@@ -15,7 +15,7 @@ namespace {
 
 const driver::backend& backend_of(const std::string& url) { return driver::backend_for(core::cut_url(url).scheme); }
 
-sql::sheet texts(const std::string& url, const driver::open_options& with, const steps::revision& revised) {
+sheets::sheet texts(const std::string& url, const driver::open_options& with, const steps::revision& revised) {
   const auto ours = backend_of(url).sheet("rowlock_", with);
   return revised ? revised(ours) : ours;
 }
@@ -35,8 +35,10 @@ std::vector<strategies::answer> steps::acquire(std::span<const strategies::acqui
 strategies::answer steps::acquire(const strategies::acquire_args& one, strategy by) {
   const auto until = limits();
   if (by == strategy::unique_index) return strategy_.acquire(on(until), {&one, 1}).at(0);
-  if (by == strategy::version_cas) return strategies::algorithm{strategies::version_cas}.acquire(on(until), {&one, 1}).at(0);
-  if (!database_->has_row_locks()) return strategies::algorithm{strategies::liveness_rows}.acquire(on(until), {&one, 1}).at(0);
+  if (by == strategy::version_cas)
+    return strategies::algorithm{strategies::version_cas}.acquire(on(until), {&one, 1}).at(0);
+  if (!database_->has_row_locks())
+    return strategies::algorithm{strategies::liveness_rows}.acquire(on(until), {&one, 1}).at(0);
   session_->begin(until);
   auto out = strategies::for_update{}.acquire(on(until), one);
   session_->rollback(until);

@@ -19,7 +19,7 @@ namespace rowlock::test {
 class steps {
  public:
   /// What turns the texts of this library into those of another one; nothing: they are this library's.
-  using revision = std::function<sql::sheet(const sql::sheet& ours)>;
+  using revision = std::function<sheets::sheet(const sheets::sheet& ours)>;
   explicit steps(const std::string& url, const driver::open_options& with = {}, const revision& revised = {});
 
   std::vector<strategies::answer> acquire(std::span<const strategies::acquire_args> batch);
@@ -37,7 +37,7 @@ class steps {
   std::vector<bool> leave(std::span<const store::ticket_ref> some);
 
   driver::session& session() { return *session_; }
-  const sql::sheet& sql() const noexcept { return sql_; }
+  const sheets::sheet& sql() const noexcept { return sql_; }
   static driver::limits limits();
 
  private:
@@ -45,7 +45,7 @@ class steps {
 
   std::unique_ptr<driver::database> database_;
   std::unique_ptr<driver::session> session_;
-  sql::sheet sql_;
+  sheets::sheet sql_;
   const strategies::algorithm strategy_{strategies::unique_index};
 };
 

@@ -57,7 +57,7 @@ TEST_P(upgrade_beside_a_reader, gives_up_in_time_and_is_repeated_later) {
 
   reader.reset();
   migrate_in_time();
-  EXPECT_EQ(db().newest_migration(), sql::expected_schema);
+  EXPECT_EQ(db().newest_migration(), sheets::expected_schema);
   EXPECT_FALSE(held.lost().stop_requested());
   held.release();
   const auto got = waiter.get();
@@ -75,7 +75,7 @@ TEST_P(upgrade_beside_a_reader, waits_for_a_lock_that_a_transaction_holds) {
   EXPECT_FALSE(held.lost().stop_requested());
   held.release();
   migrate_in_time();
-  EXPECT_EQ(db().newest_migration(), sql::expected_schema);
+  EXPECT_EQ(db().newest_migration(), sheets::expected_schema);
   EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
 }
 
@@ -115,7 +115,7 @@ TEST_P(upgrade_beside_a_reader, costs_no_short_lease) {
   EXPECT_FALSE(migrator.is_done_within(brisk_lease));
   reader.reset();
   EXPECT_TRUE(migrator.get());
-  EXPECT_EQ(db().newest_migration(), sql::expected_schema);
+  EXPECT_EQ(db().newest_migration(), sheets::expected_schema);
   EXPECT_EQ(std::ranges::count_if(held, is_lost), 0);
 }
 
@@ -134,7 +134,7 @@ TEST_P(upgrade_on_mysql, waits_while_the_server_writes_its_statistics) {
   static_cast<void>(migrator.is_done_within(a_moment * 5));  // MySQL does not wait
   in_the_way.reset();
   EXPECT_TRUE(migrator.get());
-  EXPECT_EQ(db().newest_migration(), sql::expected_schema);
+  EXPECT_EQ(db().newest_migration(), sheets::expected_schema);
 }
 
 }  // namespace

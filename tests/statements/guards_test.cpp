@@ -26,7 +26,7 @@ namespace rowlock::test {
 namespace {
 
 using namespace std::chrono_literals;
-using sql::verb;
+using sheets::verb;
 using store::field;
 
 /// A verb, and how many requests go together. Those after the first are about names that nothing is in the way of.
@@ -37,7 +37,7 @@ struct form {
 };
 
 std::ostream& operator<<(std::ostream& out, const form& f) {
-  return out << sql::doing(f.what) << " (verb " << static_cast<int>(f.what) << "), " << f.size << " at once";
+  return out << sheets::doing(f.what) << " (verb " << static_cast<int>(f.what) << "), " << f.size << " at once";
 }
 
 constexpr std::int64_t reserved = 5;

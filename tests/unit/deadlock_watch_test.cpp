@@ -40,9 +40,9 @@ struct deadlock_watch_test : testing::Test {
   bool is_in_circle = true;
   int looks = 0;
   int declared = 0;
-  test::fake_database db{[this](sql::verb what, std::span<const driver::request>, const driver::limits&) {
-    if (what == sql::verb::declare_held) ++declared;
-    if (what != sql::verb::waiting_holders) return std::vector<driver::row>{};
+  test::fake_database db{[this](sheets::verb what, std::span<const driver::request>, const driver::limits&) {
+    if (what == sheets::verb::declare_held) ++declared;
+    if (what != sheets::verb::waiting_holders) return std::vector<driver::row>{};
     ++looks;
     std::vector<driver::row> out{{"b", std::int64_t{2}, "here", "1", "a"}};
     if (is_in_circle) out.insert(out.begin(), {"a", std::int64_t{1}, "there", "1", "b"});

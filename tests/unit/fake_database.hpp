@@ -23,7 +23,7 @@ namespace rowlock::test {
 class fake_database {
  public:
   using answer =
-      std::function<std::vector<driver::row>(sql::verb, std::span<const driver::request>, const driver::limits&)>;
+      std::function<std::vector<driver::row>(sheets::verb, std::span<const driver::request>, const driver::limits&)>;
   explicit fake_database(answer to = {}) : answer_{std::move(to)} {}
   fake_database(const fake_database&) = delete;
   fake_database& operator=(const fake_database&) = delete;
@@ -43,10 +43,11 @@ class fake_database {
     void exclusively(const std::function<void()>& body, const driver::limits& /*until*/) override { body(); }
 
    private:
-    std::vector<driver::row> do_run(const sql::step& what, std::span<const driver::request> batch,
+    std::vector<driver::row> do_run(const sheets::step& what, std::span<const driver::request> batch,
                                     const driver::limits& until) override {
-      if (what.verb == sql::verb::schema)
-        return {{std::int64_t{sql::expected_schema}, std::int64_t{1}, std::string{}, std::int64_t{0}, std::int64_t{0}}};
+      if (what.verb == sheets::verb::schema)
+        return {
+            {std::int64_t{sheets::expected_schema}, std::int64_t{1}, std::string{}, std::int64_t{0}, std::int64_t{0}}};
       of_.asking_ = number_;
       return of_.answer_ ? of_.answer_(what.verb, batch, until) : std::vector<driver::row>{};
     }
@@ -81,8 +82,8 @@ class fake_database {
     being_opened = this;
     static const driver::backend the{
         .schemes = {},
-        .sheet = [](std::string_view prefix, const driver::open_options&) { return sql::sqlite(prefix); },
-        .migrations = [] { return std::span<const sql::migration>{}; },
+        .sheet = [](std::string_view prefix, const driver::open_options&) { return sheets::sqlite(prefix); },
+        .migrations = [] { return std::span<const sheets::migration>{}; },
         .open = [](const core::url&, const driver::open_options&) -> std::unique_ptr<driver::database> {
           return std::make_unique<database>(*being_opened);
         }};

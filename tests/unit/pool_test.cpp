@@ -34,7 +34,7 @@ class fake_session : public driver::session {
   bool looks_alive() noexcept override { return !is_dead_; }
 
  private:
-  std::vector<driver::row> do_run(const sql::step& /*what*/, std::span<const driver::request> /*batch*/,
+  std::vector<driver::row> do_run(const sheets::step& /*what*/, std::span<const driver::request> /*batch*/,
                                   const driver::limits& /*until*/) override {
     return {};
   }

@@ -40,13 +40,13 @@ struct reconciler_test : testing::Test {
 
   int releases = 0;
   std::function<void()> on_release = [] {};
-  test::fake_database db{[this](sql::verb what, std::span<const driver::request> batch, const driver::limits&) {
-    if (what == sql::verb::release) {
+  test::fake_database db{[this](sheets::verb what, std::span<const driver::request> batch, const driver::limits&) {
+    if (what == sheets::verb::release) {
       releases += static_cast<int>(batch.size());
       on_release();
     }
     std::vector<driver::row> out;
-    if (what == sql::verb::inspect)
+    if (what == sheets::verb::inspect)
       for (const auto& r : batch)
         out.push_back(
             {std::string{std::get<std::string_view>(r[0])}, std::int64_t{1}, {}, {}, "another", {}, {}, {}, {}});

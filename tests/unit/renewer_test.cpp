@@ -156,8 +156,8 @@ struct renewer_test : testing::Test, engine::lease_listener {
   happening asked;
 
   test::fake_database database{
-      [this](sql::verb what, std::span<const driver::request> batch, const driver::limits& until) {
-        return what == sql::verb::renew ? renew(batch, until) : inspect(batch);
+      [this](sheets::verb what, std::span<const driver::request> batch, const driver::limits& until) {
+        return what == sheets::verb::renew ? renew(batch, until) : inspect(batch);
       }};
   engine::lock_registry held;
   engine::renewer renewer{database.gateway(), held, *this};

@@ -17,7 +17,7 @@ namespace rowlock {
 namespace {
 
 using driver::row;
-using sql::verb;
+using sheets::verb;
 using test::error_of;
 using test::throws;
 

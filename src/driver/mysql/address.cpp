@@ -139,7 +139,7 @@ std::string mysql_address::server_name(std::string_view kind) const {
   return driver::server_name(kind, socket.empty() ? host + ":" + std::to_string(port) : socket, database);
 }
 
-std::string mysql_address::place() const { return "`" + sql::replaced(database, "`", "``") + "`"; }
+std::string mysql_address::place() const { return "`" + sheets::replaced(database, "`", "``") + "`"; }
 
 mysql_address read_mysql_url(const core::url& url) {
   if (!url.body.starts_with("//"))

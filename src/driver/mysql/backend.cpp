@@ -26,7 +26,7 @@ class mysql_database final : public database {
       : address_{read_mysql_url(url)},
         with_{with},
         warning_{with.warning},
-        enlisted_texts_{sql::mysql_enlisted(with.table_prefix, address_.place() + ".")} {}
+        enlisted_texts_{sheets::mysql_enlisted(with.table_prefix, address_.place() + ".")} {}
 
   std::unique_ptr<session> connect(const limits& until) override {
     return connect(until, std::nullopt, with_.call_timeout);
@@ -54,7 +54,7 @@ class mysql_database final : public database {
   void end_lost_sessions(session& on, const limits& until) override {
     lost_.end_all([&](const std::string& mark) { static_cast<mysql_session&>(on).end_session(mark, until); });
   }
-  void end_session(const sql::sheet& sql, session& on, std::string_view name, std::int64_t number,
+  void end_session(const sheets::sheet& sql, session& on, std::string_view name, std::int64_t number,
                    const limits& until) override;
 
  private:
@@ -74,7 +74,7 @@ class mysql_database final : public database {
   warn_once warning_;
   call_watchdog watchdog_;
   lost_sessions<std::string> lost_;
-  const sql::enlisted_texts enlisted_texts_;
+  const sheets::enlisted_texts enlisted_texts_;
 };
 
 std::string list_of(const std::vector<std::int64_t>& sessions) {
@@ -84,7 +84,7 @@ std::string list_of(const std::vector<std::int64_t>& sessions) {
 }
 
 // The row may say what is not true, and KILL is carried out, so the server is asked, under its own locks.
-void mysql_database::end_session(const sql::sheet& /*sql*/, session& on, std::string_view name, std::int64_t number,
+void mysql_database::end_session(const sheets::sheet& /*sql*/, session& on, std::string_view name, std::int64_t number,
                                  const limits& until) {
   auto& asking = static_cast<mysql_session&>(on);
   const auto blockers = blockers_of(
@@ -109,7 +109,7 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
 }
 
 // A release is always as durable as the server's setting has it: no session can ask for less, or more.
-sql::sheet sheet_of(std::string_view prefix, const open_options& /*with*/) { return sql::mysql(prefix); }
+sheets::sheet sheet_of(std::string_view prefix, const open_options& /*with*/) { return sheets::mysql(prefix); }
 
 constexpr std::string_view schemes[] = {"mysql", "mariadb"};
 
@@ -121,7 +121,7 @@ extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowloc
 extern "C" const rowlock::driver::backend* rowlock_backend_mysql() {
   static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
                                             .sheet = rowlock::driver::sheet_of,
-                                            .migrations = rowlock::sql::mysql_migrations,
+                                            .migrations = rowlock::sheets::mysql_migrations,
                                             .open = rowlock::driver::open};
   return &the;
 }

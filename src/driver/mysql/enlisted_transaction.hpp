@@ -14,7 +14,7 @@ namespace rowlock::inline v1::driver {
 class mysql_enlisted final : public enlisted_transaction {
  public:
   /// Both must outlive it.
-  mysql_enlisted(caller_transaction& tx, const sql::enlisted_texts& texts) : tx_{tx}, texts_{texts} {}
+  mysql_enlisted(caller_transaction& tx, const sheets::enlisted_texts& texts) : tx_{tx}, texts_{texts} {}
 
   bool keeps_snapshot() override;
   std::int64_t session() const override { return session_; }
@@ -33,7 +33,7 @@ class mysql_enlisted final : public enlisted_transaction {
   void change(const enlisted_target& at, std::int64_t version, std::string_view note);
 
   caller_transaction& tx_;
-  const sql::enlisted_texts& texts_;
+  const sheets::enlisted_texts& texts_;
   const base::instant begin_ = base::now();
   std::int64_t session_ = 0;
 };

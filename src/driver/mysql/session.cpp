@@ -347,7 +347,8 @@ void mysql_session::exclusively(const std::function<void()>& body, const limits&
 
 // Most steps write in one statement and read in another what it has done. If only the second fails, for example because
 // there was no time left for it (max_execution_time is for SELECT alone), what the first has committed stays.
-std::vector<row> mysql_session::do_run(const sql::step& what, std::span<const request> batch, const limits& until) try {
+std::vector<row> mysql_session::do_run(const sheets::step& what, std::span<const request> batch,
+                                       const limits& until) try {
   has_committed_ = false;
   std::vector<row> rows;
   if (batch.empty()) return rows;
@@ -362,9 +363,9 @@ std::vector<row> mysql_session::do_run(const sql::step& what, std::span<const re
   throw detail::error_access::changed(e, [](auto& says) { says.outcome_unknown = true; });
 }
 
-std::vector<row> mysql_session::do_run_dirty(const sql::step& what, const request& one, const limits& until) {
+std::vector<row> mysql_session::do_run_dirty(const sheets::step& what, const request& one, const limits& until) {
   // For the next transaction only.
-  simple("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", {sql::doing(what.verb)}, until);
+  simple("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", {sheets::doing(what.verb)}, until);
   return do_run(what, {&one, 1}, until);
 }
 
@@ -379,7 +380,7 @@ std::uint64_t granted_in(const std::vector<row>& answers, std::size_t last) {
 
 }  // namespace
 
-void mysql_session::carry_out(const sql::step& what, std::span<const request> batch, const limits& until,
+void mysql_session::carry_out(const sheets::step& what, std::span<const request> batch, const limits& until,
                               std::vector<row>& to) {
   const bool is_one = batch.size() == 1 && (what.read || what.write);
   const auto& many = what.batch_waits && !is_about_one_row(batch) ? what.batch_skipping : what.batch;
@@ -387,7 +388,7 @@ void mysql_session::carry_out(const sql::step& what, std::span<const request> ba
   const auto& told = is_one ? what.read_back : what.batch_read_back;
   const std::string json = is_one ? std::string{} : json_of(batch);
   const request values = is_one ? batch[0] : request{std::string_view{json}};
-  const purpose why{.doing = sql::doing(what.verb), .writing = what.write || !what.read};
+  const purpose why{.doing = sheets::doing(what.verb), .writing = what.write || !what.read};
 
   const auto answered = [&, before = to.size()] { return to.size() - before; };
   if (is_one && what.read) execute(*what.read, values, why, until, to);
@@ -437,7 +438,7 @@ void mysql_session::act_in_transaction(const texts_of_transaction& of, const req
 }
 
 // MariaDB answers each row that a batch met, also those that others have.
-void mysql_session::drop_answers_of_others(const sql::step& what, std::span<const request> batch,
+void mysql_session::drop_answers_of_others(const sheets::step& what, std::span<const request> batch,
                                            std::vector<row>& from) {
   if (from.empty()) return;
   std::unordered_set<std::string_view> own;
@@ -446,7 +447,7 @@ void mysql_session::drop_answers_of_others(const sql::step& what, std::span<cons
 }
 
 // Also where one of a batch was in a conflict: it is no obstacle to the others then.
-void mysql_session::carry_out_each(const sql::step& what, std::span<const request> batch, const limits& until,
+void mysql_session::carry_out_each(const sheets::step& what, std::span<const request> batch, const limits& until,
                                    std::vector<row>& to) {
   for (std::size_t i = 0; i < batch.size(); ++i) carry_out(what, batch.subspan(i, 1), until, to);
 }
@@ -454,7 +455,7 @@ void mysql_session::carry_out_each(const sql::step& what, std::span<const reques
 // For a batch that was not carried out as a whole, `told` answers, for each request that is still in its row, whether
 // it could still be carried out. If these are as many as were not carried out, all others were carried out, whatever
 // their rows say by now.
-void mysql_session::tell_counted(const sql::step& what, std::span<const request> batch, std::uint64_t changed,
+void mysql_session::tell_counted(const sheets::step& what, std::span<const request> batch, std::uint64_t changed,
                                  const std::optional<std::string>& told, const request& values, const purpose& why,
                                  const limits& until, std::vector<row>& to) {
   const auto key_of = [&](const request& r) { return std::string{std::get<std::string_view>(r.at(what.key))}; };

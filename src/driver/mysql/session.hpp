@@ -64,8 +64,8 @@ class mysql_session final : public session {
   std::string mark() const { return is_marked_ ? mark_ : std::string{}; }
 
  private:
-  std::vector<row> do_run(const sql::step& what, std::span<const request> batch, const limits& until) override;
-  std::vector<row> do_run_dirty(const sql::step& what, const request& one, const limits& until) override;
+  std::vector<row> do_run(const sheets::step& what, std::span<const request> batch, const limits& until) override;
+  std::vector<row> do_run_dirty(const sheets::step& what, const request& one, const limits& until) override;
   void do_begin(const limits& until) override;
   void do_commit(const limits& until) override;
   void do_rollback(const limits& until) override;
@@ -109,10 +109,11 @@ class mysql_session final : public session {
   std::unique_ptr<short_table_waits> wait_for_tables_shortly(const limits& until);
   void unlock_migrations(const limits& until);
 
-  void carry_out(const sql::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
-  static void drop_answers_of_others(const sql::step& what, std::span<const request> batch, std::vector<row>& from);
-  void carry_out_each(const sql::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
-  void tell_counted(const sql::step& what, std::span<const request> batch, std::uint64_t changed,
+  void carry_out(const sheets::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  static void drop_answers_of_others(const sheets::step& what, std::span<const request> batch, std::vector<row>& from);
+  void carry_out_each(const sheets::step& what, std::span<const request> batch, const limits& until,
+                      std::vector<row>& to);
+  void tell_counted(const sheets::step& what, std::span<const request> batch, std::uint64_t changed,
                     const std::optional<std::string>& told, const request& values, const purpose& why,
                     const limits& until, std::vector<row>& to);
 

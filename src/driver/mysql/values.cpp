@@ -75,15 +75,15 @@ mysql_text for_server(std::string_view text, mysql_kind kind, std::string_view p
       number = number * 10 + static_cast<std::size_t>(*at++ - '0');
     out.arguments.push_back(number - 1);
   }
-  out.sql = sql::replaced(out.sql, sql::place_mark, place);
-  out.numbered = sql::replaced(out.numbered, sql::place_mark, place);
+  out.sql = sheets::replaced(out.sql, sheets::place_mark, place);
+  out.numbered = sheets::replaced(out.numbered, sheets::place_mark, place);
   return out;
 }
 
 std::string with_literals(std::string_view text, std::span<const argument> arguments) {
   std::string out;
   for (;;) {
-    const auto at = sql::find_parameter(text, '?', '`');
+    const auto at = sheets::find_parameter(text, '?', '`');
     out.append(text.substr(0, at));
     if (at == std::string_view::npos) return out;
     out.append(literal(arguments[static_cast<std::size_t>(text.at(at + 1) - '1')]));

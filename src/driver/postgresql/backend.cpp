@@ -18,8 +18,8 @@ namespace {
 
 // By process id and start: the process id alone may belong to another session by now. No lock is written, so this is a
 // step that only reads.
-const sql::step end_lost_session{
-    .verb = sql::verb::count_of_verbs,
+const sheets::step end_lost_session{
+    .verb = sheets::verb::count_of_verbs,
     .read =
         "SELECT pg_terminate_backend(pid) FROM pg_stat_get_activity($1::integer) a "
         "WHERE (extract(epoch FROM a.backend_start) * 1000000)::bigint = $2::bigint "
@@ -32,7 +32,7 @@ class postgresql_database final : public database {
         with_{with},
         warning_{with.warning},
         tables_{with.table_prefix},
-        texts_{tables_, sql::postgresql_enlisted} {}
+        texts_{tables_, sheets::postgresql_enlisted} {}
 
   std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
@@ -56,10 +56,10 @@ class postgresql_database final : public database {
                                                  watchdog_, until);
   }
   void end_lost_sessions(session& on, const limits& until) override;
-  void end_session(const sql::sheet& sql, session& on, std::string_view name, std::int64_t number,
+  void end_session(const sheets::sheet& sql, session& on, std::string_view name, std::int64_t number,
                    const limits& until) override {
     const request one{name, number};
-    on.run(sql[sql::verb::end_session], {&one, 1}, until);
+    on.run(sql[sheets::verb::end_session], {&one, 1}, until);
   }
 
  private:
@@ -97,9 +97,9 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
   return std::make_unique<postgresql_database>(address, with);
 }
 
-sql::sheet sheet_of(std::string_view prefix, const open_options& with) {
-  return sql::postgresql(prefix,
-                         {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release});
+sheets::sheet sheet_of(std::string_view prefix, const open_options& with) {
+  return sheets::postgresql(prefix,
+                            {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release});
 }
 
 constexpr std::string_view schemes[] = {"postgresql", "postgres"};
@@ -112,7 +112,7 @@ extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowloc
 extern "C" const rowlock::driver::backend* rowlock_backend_postgresql() {
   static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
                                             .sheet = rowlock::driver::sheet_of,
-                                            .migrations = rowlock::sql::postgresql_migrations,
+                                            .migrations = rowlock::sheets::postgresql_migrations,
                                             .open = rowlock::driver::open};
   return &the;
 }

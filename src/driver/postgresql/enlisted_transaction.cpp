@@ -59,7 +59,7 @@ std::string literals(std::span<const argument> values) {
 std::string with_literals(std::string_view text, std::span<const argument> values) {
   std::string out;
   for (;;) {
-    const auto at = sql::find_parameter(text, '$', '"');
+    const auto at = sheets::find_parameter(text, '$', '"');
     out.append(text.substr(0, at));
     if (at == std::string_view::npos) return out;
     out.append(literal(values[static_cast<std::size_t>(text.at(at + 1) - '1')]));

@@ -129,7 +129,7 @@ std::string postgresql_session::looking_for_tables(const std::string& columns) c
   for (const auto* o = all.get(); o != nullptr && o->keyword != nullptr; ++o)
     is_named = is_named || (o->val != nullptr && std::string_view{o->keyword} == "options" &&
                             std::string_view{o->val}.find("search_path") != std::string_view::npos);
-  return (is_named ? "" : own_path) + columns + sql::replaced(place, "{prefix}", options_.tables->prefix());
+  return (is_named ? "" : own_path) + columns + sheets::replaced(place, "{prefix}", options_.tables->prefix());
 }
 
 // Tables that are made later are found then. In a migration they are where it makes them; it may be rolled back.
@@ -211,7 +211,7 @@ postgresql_session::statement postgresql_session::make_statement(const std::stri
     throw error{errc::database_error,
                 "a statement has more parameters than a request has arguments; this is a bug in rowlock"};
   return {.name = statement_names_ + std::to_string(++statements_made_),
-          .sql = sql::replaced(sql, sql::place_mark, place_.empty() ? "" : place_ + "."),
+          .sql = sheets::replaced(sql, sheets::place_mark, place_.empty() ? "" : place_ + "."),
           .parameters = parameters};
 }
 
@@ -329,13 +329,13 @@ void postgresql_session::exclusively(const std::function<void()>& body, const li
 
 // A notification is sent by the commit of its statement, which is undone if the server does not take it. Then the work
 // is done without.
-std::vector<row> postgresql_session::do_run(const sql::step& what, std::span<const request> batch,
+std::vector<row> postgresql_session::do_run(const sheets::step& what, std::span<const request> batch,
                                             const limits& until) {
-  std::optional<sql::step> silent;
+  std::optional<sheets::step> silent;
   try {
     return run_once(what, batch, until);
   } catch (const error& e) {
-    if (is_about_notices(e)) silent = sql::postgresql_without_notices(what);
+    if (is_about_notices(e)) silent = sheets::postgresql_without_notices(what);
     if (!silent) throw;
   }
   return run_once(*silent, batch, until);
@@ -354,7 +354,7 @@ bool postgresql_session::is_about_notices(const error& e) const {
   return out;
 }
 
-std::vector<row> postgresql_session::run_once(const sql::step& what, std::span<const request> batch,
+std::vector<row> postgresql_session::run_once(const sheets::step& what, std::span<const request> batch,
                                               const limits& until) {
   std::vector<row> rows;
   if (batch.empty()) return rows;
@@ -369,10 +369,10 @@ std::vector<row> postgresql_session::run_once(const sql::step& what, std::span<c
   return rows;
 }
 
-void postgresql_session::carry_out(const sql::step& what, std::span<const request> batch, const limits& until,
+void postgresql_session::carry_out(const sheets::step& what, std::span<const request> batch, const limits& until,
                                    std::vector<row>& to) {
   const bool writing = what.write || !what.read;
-  const purpose why{.doing = sql::doing(what.verb), .writing = writing};
+  const purpose why{.doing = sheets::doing(what.verb), .writing = writing};
   const auto& one = what.write ? what.write : what.read;
   if (batch.size() == 1 && one) return execute(*one, batch, shape::scalars, why, until, to);
   const auto& many = what.batch_waits && !is_about_one_row(batch) ? what.batch_skipping : what.batch;
@@ -402,7 +402,7 @@ void postgresql_session::do_commit(const limits& until) { commit_with("", until)
 
 // In one round trip, and in a transaction of its own after the commit, which has notified nobody: so what is about
 // notices did not come from it.
-void postgresql_session::do_commit_and_tell(const sql::step& next, const request& of, const limits& until) try {
+void postgresql_session::do_commit_and_tell(const sheets::step& next, const request& of, const limits& until) try {
   commit_with(next.read ? "; " + with_literals(known(*next.read).sql, of) : std::string{}, until);
 } catch (const error& e) {
   if (!is_about_notices(e)) throw;

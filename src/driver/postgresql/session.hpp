@@ -61,10 +61,10 @@ class postgresql_session final : public session {
   const postgresql_backend_id& id() const noexcept { return id_; }
 
  private:
-  std::vector<row> do_run(const sql::step& what, std::span<const request> batch, const limits& until) override;
+  std::vector<row> do_run(const sheets::step& what, std::span<const request> batch, const limits& until) override;
   void do_begin(const limits& until) override;
   void do_commit(const limits& until) override;
-  void do_commit_and_tell(const sql::step& next, const request& of, const limits& until) override;
+  void do_commit_and_tell(const sheets::step& next, const request& of, const limits& until) override;
   void do_rollback(const limits& until) override;
   void do_script(const std::string& sql) override;
   std::int64_t do_change_count(const limits& until) override;
@@ -106,8 +106,8 @@ class postgresql_session final : public session {
   void or_else(const char* undo, const limits& until, Body body);
   bool undone(const char* sql, const limits& until) noexcept;
 
-  std::vector<row> run_once(const sql::step& what, std::span<const request> batch, const limits& until);
-  void carry_out(const sql::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  std::vector<row> run_once(const sheets::step& what, std::span<const request> batch, const limits& until);
+  void carry_out(const sheets::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
   std::string making_tables() const;
   void commit_with(const std::string& after, const limits& until);
   bool is_about_notices(const error& e) const;

@@ -13,7 +13,7 @@ namespace rowlock::inline v1::driver {
 
 /// Where the next $n is at `from` or later. npos: nowhere.
 inline std::size_t next_parameter(std::string_view sql, std::size_t from = 0) noexcept {
-  return sql::find_parameter(sql, '$', '"', from);
+  return sheets::find_parameter(sql, '$', '"', from);
 }
 
 /// The highest n of all $n in the text.

@@ -26,7 +26,7 @@ class sqlite_database final : public database {
       : path_{std::move(path)},
         table_prefix_{with.table_prefix},
         warning_{with.warning},
-        enlisted_texts_{sql::sqlite_enlisted(with.table_prefix, "main")} {
+        enlisted_texts_{sheets::sqlite_enlisted(with.table_prefix, "main")} {
     if (path_ == in_memory) return;
     // Independent of the working directory when a session is opened. An empty path would be a private, temporary
     // database.
@@ -51,7 +51,7 @@ class sqlite_database final : public database {
   void abandon() noexcept override {
     if (files_) files_->abandon();
   }
-  void retire(const sql::sheet& sql, session& on, const limits& until) override;
+  void retire(const sheets::sheet& sql, session& on, const limits& until) override;
   std::size_t most_sessions() const noexcept override {
     return path_ == in_memory ? 1 : std::numeric_limits<std::size_t>::max();
   }
@@ -71,7 +71,7 @@ class sqlite_database final : public database {
   std::string path_;
   const std::string table_prefix_;
   warn_once warning_;
-  const sql::enlisted_texts enlisted_texts_;
+  const sheets::enlisted_texts enlisted_texts_;
   std::optional<liveness_files> files_;  // not of a database in memory
   std::atomic<bool> has_own_file_{false};
 };
@@ -84,16 +84,16 @@ std::string sqlite_database::liveness() {
 
 // A file is deleted only after the last row that names it: without the file no client could tell that its client is
 // gone. And no new row can name it.
-void sqlite_database::retire(const sql::sheet& sql, session& on, const limits& until) {
+void sqlite_database::retire(const sheets::sheet& sql, session& on, const limits& until) {
   if (!has_own_file_) return;
   for (const auto& dead : files_->dead()) {
     const request one{std::string_view{dead}};
-    on.run(sql[sql::verb::vacate_dead], {&one, 1}, until);
+    on.run(sql[sheets::verb::vacate_dead], {&one, 1}, until);
     files_->remove(dead);
   }
   const auto own = files_->own();
   const request one{std::string_view{own}};
-  if (on.run(sql[sql::verb::names_liveness], {&one, 1}, until).empty()) files_->remove(own);
+  if (on.run(sql[sheets::verb::names_liveness], {&one, 1}, until).empty()) files_->remove(own);
 }
 
 std::unique_ptr<database> open(const core::url& address, const open_options& with) {
@@ -110,7 +110,7 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
   return std::make_unique<sqlite_database>(read_sqlite_url(address), with);
 }
 
-sql::sheet sheet_of(std::string_view prefix, const open_options& /*with*/) { return sql::sqlite(prefix); }
+sheets::sheet sheet_of(std::string_view prefix, const open_options& /*with*/) { return sheets::sqlite(prefix); }
 
 constexpr std::string_view schemes[] = {"sqlite"};
 
@@ -122,7 +122,7 @@ extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowloc
 extern "C" const rowlock::driver::backend* rowlock_backend_sqlite() {
   static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
                                             .sheet = rowlock::driver::sheet_of,
-                                            .migrations = rowlock::sql::sqlite_migrations,
+                                            .migrations = rowlock::sheets::sqlite_migrations,
                                             .open = rowlock::driver::open};
   return &the;
 }

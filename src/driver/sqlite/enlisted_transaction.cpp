@@ -46,11 +46,11 @@ std::optional<std::string> schema_of(const std::string& path, sqlite_caller& tx)
 
 }  // namespace
 
-sqlite_enlisted::sqlite_enlisted(sqlite_caller& tx, const sql::enlisted_texts& in_main, std::string_view prefix,
+sqlite_enlisted::sqlite_enlisted(sqlite_caller& tx, const sheets::enlisted_texts& in_main, std::string_view prefix,
                                  const std::string& path, const liveness_files* files)
     : tx_{tx}, path_{path}, schema_{schema_of(path, tx)}, files_{files} {
   const bool is_attached = schema_ && *schema_ != "main";
-  if (is_attached) in_attached_ = sql::sqlite_enlisted(prefix, *schema_);
+  if (is_attached) in_attached_ = sheets::sqlite_enlisted(prefix, *schema_);
   texts_ = is_attached ? &in_attached_ : &in_main;
 }
 

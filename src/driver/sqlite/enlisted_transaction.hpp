@@ -16,7 +16,7 @@ class sqlite_enlisted final : public enlisted_transaction {
  public:
   /// `in_main` are the texts where the client's file, `path`, is the main file of the connection. `files` says which
   /// clients that hold without a lease live. Both must outlive this object.
-  sqlite_enlisted(sqlite_caller& tx, const sql::enlisted_texts& in_main, std::string_view prefix,
+  sqlite_enlisted(sqlite_caller& tx, const sheets::enlisted_texts& in_main, std::string_view prefix,
                   const std::string& path, const liveness_files* files);
 
   bool lets_others_go_on() override;
@@ -42,8 +42,8 @@ class sqlite_enlisted final : public enlisted_transaction {
   const std::string& path_;
   const std::optional<std::string>
       schema_;  // the connection's name for the client's file; nullopt: it does not have the file
-  sql::enlisted_texts in_attached_;
-  const sql::enlisted_texts* texts_ = nullptr;
+  sheets::enlisted_texts in_attached_;
+  const sheets::enlisted_texts* texts_ = nullptr;
   const liveness_files* const files_;
 };
 

@@ -221,7 +221,7 @@ void sqlite_session::exclusively(const std::function<void()>& body, const limits
 
 // A name that is free most of the time costs one statement: after a grant the next attempt acts first, and looks only
 // for those that were refused. It does not wait for the file's lock then: a refused attempt waits for nobody.
-std::vector<row> sqlite_session::do_run(const sql::step& what, std::span<const request> batch, const limits& until) {
+std::vector<row> sqlite_session::do_run(const sheets::step& what, std::span<const request> batch, const limits& until) {
   const scoped_value scope{limits_, until};
   answer_rows rows{std::exchange(spare_, {})};
   if (!what.read) {
@@ -230,7 +230,7 @@ std::vector<row> sqlite_session::do_run(const sql::step& what, std::span<const r
     const bool was_refused = read_first(what, batch, rows);
     if (what.read_explains) was_refused_ = was_refused;
   }
-  if (what.verb == sql::verb::installation) seen_ = {};  // whoever asks this compares files
+  if (what.verb == sheets::verb::installation) seen_ = {};  // whoever asks this compares files
   require_same_files();
   return rows.take();
 }
@@ -241,15 +241,15 @@ void sqlite_session::reuse(std::vector<row>&& read) noexcept {
 }
 
 // false: it did not answer.
-bool sqlite_session::read(const sql::step& what, const request& one, answer_rows& rows) {
+bool sqlite_session::read(const sheets::step& what, const request& one, answer_rows& rows) {
   const auto before = rows.size();
-  execute(ready(steps_[static_cast<std::size_t>(what.verb)].read, what.read.value()), one, rows, sql::doing(what.verb),
-          false);
+  execute(ready(steps_[static_cast<std::size_t>(what.verb)].read, what.read.value()), one, rows,
+          sheets::doing(what.verb), false);
   return rows.size() > before;
 }
 
 // Whether it answered any of them.
-bool sqlite_session::read_first(const sql::step& what, std::span<const request> batch, answer_rows& rows) {
+bool sqlite_session::read_first(const sheets::step& what, std::span<const request> batch, answer_rows& rows) {
   if (batch.size() == 1) {
     const bool has_answered = read(what, batch[0], rows);
     if (!has_answered && what.write) write(what, batch, rows);
@@ -264,7 +264,7 @@ bool sqlite_session::read_first(const sql::step& what, std::span<const request> 
 
 // false: nothing was done, as it is likely to be refused, or another session has the file's lock. Not for a batch that
 // would be committed before the look: if that failed, it would not be true that nothing has happened.
-bool sqlite_session::write_first(const sql::step& what, std::span<const request> batch, answer_rows& rows) {
+bool sqlite_session::write_first(const sheets::step& what, std::span<const request> batch, answer_rows& rows) {
   const bool may_act = has_file_lock() || (batch.size() == 1 && !was_refused_);
   if (!what.read_explains || !may_act) return false;
   const scoped_value scope{waits_for_file_, has_file_lock()};
@@ -282,7 +282,7 @@ bool sqlite_session::write_first(const sql::step& what, std::span<const request>
 
 // Answers those that it did not carry out. A writing statement is a transaction of its own and begins by taking the
 // write lock, so a single one needs no BEGIN IMMEDIATE.
-std::vector<request> sqlite_session::write(const sql::step& what, std::span<const request> batch,
+std::vector<request> sqlite_session::write(const sheets::step& what, std::span<const request> batch,
                                            answer_rows& rows) try {
   std::vector<request> left;
   if (batch.empty()) return left;
@@ -292,11 +292,11 @@ std::vector<request> sqlite_session::write(const sql::step& what, std::span<cons
   const auto each = [&] {
     for (const request& r : batch) {
       const auto before = rows.size();
-      execute(statement, r, rows, sql::doing(what.verb), true);
+      execute(statement, r, rows, sheets::doing(what.verb), true);
       const bool has_answered = rows.size() > before;
       if (!has_answered && sqlite3_changes(db_.get()) > 0) add_told_row(r[what.key], rows);
       if (what.then && rows.size() > before)
-        execute(ready(texts.then, *what.then), r, none, sql::doing(what.verb), true);
+        execute(ready(texts.then, *what.then), r, none, sheets::doing(what.verb), true);
       if (what.read_explains && rows.size() == before) left.push_back(r);
       if (what.takes_all && rows.size() == before) throw not_all{};
       if (what.takes_one && rows.size() > before) return;

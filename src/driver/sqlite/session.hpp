@@ -37,7 +37,7 @@ class sqlite_session final : public session {
   void reuse(std::vector<row>&& read) noexcept override;
 
  private:
-  std::vector<row> do_run(const sql::step& what, std::span<const request> batch, const limits& until) override;
+  std::vector<row> do_run(const sheets::step& what, std::span<const request> batch, const limits& until) override;
   void do_script(const std::string& sql) override;
   std::int64_t do_change_count(const limits& until) override;
 
@@ -73,10 +73,10 @@ class sqlite_session final : public session {
   void in_transaction(const std::function<void()>& body);
 
   bool has_file_lock() const noexcept { return sqlite3_get_autocommit(db_.get()) == 0; }
-  bool read(const sql::step& what, const request& one, answer_rows& rows);
-  bool read_first(const sql::step& what, std::span<const request> batch, answer_rows& rows);
-  bool write_first(const sql::step& what, std::span<const request> batch, answer_rows& rows);
-  std::vector<request> write(const sql::step& what, std::span<const request> batch, answer_rows& rows);
+  bool read(const sheets::step& what, const request& one, answer_rows& rows);
+  bool read_first(const sheets::step& what, std::span<const request> batch, answer_rows& rows);
+  bool write_first(const sheets::step& what, std::span<const request> batch, answer_rows& rows);
+  std::vector<request> write(const sheets::step& what, std::span<const request> batch, answer_rows& rows);
   void add_told_row(const argument& key, answer_rows& to);
 
   counted counted_;
@@ -94,7 +94,7 @@ class sqlite_session final : public session {
   std::optional<std::int64_t> now_;  // of the statement under way
   row told_;                         // by the statement under way; the first cell is for the key
   std::vector<row> spare_;           // read, and of use for the next answer
-  std::array<prepared, sql::sheet::size> steps_;
+  std::array<prepared, sheets::sheet::size> steps_;
   sqlite_statement begin_;
   sqlite_statement commit_;
   sqlite_statement data_version_;

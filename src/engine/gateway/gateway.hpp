@@ -41,8 +41,8 @@ class gateway {
 
   const client_options& options() const noexcept { return options_; }
   const driver::backend& kind() const noexcept { return kind_; }
-  const sql::sheet& sheet() const noexcept { return sheet_; }
-  const sql::capabilities& can() const noexcept { return sheet_.can(); }
+  const sheets::sheet& sheet() const noexcept { return sheet_; }
+  const sheets::capabilities& can() const noexcept { return sheet_.can(); }
   driver::database& database() noexcept { return *database_; }
   telemetry& events() noexcept { return events_; }
   bool is_foreign() const noexcept { return process_.is_foreign(); }
@@ -112,7 +112,7 @@ class gateway {
   const client_options& options_;
   telemetry& events_;
   const driver::backend& kind_;
-  const sql::sheet sheet_;
+  const sheets::sheet sheet_;
   const std::unique_ptr<driver::database> database_;
   const bool has_spare_;
   pool pool_;

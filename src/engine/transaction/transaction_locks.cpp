@@ -328,7 +328,7 @@ bool transaction_locks::is_locked_by(const lock_name& name, std::int64_t session
 
 bool transaction_locks::is_pinned_by(const lock_name& name, std::int64_t sign) {
   return db_.run(db_.call_limits(), [&](const store::access& db) {
-    return !db.run(sql::verb::pinned_by, {{field::name, name.view()}, {field::sign, sign}}).empty();
+    return !db.run(sheets::verb::pinned_by, {{field::name, name.view()}, {field::sign, sign}}).empty();
   });
 }
 
@@ -343,7 +343,7 @@ transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
     if (found && (found->is_kept || (!is_over && found->released.empty()))) return *found;
     const store::arguments asked{{field::name, name.view()},
                                  {field::acquisition, found ? std::string_view{found->released} : std::string_view{}}};
-    const auto how = !found ? sql::verb::make : is_over ? sql::verb::vacate_expired : sql::verb::release;
+    const auto how = !found ? sheets::verb::make : is_over ? sheets::verb::vacate_expired : sheets::verb::release;
     is_released = !strategies::run_to_make(db, how, {&asked, 1}).empty();
     return look_for_way(name, db).value_or(cleared{.is_missing = true});
   });
@@ -358,7 +358,7 @@ transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
 std::optional<transaction_locks::cleared> transaction_locks::look_for_way(const lock_name& name,
                                                                           const store::access& db) {
   const bool tells_of_locks = db_.can().shows_locked_rows;
-  const auto rows = db.run(tells_of_locks ? sql::verb::touch : sql::verb::inspect, {{field::name, name.view()}});
+  const auto rows = db.run(tells_of_locks ? sheets::verb::touch : sheets::verb::inspect, {{field::name, name.view()}});
   if (rows.empty()) return std::nullopt;
   const auto row = store::row_state_of(rows[0]);
   const bool is_locked = tells_of_locks && !rows[0].is_true(field::is_unlocked);

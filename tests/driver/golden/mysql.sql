@@ -132,6 +132,44 @@ ON DUPLICATE KEY UPDATE
 
 --- MySQL
 
+UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
+    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1 FOR UPDATE  OF l  SKIP LOCKED) g
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
+  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
+  l.note = g.note
+
+--- MySQL, MariaDB
+
+SELECT l.name, l.version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) w
+STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition
+
+--- MySQL
+
+UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
+      SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+      FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]', version BIGINT PATH '$[6]')) w
+      STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
+      LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) f) g
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
+  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
+  l.note = g.note
+WHERE g.number = JSON_LENGTH(?)
+
+--- MySQL, MariaDB
+
+SELECT l.acquisition, l.version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) w
+STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition
+
+--- MySQL
+
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
   SELECT ?, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), 
 ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
@@ -182,24 +220,6 @@ SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
 
 --- MySQL, MariaDB
 SELECT name, version FROM place.rowlock_lock WHERE name = ?
-
---- MySQL, MariaDB
-
-SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
-    CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
-  NULL, l.note, TRUE, l.thread FROM place.rowlock_lock l
-WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = ?
-
---- MySQL, MariaDB
-
-SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
-    CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
-  NULL, l.note, TRUE, l.thread FROM place.rowlock_lock l
-WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= ?
-  AND (? IS NULL OR l.name < ?)
-
---- MySQL, MariaDB
-SELECT 1
 
 --- MySQL, MariaDB
 
@@ -414,25 +434,6 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
   l.expires_at = SYSDATE(6)
 
 
---- MySQL, MariaDB
-
-SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM place.rowlock_lock l
-    WHERE l.name = ?
-
---- MySQL, MariaDB
-
-SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) w
-STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-
---- MySQL, MariaDB
-
-SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
-  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL FROM place.rowlock_lock l
-WHERE l.name >= ? AND (? IS NULL OR l.name < ?) AND l.owner IS NOT NULL
-  AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name
-
 --- MySQL
 
 
@@ -607,6 +608,25 @@ SELECT ?, NULL, waiting FROM place.rowlock_lock WHERE name = ? AND @rowlock.shar
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
+
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
+  FOR UPDATE;
+UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
+  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
+WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
+
+--- MySQL, MariaDB
+SELECT ? FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL
+
+--- MySQL
+
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT l.name INTO @rowlock.name
+FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1;
 
 UPDATE (SELECT r.* FROM (
@@ -648,25 +668,6 @@ SELECT ?, ?, l.acquisition, ?, l.version, ?, ?, SYSDATE(6), l.expires_at, ?
   FROM place.rowlock_lock l
 WHERE l.name = ? AND ROW_COUNT() > 0
 
---- MySQL
-
-SET @rowlock.share = NULL, @rowlock.name = NULL;
-SELECT l.name INTO @rowlock.name
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
-
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
-  FOR UPDATE;
-UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
-  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
-  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
-
---- MySQL, MariaDB
-SELECT ? FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL
-
 --- MySQL, MariaDB
 
 DELETE FROM place.rowlock_share WHERE name = ? AND expires_at <= SYSDATE(6) AND NOT EXISTS (
@@ -683,44 +684,6 @@ SELECT s.name, s.token, s.owner, s.thread, s.acquisition, TIMESTAMPDIFF(MICROSEC
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at), s.note, FALSE, s.permits
 FROM place.rowlock_share s JOIN place.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
 WHERE s.name = ? AND s.expires_at > SYSDATE(6) ORDER BY s.token
-
---- MySQL
-
-UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-    FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
-    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
-    LIMIT 1 FOR UPDATE  OF l  SKIP LOCKED) g
-  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
-SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
-  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
-  l.note = g.note
-
---- MySQL, MariaDB
-
-SELECT l.name, l.version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) w
-STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition
-
---- MySQL
-
-UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
-      SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-      FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]', version BIGINT PATH '$[6]')) w
-      STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
-      LIMIT 1000000 FOR UPDATE  OF l  SKIP LOCKED) f) g
-  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
-SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
-  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
-  l.note = g.note
-WHERE g.number = JSON_LENGTH(?)
-
---- MySQL, MariaDB
-
-SELECT l.acquisition, l.version, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]')) w
-STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition
 
 --- MySQL
 
@@ -870,6 +833,54 @@ DELETE e FROM place.rowlock_edge e LEFT JOIN place.rowlock_waiter q ON q.ticket 
 
 --- MySQL, MariaDB
 
+SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM place.rowlock_lock l
+    WHERE l.name = ?
+
+--- MySQL, MariaDB
+
+SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL, l.waiting FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]')) w
+STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+
+--- MySQL, MariaDB
+
+SELECT l.name, l.version, l.owner, l.thread, l.acquisition, TIMESTAMPDIFF(MICROSECOND, l.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.note, l.expires_at IS NULL,
+  IF(l.owner = '(shared)', (SELECT CAST(LEAST(SUM(GREATEST(s.permits, 0)), 9223372036854775807) AS SIGNED)
+    FROM place.rowlock_share s WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > SYSDATE(6)), NULL)
+FROM place.rowlock_lock l
+WHERE l.name >= ? AND (? IS NULL OR l.name < ?) AND l.owner IS NOT NULL
+  AND (l.expires_at IS NULL OR l.expires_at > SYSDATE(6)) ORDER BY l.name
+
+--- MySQL, MariaDB
+
+SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
+    CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
+  NULL, l.note, TRUE, l.thread FROM place.rowlock_lock l
+WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = ?
+
+--- MySQL, MariaDB
+
+SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
+    CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
+  NULL, l.note, TRUE, l.thread FROM place.rowlock_lock l
+WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= ?
+  AND (? IS NULL OR l.name < ?)
+
+--- MySQL, MariaDB
+SELECT 1 FROM place.rowlock_lock WHERE name = ? AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at) <> ?
+
+--- MySQL, MariaDB
+SELECT 1
+
+--- MySQL, MariaDB
+
+SELECT (SELECT COUNT(*) FROM place.rowlock_lock), COUNT(*), TIMESTAMPDIFF(MICROSECOND, MIN(enqueued_at), SYSDATE(6))
+FROM place.rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
+
+--- MySQL, MariaDB
+
 WITH page AS (
   SELECT name, version, expires_at <= SYSDATE(6) - INTERVAL ? MICROSECOND
     AND version <= TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)) - ? AS is_unused
@@ -919,9 +930,6 @@ DELETE t FROM (SELECT t.ticket FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHA
 SELECT w.attempt, TRUE FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHAR(64) CHARACTER SET ascii PATH '$[1]', ticket BIGINT PATH '$[2]')) w
 STRAIGHT_JOIN place.rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHERE t.attempt = w.attempt
 
---- MySQL, MariaDB
-SELECT 1 FROM place.rowlock_lock WHERE name = ? AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at) <> ?
-
 --- MySQL, MariaDB, the caller's transaction
 SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1
 
@@ -955,11 +963,6 @@ SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database'
 UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM   performance_schema.session_status  s
 WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher')
-
---- MySQL, MariaDB
-
-SELECT (SELECT COUNT(*) FROM place.rowlock_lock), COUNT(*), TIMESTAMPDIFF(MICROSECOND, MIN(enqueued_at), SYSDATE(6))
-FROM place.rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
 
 --- MySQL, MariaDB
 SELECT version, checksum, serves_from, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', applied_at) FROM place.rowlock_migration ORDER BY version
@@ -1056,6 +1059,32 @@ ON DUPLICATE KEY UPDATE
   owner = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), place.rowlock_lock.owner)
  RETURNING acquisition, IF(version = 0, 9223372036854775807 - (version - 1), version),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
+
+--- MariaDB
+
+UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
+    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    LIMIT 1 FOR UPDATE  SKIP LOCKED) g
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
+  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
+  l.note = g.note
+
+--- MariaDB
+
+UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
+      SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+      FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]', version BIGINT PATH '$[6]')) w
+      STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
+      LIMIT 1000000 FOR UPDATE  SKIP LOCKED) f) g
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
+SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
+  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
+  l.note = g.note
+WHERE g.number = JSON_LENGTH(?)
 
 --- MariaDB
 
@@ -1314,6 +1343,22 @@ WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
+ SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
+  FOR UPDATE;
+UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
+  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
+WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
+
+--- MariaDB
+
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT l.name INTO @rowlock.name
+FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
 WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1;
  SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
 UPDATE (SELECT r.* FROM (
@@ -1339,48 +1384,6 @@ UPDATE (SELECT r.* FROM (
   STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', own.at)), l.owner = '(shared)', l.thread = NULL, l.note = NULL,
   l.acquisition = CONCAT('shared:', ?), l.sharers = ?
-
---- MariaDB
-
-SET @rowlock.share = NULL, @rowlock.name = NULL;
-SELECT l.name INTO @rowlock.name
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
- SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
-  FOR UPDATE;
-UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
-  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
-  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
-
---- MariaDB
-
-UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-    FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
-    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
-    LIMIT 1 FOR UPDATE  SKIP LOCKED) g
-  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
-SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
-  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
-  l.note = g.note
-
---- MariaDB
-
-UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
-      SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-      FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]', version BIGINT PATH '$[6]')) w
-      STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
-      LIMIT 1000000 FOR UPDATE  SKIP LOCKED) f) g
-  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
-SET l.version = GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
-  l.acquisition = g.acquisition, l.acquired_at = SYSDATE(6), l.expires_at = SYSDATE(6) + INTERVAL g.lease MICROSECOND,
-  l.note = g.note
-WHERE g.number = JSON_LENGTH(?)
 
 --- MariaDB
 

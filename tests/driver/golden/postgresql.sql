@@ -55,6 +55,101 @@ UNION ALL SELECT acquisition, version, lease, 0 FROM made
 
 --- plain, durable_release
 
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
+FROM (SELECT f.*, clock_timestamp() AS at FROM (
+    SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+      WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
+    JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting
+    ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
+WHERE l.name = g.name
+RETURNING l.name, l.version, g.lease
+
+--- plain, durable_release
+
+WITH free AS MATERIALIZED (
+  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[])
+    AS w (name, owner, thread, acquisition, lease, note, version)
+  JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
+  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END
+  ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
+all_of_them AS MATERIALIZED (
+  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
+    WHERE f.number = cardinality($1::text[]))
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
+FROM all_of_them a, free g
+WHERE l.name = g.name
+RETURNING l.acquisition, l.version, g.lease
+
+--- plain, durable_release
+
+WITH seen AS MATERIALIZED (
+  SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
+queue AS MATERIALIZED (
+  SELECT EXISTS (SELECT FROM place.rowlock_waiter
+      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
+        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
+            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
+        AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
+    $7::bigint = 0 OR $9::bigint > 0
+      OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
+taken AS (
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+    expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue)
+    FOR UPDATE SKIP LOCKED)
+  RETURNING version),
+made AS (
+  INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
+    clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue)
+    ON CONFLICT (name) DO NOTHING
+  RETURNING version),
+claimed AS (
+  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at,
+    clock_timestamp() + $5::bigint * interval '1 microsecond')
+  WHERE name = (SELECT name FROM place.rowlock_lock
+      WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
+        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
+          AND owner = $2::text)
+      FOR NO KEY UPDATE SKIP LOCKED)
+    AND expires_at > clock_timestamp()
+  RETURNING acquisition, version),
+granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
+gone AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+  RETURNING ticket),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
+    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
+      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
+  seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
+FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
+WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
+  FROM claimed
+UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
+  NULL::bigint, NULL::boolean
+FROM granted
+
+--- plain, durable_release
+
 UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
   thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
   expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
@@ -70,32 +165,6 @@ UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FRO
 WHERE name = (SELECT name FROM place.rowlock_lock
   WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
 RETURNING name, version
-
---- plain, durable_release, transaction_pooling, both
-
-WITH held AS MATERIALIZED (
-  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
-  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
-SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
-  (extract(epoch FROM clock_timestamp() - h.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
-FROM place.rowlock_lock l JOIN held h ON h.transactionid = l.xmax
-WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND l.name = $1::text
-
---- plain, durable_release, transaction_pooling, both
-
-WITH held AS MATERIALIZED (
-  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
-  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
-SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
-  (extract(epoch FROM clock_timestamp() - h.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
-FROM place.rowlock_lock l JOIN held h ON h.transactionid = l.xmax
-WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND
-l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name
-
---- plain, durable_release, transaction_pooling, both
-SELECT 1
 
 --- plain, durable_release
 
@@ -323,62 +392,6 @@ RETURNING name,
   WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255)
 
---- plain, durable_release, transaction_pooling, both
-
-WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
-several AS MATERIALIZED (
-  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
-    THEN keeper END AS list FROM named),
-keepers AS MATERIALIZED (
-  SELECT name, keeper, 1 AS place FROM named
-  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
-  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
-found AS MATERIALIZED (
-  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
-    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
-    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
-      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
-SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
-  (extract(epoch FROM clock_timestamp() - a.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
-FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid
-
---- plain, durable_release, transaction_pooling, both
-
-WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
-several AS MATERIALIZED (
-  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
-    THEN keeper END AS list FROM named),
-keepers AS MATERIALIZED (
-  SELECT name, keeper, 1 AS place FROM named
-  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
-  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
-found AS MATERIALIZED (
-  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
-    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
-    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
-      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
-SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f
-
---- plain, durable_release, transaction_pooling, both
-
-SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
-  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock WHERE name = $1::text
-
---- plain, durable_release, transaction_pooling, both
-
-SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
-  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock
-    WHERE name = ANY ($1::text[])
-
---- plain, durable_release, transaction_pooling, both
-
-SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
-  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL FROM place.rowlock_lock WHERE
-name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND owner IS NOT NULL
-AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name
-
 --- plain, durable_release
 
 WITH asked AS (SELECT *
@@ -543,6 +556,31 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
+--- plain, transaction_pooling
+
+WITH own AS MATERIALIZED (
+  SELECT r.acquisition, clock_timestamp() AS at FROM (
+    SELECT acquisition FROM place.rowlock_lock
+    WHERE name = $1::text AND owner = '(shared)' AND EXISTS (SELECT FROM place.rowlock_share s
+      WHERE s.name = $1::text AND s.expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED) r),
+dead AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = $1::text AND s.since = own.acquisition AND s.expires_at <= own.at
+  RETURNING s.permits, own.at),
+gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
+UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+FROM gone g WHERE l.name = $1::text
+RETURNING l.name, CASE WHEN l.waiting THEN
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END
+
 --- plain, durable_release
 
 WITH own AS MATERIALIZED (
@@ -577,31 +615,6 @@ share AS (
     expires_at, $5::text FROM taken)
 SELECT $2::text, version, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM taken
 
---- plain, transaction_pooling
-
-WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM place.rowlock_lock
-    WHERE name = $1::text AND owner = '(shared)' AND EXISTS (SELECT FROM place.rowlock_share s
-      WHERE s.name = $1::text AND s.expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-    FOR UPDATE SKIP LOCKED) r),
-dead AS (
-  DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.since = own.acquisition AND s.expires_at <= own.at
-  RETURNING s.permits, own.at),
-gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
-UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
-  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
-  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END
-
 --- plain, durable_release, transaction_pooling, both
 
 DELETE FROM place.rowlock_share s
@@ -620,101 +633,6 @@ SELECT s.name, s.token, s.owner, s.thread, s.acquisition, (extract(epoch FROM cl
   (extract(epoch FROM s.expires_at - clock_timestamp()) * 1000000)::bigint, s.note, false, s.permits
 FROM place.rowlock_share s JOIN place.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
 WHERE s.name = $1::text AND s.expires_at > clock_timestamp() ORDER BY s.token
-
---- plain, durable_release
-
-UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
-  acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
-FROM (SELECT f.*, clock_timestamp() AS at FROM (
-    SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
-      WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
-    JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting
-    ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
-WHERE l.name = g.name
-RETURNING l.name, l.version, g.lease
-
---- plain, durable_release
-
-WITH free AS MATERIALIZED (
-  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
-    $7::bigint[])
-    AS w (name, owner, thread, acquisition, lease, note, version)
-  JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END
-  ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
-all_of_them AS MATERIALIZED (
-  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
-    WHERE f.number = cardinality($1::text[]))
-UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
-  acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
-FROM all_of_them a, free g
-WHERE l.name = g.name
-RETURNING l.acquisition, l.version, g.lease
-
---- plain, durable_release
-
-WITH seen AS MATERIALIZED (
-  SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
-queue AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM place.rowlock_waiter
-      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
-        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
-            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
-          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
-        AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
-    $7::bigint = 0 OR $9::bigint > 0
-      OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
-taken AS (
-  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
-    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
-    expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
-  WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
-      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue)
-    FOR UPDATE SKIP LOCKED)
-  RETURNING version),
-made AS (
-  INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
-    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
-    clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue)
-    ON CONFLICT (name) DO NOTHING
-  RETURNING version),
-claimed AS (
-  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at,
-    clock_timestamp() + $5::bigint * interval '1 microsecond')
-  WHERE name = (SELECT name FROM place.rowlock_lock
-      WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
-        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
-          AND owner = $2::text)
-      FOR NO KEY UPDATE SKIP LOCKED)
-    AND expires_at > clock_timestamp()
-  RETURNING acquisition, version),
-granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
-gone AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
-  RETURNING ticket),
-passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
-      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
-SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
-  seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
-FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
-WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
-  FROM claimed
-UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
-  NULL::bigint, NULL::boolean
-FROM granted
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -867,6 +785,31 @@ SELECT name, ticket, owner, thread, (extract(epoch FROM clock_timestamp() - (CAS
   WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text)
   AND expires_at > clock_timestamp() ORDER BY name, ticket
 
+--- plain, durable_release
+
+SELECT
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
+      ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+
+--- plain, durable_release, transaction_pooling, both
+SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text
+
+--- plain, durable_release, transaction_pooling, both
+
+SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
+  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+    SELECT q.owner, q.name FROM place.rowlock_waiter q
+    WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
+    AND octet_length(q.name) <= 255) END FROM (
+    SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
+      WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
+
 --- plain, durable_release, transaction_pooling, both
 
 INSERT INTO place.rowlock_edge AS e (ticket, name, acquisition) SELECT $1::bigint, $2::text, $3::text
@@ -894,30 +837,121 @@ ORDER BY q.ticket, e.name
 DELETE FROM place.rowlock_edge e
 WHERE NOT EXISTS (SELECT FROM place.rowlock_waiter q WHERE q.ticket = e.ticket) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
---- plain, durable_release
-
-SELECT
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-
 --- plain, durable_release, transaction_pooling, both
-SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text
+
+SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
+  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock WHERE name = $1::text
 
 --- plain, durable_release, transaction_pooling, both
 
-SELECT name, CASE WHEN NOT EXISTS (SELECT FROM place.rowlock_lock l
-    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = w.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END FROM (
-    SELECT DISTINCT name FROM (SELECT name, expires_at FROM place.rowlock_waiter
-      WHERE name > $1::text ORDER BY name, ticket LIMIT $2::bigint) page) w
+SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
+  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, waiting FROM place.rowlock_lock
+    WHERE name = ANY ($1::text[])
+
+--- plain, durable_release, transaction_pooling, both
+
+SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
+  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL,
+  CASE owner WHEN '(shared)' THEN (
+    SELECT least(sum(greatest(s.permits, 0)), 9223372036854775807)::bigint FROM place.rowlock_share s
+    WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > clock_timestamp()) END
+FROM place.rowlock_lock l
+WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND owner IS NOT NULL
+AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name
+
+--- plain, transaction_pooling
+
+SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
+  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, EXISTS (
+  SELECT FROM place.rowlock_lock l WHERE l.name = $1::text AND l.owner IS NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL FOR UPDATE SKIP LOCKED)::integer
+FROM place.rowlock_lock WHERE name = $1::text
+
+--- plain, durable_release, transaction_pooling, both
+
+WITH held AS MATERIALIZED (
+  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
+  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
+SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
+  (extract(epoch FROM clock_timestamp() - h.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
+FROM place.rowlock_lock l JOIN held h ON h.transactionid = l.xmax
+WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND l.name = $1::text
+
+--- plain, durable_release, transaction_pooling, both
+
+WITH held AS MATERIALIZED (
+  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
+  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
+SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
+  (extract(epoch FROM clock_timestamp() - h.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
+FROM place.rowlock_lock l JOIN held h ON h.transactionid = l.xmax
+WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND
+l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name
+
+--- plain, durable_release, transaction_pooling, both
+
+WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
+several AS MATERIALIZED (
+  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
+    THEN keeper END AS list FROM named),
+keepers AS MATERIALIZED (
+  SELECT name, keeper, 1 AS place FROM named
+  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
+  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
+found AS MATERIALIZED (
+  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
+      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
+SELECT f.name, 0::bigint, a.application_name, f.pid::bigint, NULL::text,
+  (extract(epoch FROM clock_timestamp() - a.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
+FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f.place, f.pid
+
+--- plain, durable_release, transaction_pooling, both
+
+WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
+several AS MATERIALIZED (
+  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
+    THEN keeper END AS list FROM named),
+keepers AS MATERIALIZED (
+  SELECT name, keeper, 1 AS place FROM named
+  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
+  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
+found AS MATERIALIZED (
+  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
+      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
+SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = $2::integer)
+
+--- plain, durable_release, transaction_pooling, both
+
+WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
+several AS MATERIALIZED (
+  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
+    THEN keeper END AS list FROM named),
+keepers AS MATERIALIZED (
+  SELECT name, keeper, 1 AS place FROM named
+  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
+  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
+found AS MATERIALIZED (
+  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
+  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
+    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
+    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
+      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
+SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f
+
+--- plain, durable_release, transaction_pooling, both
+SELECT 1
+
+--- plain, durable_release, transaction_pooling, both
+
+SELECT (SELECT count(*) FROM place.rowlock_lock), count(*), (extract(epoch FROM clock_timestamp() - min((CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END))) * 1000000)::bigint
+FROM place.rowlock_waiter WHERE expires_at > clock_timestamp()
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -970,31 +1004,6 @@ USING (SELECT w.ticket FROM (
 WHERE t.ticket = w.ticket
 RETURNING t.attempt
 
---- plain, transaction_pooling
-
-SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
-  (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL, EXISTS (
-  SELECT FROM place.rowlock_lock l WHERE l.name = $1::text AND l.owner IS NULL AND set_config('synchronous_commit', 'off', true) IS NOT NULL FOR UPDATE SKIP LOCKED)::integer
-FROM place.rowlock_lock WHERE name = $1::text
-
---- plain, durable_release, transaction_pooling, both
-
-WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM place.rowlock_lock WHERE name = $1::text),
-several AS MATERIALIZED (
-  SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
-    THEN keeper END AS list FROM named),
-keepers AS MATERIALIZED (
-  SELECT name, keeper, 1 AS place FROM named
-  UNION ALL SELECT s.name, m.xid, CASE WHEN m.mode IN ('keysh', 'sh') THEN 2 ELSE 3 END
-  FROM several s, LATERAL pg_get_multixact_members(s.list) m),
-found AS MATERIALIZED (
-  SELECT f.name, f.place, k.pid FROM keepers f JOIN pg_catalog.pg_locks k ON k.transactionid = f.keeper
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock'
-    AND EXISTS (SELECT FROM pg_catalog.pg_locks t
-    WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
-      AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
-SELECT 1 FROM found HAVING count(*) > 0 AND bool_and(pid = $2::integer)
-
 --- plain, durable_release, transaction_pooling, both
 
 SELECT
@@ -1041,11 +1050,6 @@ UNION ALL SELECT 'ssl_cipher', cipher FROM pg_catalog.pg_stat_ssl WHERE pid = pg
 UNION ALL SELECT 'gss', encrypted::text FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()
 UNION ALL SELECT 'standbys', count(*)::text FROM pg_catalog.pg_stat_replication
 UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text
-
---- plain, durable_release, transaction_pooling, both
-
-SELECT (SELECT count(*) FROM place.rowlock_lock), count(*), (extract(epoch FROM clock_timestamp() - min((CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END))) * 1000000)::bigint
-FROM place.rowlock_waiter WHERE expires_at > clock_timestamp()
 
 --- plain, durable_release, transaction_pooling, both
 SELECT version, checksum, serves_from, (extract(epoch FROM applied_at) * 1000000)::bigint FROM place.rowlock_migration ORDER BY version
@@ -1631,6 +1635,101 @@ UNION ALL SELECT acquisition, version, lease, 0 FROM made
 
 --- transaction_pooling, both
 
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
+FROM (SELECT f.*, clock_timestamp() AS at FROM (
+    SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
+      WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
+    JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
+WHERE l.name = g.name
+RETURNING l.name, l.version, g.lease
+
+--- transaction_pooling, both
+
+WITH free AS MATERIALIZED (
+  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+    $7::bigint[])
+    AS w (name, owner, thread, acquisition, lease, note, version)
+  JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
+  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+  ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
+all_of_them AS MATERIALIZED (
+  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
+    WHERE f.number = cardinality($1::text[]))
+UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
+  acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
+FROM all_of_them a, free g
+WHERE l.name = g.name
+RETURNING l.acquisition, l.version, g.lease
+
+--- transaction_pooling, both
+
+WITH seen AS MATERIALIZED (
+  SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
+queue AS MATERIALIZED (
+  SELECT EXISTS (SELECT FROM place.rowlock_waiter
+      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
+        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
+            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
+            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
+              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
+          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
+        AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
+    $7::bigint = 0 OR $9::bigint > 0
+      OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
+taken AS (
+  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
+    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
+    expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+    FOR UPDATE SKIP LOCKED)
+  RETURNING version),
+made AS (
+  INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
+    clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+    ON CONFLICT (name) DO NOTHING
+  RETURNING version),
+claimed AS (
+  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at,
+    clock_timestamp() + $5::bigint * interval '1 microsecond')
+  WHERE name = (SELECT name FROM place.rowlock_lock
+      WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
+        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
+          AND owner = $2::text) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
+      FOR NO KEY UPDATE SKIP LOCKED)
+    AND expires_at > clock_timestamp()
+  RETURNING acquisition, version),
+granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
+gone AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
+    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
+  RETURNING ticket),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
+    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
+      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
+SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
+  seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
+FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
+WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
+UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
+  FROM claimed
+UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
+  NULL::bigint, NULL::boolean
+FROM granted
+
+--- transaction_pooling, both
+
 UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
   thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
   expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
@@ -1948,101 +2047,6 @@ share AS (
   SELECT $1::text, $2::text, acquisition, $7::bigint, version, $3::text, $4::text, at,
     expires_at, $5::text FROM taken)
 SELECT $2::text, version, (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - at) * 1000000)::bigint FROM taken
-
---- transaction_pooling, both
-
-UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
-  acquisition = g.acquisition, acquired_at = g.at, expires_at = g.at + g.lease * interval '1 microsecond', note = g.note
-FROM (SELECT f.*, clock_timestamp() AS at FROM (
-    SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[])
-      WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
-    JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting AND set_config('synchronous_commit', 'on', true) IS NOT NULL
-    ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
-WHERE l.name = g.name
-RETURNING l.name, l.version, g.lease
-
---- transaction_pooling, both
-
-WITH free AS MATERIALIZED (
-  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
-    $7::bigint[])
-    AS w (name, owner, thread, acquisition, lease, note, version)
-  JOIN place.rowlock_lock r ON r.name = w.name COLLATE "C"
-  WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END AND set_config('synchronous_commit', 'on', true) IS NOT NULL
-  ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
-all_of_them AS MATERIALIZED (
-  SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
-    WHERE f.number = cardinality($1::text[]))
-UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
-  acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
-FROM all_of_them a, free g
-WHERE l.name = g.name
-RETURNING l.acquisition, l.version, g.lease
-
---- transaction_pooling, both
-
-WITH seen AS MATERIALIZED (
-  SELECT owner, expires_at, waiting, acquisition, version FROM place.rowlock_lock WHERE name = $1::text),
-queue AS MATERIALIZED (
-  SELECT EXISTS (SELECT FROM place.rowlock_waiter
-      WHERE name = $1::text AND ticket < $8::bigint AND expires_at > clock_timestamp()
-        AND ($9::bigint = 0 OR ((place.rowlock_waiter.room < -1
-            AND place.rowlock_waiter.enqueued_at <= clock_timestamp() - interval '100 milliseconds'
-            AND (place.rowlock_waiter.enqueued_at > clock_timestamp() - interval '1100 milliseconds'
-              OR (extract(epoch FROM clock_timestamp()) * 1000000)::bigint % 5000000 < 1000000)) AND NOT EXISTS (
-          SELECT FROM seen WHERE expires_at <= clock_timestamp() - interval '1 second')))
-        AND attempt IS DISTINCT FROM (SELECT acquisition FROM seen)) AS is_behind,
-    $7::bigint = 0 OR $9::bigint > 0
-      OR EXISTS (SELECT FROM place.rowlock_waiter WHERE ticket = $7::bigint AND owner = $2::text) AS has_place),
-taken AS (
-  UPDATE place.rowlock_lock SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), owner = $2::text,
-    thread = $3::text, acquisition = $4::text, acquired_at = clock_timestamp(),
-    expires_at = clock_timestamp() + $5::bigint * interval '1 microsecond', note = $6::text
-  WHERE name = (SELECT name FROM place.rowlock_lock
-    WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp())
-      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
-    FOR UPDATE SKIP LOCKED)
-  RETURNING version),
-made AS (
-  INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-  SELECT $1::text, greatest((SELECT token FROM place.rowlock_share WHERE name = '' AND acquisition = '') + 1,
-    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), $2::text, $3::text, $4::text, clock_timestamp(),
-    clock_timestamp() + $5::bigint * interval '1 microsecond', $6::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue) AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
-    ON CONFLICT (name) DO NOTHING
-  RETURNING version),
-claimed AS (
-  UPDATE place.rowlock_lock SET expires_at = greatest(expires_at,
-    clock_timestamp() + $5::bigint * interval '1 microsecond')
-  WHERE name = (SELECT name FROM place.rowlock_lock
-      WHERE name = $1::text AND owner = $2::text AND expires_at > clock_timestamp()
-        AND acquisition = (SELECT attempt FROM place.rowlock_waiter WHERE ticket = $7::bigint
-          AND owner = $2::text) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
-      FOR NO KEY UPDATE SKIP LOCKED)
-    AND expires_at > clock_timestamp()
-  RETURNING acquisition, version),
-granted AS MATERIALIZED (SELECT version FROM taken UNION ALL SELECT version FROM made),
-gone AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.ticket = $7::bigint AND w.owner = $2::text AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED)
-  RETURNING ticket),
-passed AS (
-  DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
-      AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
-SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
-  seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
-FROM queue LEFT JOIN seen ON seen.owner IS NOT NULL AND (seen.expires_at IS NULL OR seen.expires_at > clock_timestamp())
-WHERE seen.owner IS NOT NULL OR is_behind OR NOT has_place
-UNION ALL SELECT $4::text, NULL::bigint, $5::bigint, false, true, false, false, acquisition, version, true
-  FROM claimed
-UNION ALL SELECT $4::text, version, $5::bigint, false, true, EXISTS (SELECT FROM gone), true, NULL::text,
-  NULL::bigint, NULL::boolean
-FROM granted
 
 --- transaction_pooling, both
 

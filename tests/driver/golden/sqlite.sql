@@ -5,6 +5,9 @@ SELECT ?4, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()),
 INSERT INTO main.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note) VALUES (?1, tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM main.rowlock_share WHERE name = '' AND acquisition = ''), 0))), ?2, ?3, ?4, clock_us(), clock_us() + tell(2, ?5), ?6) ON CONFLICT (name) DO UPDATE SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thread = excluded.thread, acquisition = excluded.acquisition, acquired_at = excluded.acquired_at, expires_at = excluded.expires_at, note = excluded.note, liveness = NULL WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)) AND NOT EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)
 
 --- the client
+UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL WHERE name = ?1 AND (version = ?7 OR ?7 = 0 AND NOT EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)) AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))
+
+--- the client
 UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL WHERE name = ?1 AND (version = ?7) AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))
 
 --- the client
@@ -53,12 +56,6 @@ UPDATE main.rowlock_lock SET expires_at = acquired_at + ?3, thread = '(released)
 UPDATE main.rowlock_lock SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()), expires_at = clock_us() WHERE name = ?1 AND version = ?2 AND owner IS NOT NULL
 
 --- the client
-SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL, EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1) FROM main.rowlock_lock WHERE name = ?1
-
---- the client
-SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL FROM main.rowlock_lock WHERE name >= ?1 AND name < coalesce(?2, x'') AND owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)) ORDER BY name
-
---- the client
 UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())) + 0 * tell(2, ?5), owner = '(shared)', thread = NULL, note = NULL, liveness = NULL, acquisition = iif((owner IS '(shared)' AND expires_at > clock_us()), acquisition, 'shared:' || ?4), acquired_at = iif((owner IS '(shared)' AND expires_at > clock_us()), acquired_at, clock_us()), expires_at = iif((owner IS '(shared)' AND expires_at > clock_us()), max(expires_at, clock_us() + ?5), clock_us() + ?5) WHERE name = ?1 AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness) OR (owner IS '(shared)' AND expires_at > clock_us()) AND (SELECT coalesce(sum(permits), 0) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = main.rowlock_lock.acquisition AND s.expires_at > clock_us()) <= ?8) AND iif(?9 = 0, NOT EXISTS (SELECT 1 FROM main.rowlock_waiter WHERE name = ?1 AND expires_at > clock_us() AND lease IS NOT 0), version = ?9 OR (owner IS '(shared)' AND expires_at > clock_us()))
 
 --- the client
@@ -80,6 +77,9 @@ UPDATE main.rowlock_lock SET owner = iif((SELECT max(s.expires_at) FROM main.row
 DELETE FROM main.rowlock_share WHERE name = ?1 AND acquisition = ?2 AND since = (SELECT acquisition FROM main.rowlock_lock WHERE name = ?1 AND owner = '(shared)')
 
 --- the client
+DELETE FROM main.rowlock_share WHERE name = ?1 AND expires_at <= clock_us() AND since = (SELECT acquisition FROM main.rowlock_lock WHERE name = ?1 AND owner = '(shared)')
+
+--- the client
 UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?3, thread = ?4, acquisition = ?2, acquired_at = clock_us(), note = ?5, expires_at = clock_us() + tell(2, (SELECT s.expires_at FROM main.rowlock_share s WHERE s.name = ?1 AND s.acquisition = ?2) - clock_us()) WHERE name = ?1 AND owner = '(shared)' AND (SELECT count(*) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = main.rowlock_lock.acquisition AND s.expires_at > clock_us()) = 1 AND EXISTS (SELECT 1 FROM main.rowlock_share s WHERE s.name = ?1 AND s.acquisition = ?2 AND s.since = main.rowlock_lock.acquisition AND s.expires_at > clock_us())
 
 --- the client
@@ -92,9 +92,6 @@ UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())) + 0
 INSERT INTO main.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note) SELECT ?1, ?2, acquisition, ?7, version, ?3, ?4, clock_us(), expires_at, ?5 FROM main.rowlock_lock WHERE name = ?1
 
 --- the client
-DELETE FROM main.rowlock_share WHERE name = ?1 AND expires_at <= clock_us() AND since = (SELECT acquisition FROM main.rowlock_lock WHERE name = ?1 AND owner = '(shared)')
-
---- the client
 DELETE FROM main.rowlock_share WHERE name = ?1 AND expires_at <= clock_us() AND NOT EXISTS (SELECT 1 FROM main.rowlock_lock l WHERE l.name = ?1 AND l.owner = '(shared)' AND l.acquisition = main.rowlock_share.since)
 
 --- the client
@@ -102,9 +99,6 @@ SELECT DISTINCT name FROM main.rowlock_share WHERE name > ?1 AND expires_at <= c
 
 --- the client
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, clock_us() - s.acquired_at, s.expires_at - clock_us(), s.note, 0, s.permits FROM main.rowlock_share s JOIN main.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since WHERE s.name = ?1 AND s.expires_at > clock_us() ORDER BY s.token
-
---- the client
-UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?2, thread = ?3, acquisition = ?4, acquired_at = clock_us(), expires_at = clock_us() + tell(2, ?5), note = ?6, liveness = NULL WHERE name = ?1 AND (version = ?7 OR ?7 = 0 AND NOT EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1)) AND (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness))
 
 --- the client
 INSERT INTO main.rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room) VALUES (?1, ?2, ?3, ?4, clock_us(), clock_us() + ?5, ?6, ?7, ?8) RETURNING attempt, ticket
@@ -143,6 +137,15 @@ SELECT q.name, q.ticket, q.owner, q.thread, e.name FROM main.rowlock_edge e JOIN
 DELETE FROM main.rowlock_edge WHERE ticket NOT IN (SELECT ticket FROM main.rowlock_waiter)
 
 --- the client
+SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL, EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.room < -1) FROM main.rowlock_lock WHERE name = ?1
+
+--- the client
+SELECT name, version, owner, thread, acquisition, clock_us() - acquired_at, expires_at - clock_us(), note, expires_at IS NULL, CASE owner WHEN '(shared)' THEN (SELECT CAST(min(total(max(s.permits, 0)), 9e18) AS INTEGER) FROM main.rowlock_share s WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > clock_us()) END FROM main.rowlock_lock l WHERE name >= ?1 AND name < coalesce(?2, x'') AND owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)) ORDER BY name
+
+--- the client
+SELECT (SELECT count(*) FROM main.rowlock_lock), count(*), clock_us() - min(enqueued_at) FROM main.rowlock_waiter WHERE expires_at > clock_us() AND lease IS NOT 0
+
+--- the client
 WITH page AS MATERIALIZED (SELECT name, version, (expires_at <= clock_us() - ?3 OR is_dead(expires_at, liveness)) AND version <= clock_us() - ?3 AS is_unused FROM main.rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2) SELECT name, 1, version FROM page WHERE is_unused UNION ALL SELECT max(name), 0, 0 FROM page HAVING count(*) > 0
 
 --- the client
@@ -171,9 +174,6 @@ UPDATE main.rowlock_lock SET version = version WHERE 0
 
 --- the client
 SELECT 'server', 'SQLite ' || sqlite_version() UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main'
-
---- the client
-SELECT (SELECT count(*) FROM main.rowlock_lock), count(*), clock_us() - min(enqueued_at) FROM main.rowlock_waiter WHERE expires_at > clock_us() AND lease IS NOT 0
 
 --- the client
 SELECT version, checksum, serves_from, applied_at FROM main.rowlock_migration ORDER BY version
