@@ -25,7 +25,8 @@
 ///
 /// The other statements of a verb are `write`, `then` and so on: step. "enlisted." begins the name of what is
 /// sent in the caller's transaction: enlisted_texts. In a statement, `:argument` is an argument, and
-/// `:requests` all requests of a batch in one.
+/// `:requests` all requests of a batch in one. From the sheet cmake/protocol_pages.py writes
+/// docs/protocol-<database>.md.
 namespace rowlock::inline v1::sheets {
 
 struct entry {

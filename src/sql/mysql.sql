@@ -1,5 +1,5 @@
--- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text, and its page in docs/ is
--- written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why all is safe.
+-- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text, and its page in docs/
+-- is written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why all is safe.
 --
 -- One text serves both servers: only MariaDB is sent what is in /*M!100600 ... */, and only MySQL what is in
 -- /*!80000 ... */. `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. The requests
@@ -287,10 +287,10 @@ RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 922337203
 -- clock: where the row is locked already
 -- no row: inspect tells: leased, missing, or locked
 -- reply lost: the session is closed, as after a lost reply to the read back
--- START TRANSACTION comes before. The change always counts as one, since the version grows: no row changed is not
--- held. The read back reads what the transaction itself has written. After 1205, 1213 or 1020 the transaction is
--- rolled back, whatever the error has left of it. A leased row that was looked at is unlocked at once, at the latest
--- by the ROLLBACK.
+-- START TRANSACTION is sent before it. The change always counts as one, since the version grows: if no row was
+-- changed, the name is not held. The read back reads what the transaction itself has written. After 1205, 1213 or 1020
+-- the transaction is rolled back, whatever the error has left of it. A leased row that was looked at is unlocked at
+-- once, at the latest by the ROLLBACK.
 --
 -- Without the privilege PROCESS no client sees transactions of other users. So the row says which session holds it,
 -- for those who read what is not committed (find_held). After the COMMIT that says nothing any more: the row is
@@ -544,7 +544,7 @@ ORDER BY ticket LIMIT 1;
 -- no row: release follows
 -- reply lost: the reconciler repeats the release, which finds another acquisition in the row, or releases it
 -- If the first waiter has left since first_in_turn, or its ticket is locked, nothing is granted, and release follows.
--- So it does where the row is pinned or not ours any more, and tells which.
+-- It also follows where the row is pinned or not ours any more, and tells which.
 -- write: the lease does not end later than before
 UPDATE (SELECT l.name, q.ticket, q.owner, q.thread, q.note, q.attempt, LEAST(q.lease, 1000000) AS time
     FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = :ticket
@@ -613,8 +613,8 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- hexadecimal), from START TRANSACTION to COMMIT, then the read back, in one message. The server carries out one after
 -- the other, so a client that is paused or cut off keeps no row locked. The first that fails ends them, and the client
 -- rolls back; if all but the last were carried out, they were committed. If the reply is lost, the outcome is unknown,
--- whichever was carried out. For these alone MariaDB waits for the row (innodb_lock_wait_timeout = 1). A deadlock
--- (1213) counts as inconclusive.
+-- whichever was carried out. In these statements alone MariaDB waits for the row (innodb_lock_wait_timeout = 1). A
+-- deadlock (1213) counts as inconclusive.
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
@@ -915,9 +915,9 @@ WHERE s.name = :name AND s.expires_at > SYSDATE(6) ORDER BY s.token;
 -- statement of the same account would be interrupted. Servers count numbers upwards, so this takes a restart of the
 -- count. An owner that does not end with 16 hexadecimal digits is not looked up.
 --
--- MySQL sleeps in SELECT SLEEP(10). On MariaDB a KILL that meets a SLEEP as it begins or ends can stop every SLEEP of
--- the server for two seconds (seen on 10.11). There the listener waits in GET_LOCK(..., 10) for the lock of a second,
--- idle connection of its own. If that is granted, the second connection has ended, and both are opened anew.
+-- On MySQL the listener sleeps in SELECT SLEEP(10). On MariaDB a KILL that meets a SLEEP as it begins or ends can stop
+-- every SLEEP of the server for two seconds (seen on 10.11). There it waits in GET_LOCK(..., 10) for the lock of a
+-- second, idle connection of its own. If that is granted, the second connection has ended, and both are opened anew.
 --
 -- A wake-up says no name: if all threads of the client wait for one name, the first of them tries; otherwise one look
 -- (turn) tells which may go. A KILL between two sleeps has no effect. So 20 ms after a sleep has begun the client
@@ -928,7 +928,7 @@ WHERE s.name = :name AND s.expires_at > SYSDATE(6) ORDER BY s.token;
 --
 -- The listener proves itself: another connection sends it KILL QUERY every 10 ms until the first sleep ends. If it
 -- does not within 2 s (proxies that share sessions, nodes of a cluster), or there are no user-level locks, the client
--- warns, looks at the queues instead (docs/protocol.md#wake-ups), and tries again after a minute. So it looks while
+-- warns, looks at the queues instead (docs/protocol.md#wake-ups), and tries again after a minute. It also looks while
 -- the connection is down. A release by another account, which may not interrupt the listener (1095, 1227), is found by
 -- the look every 2 s. COMMIT of for_update and older programs wake no client: waiters behind them try every 5 to 250
 -- ms.
@@ -1231,7 +1231,7 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
 -- instead SELECT on performance_schema.data_locks and threads). MySQL's innodb_trx and processlist cannot be read
 -- while any session has a statement with characters of four bytes (error 3854, seen on 9.7).
 --
--- A lease that confirm has pinned shows the lease. Nothing tells which session has it pinned, and where the pin has
+-- A row that confirm has pinned shows its lease. Nothing tells which session has it pinned, and where the pin has
 -- outlasted the lease, it looks free. The program whose session was ended hears of it at its next statement:
 -- sql::Connection::commit() of Connector/C++ 1.1 does not tell that it has failed (seen), the statement COMMIT does.
 -- read: what an open transaction says in the row that it has changed: "session N ...", by hold and lock_in. The note is
@@ -1382,8 +1382,8 @@ STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHER
 -- A request to change a table comes before all later ones, so renewals would wait behind it, and lock_wait_timeout
 -- counts whole seconds. So a second session looks every 25 ms for the state "Waiting for table ..." of the first, and
 -- ends the statement by KILL QUERY IS_USED_LOCK(...) after 50 to 100 ms. What is missing is run again after 100 to 200
--- ms, until call_timeout. So it is after 1205 (MariaDB locks rows of its own tables to change one), 1213 and 1020.
--- Without user-level locks or room for a second session the limit is lock_wait_timeout = 1.
+-- ms, until call_timeout. The same is done after 1205 (MariaDB locks rows of its own tables to change one), 1213 and
+-- 1020. Without user-level locks or room for a second session the limit is lock_wait_timeout = 1.
 --
 -- Percona XtraDB Cluster refuses GET_LOCK (1105) by default, and each node of a cluster has user-level locks of its
 -- own. Then several clients may run one file at once. Statements that make tables and rows do nothing where these
@@ -1475,8 +1475,8 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 -- name: enlisted.take(name, released) -> version, is_vacant, next_version, autocommit, expires_at, is_without_owner, is_same_in_snapshot, installation
 -- InnoDB locks the newest row whatever the snapshot says. So the version and the end of the lease that were locked are
 -- compared with those of the snapshot. A first statement sees all that was committed before the lock, also if it had
--- to wait: its sub-selects take the snapshot when they are evaluated for the locked row. For the row of a certain key
--- MariaDB would read it while it makes the plan, and take a snapshot even if the row is skipped (seen). With
+-- to wait: its sub-selects take the snapshot when they are evaluated for the locked row. A sub-select for a certain
+-- key would be read while MariaDB makes the plan, which takes a snapshot even if the row is skipped (seen). With
 -- innodb_snapshot_isolation (from 11.6 on the default) MariaDB answers 1020, which lock_in and confirm call
 -- stale_snapshot. At SERIALIZABLE that also meets a lock_in that is the first statement and had to wait (seen on
 -- 11.8).

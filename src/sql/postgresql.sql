@@ -156,7 +156,7 @@ RETURNING l.acquisition, l.version, g.lease;
 -- (law 11).
 --
 -- A claim renews what a release has granted (docs/protocol.md#grant-by-release), under the row lock, by the clock read
--- there. To take needs a free row, to claim one that has not expired. A row that expires in between is changed once:
+-- there. Taking needs a free row, claiming one that has not expired. A row that expires in between is changed once:
 -- PostgreSQL changes no row twice in a statement.
 -- write: :ticket is the own ticket, 0: none. :patience is above 0 for a client that only sets keep from the name, until
 --   it has been free for a second. The queue is as it was when the statement began, and so must the row be: a holder in
@@ -245,10 +245,10 @@ RETURNING :acquisition::text, version, :lease::bigint;
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free, until the transaction ends
 -- clock: after the lock
 -- no row: inspect tells: leased, missing, or locked
--- BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE comes before, COMMIT and tell_next in one message
--- release. The version is changed at once, so that the release is a mere COMMIT, and so that the row's xmax tells
--- others that it is held. If no row is answered, one may be locked: it was free in the snapshot, and was not any more.
--- The ROLLBACK unlocks it.
+-- BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE is sent before it. The release is COMMIT and
+-- tell_next, in one message. The version is changed at once, so that the release is a mere COMMIT, and so that the
+-- row's xmax tells others that it is held. A row may be locked even if none is answered: one that was free only in the
+-- snapshot. The ROLLBACK unlocks it.
 --
 -- The COMMIT waits for the disk only with durable_release. A crash of the server ends the lock in any case. If it
 -- loses the commit, it loses the higher version alone: the next token is at least the clock, and so greater. A program
@@ -888,10 +888,10 @@ WHERE s.name = :name::text AND s.expires_at > clock_timestamp() ORDER BY s.token
 -- waiter finds its turn by the refresh of its ticket, 2 s later at most. Nothing is notified in a caller's
 -- transaction.
 --
--- LISTEN that is not heard: the client rings once on another connection (ring), and relies on LISTEN only if that
--- arrives within 2 s. Behind PgBouncer in transaction mode it does not. Then the client warns once, looks at the
--- queues instead (docs/protocol.md#wake-ups), and tries again every minute. So it looks while the connection is
--- broken; when it is back, the first waiter of each name tries once. A silent connection is probed every 15 s.
+-- The client rings once on another connection (ring), and relies on LISTEN only if that notification arrives within 2
+-- s. Behind PgBouncer in transaction mode it does not arrive. Then the client warns once, looks at the queues instead
+-- (docs/protocol.md#wake-ups), and tries again every minute. It also looks while the connection is broken; when it is
+-- back, the first waiter of each name tries once. A silent connection is probed every 15 s.
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
@@ -1584,8 +1584,9 @@ UPDATE rowlock_migration SET checksum = :checksum::text WHERE version = :version
 -- prepared in that session. With transaction_pooling none is prepared.
 
 -- name: enlisted.take_vacant(name, installation, note) -> version
--- Only at READ COMMITTED: SET TRANSACTION ISOLATION LEVEL READ COMMITTED, after the savepoint, changes nothing there,
--- and fails elsewhere (25001) before a snapshot is taken. It is tried only in a session that never had another level.
+-- This is tried only in a session that never had a level other than READ COMMITTED. SET TRANSACTION ISOLATION LEVEL
+-- READ COMMITTED, after the savepoint, changes nothing there. At another level it fails (25001) before a snapshot is
+-- taken.
 -- write:
 UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), owner = NULL, thread = NULL,
   note = convert_from(decode(:note::text, 'hex'), 'UTF8'), expires_at = clock_timestamp()
@@ -1597,8 +1598,8 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING version;
 
 -- name: enlisted.take(name, installation, note, released) -> is_here, version, is_vacant, isolation
--- Refused, everything is as before: where the row was locked and only then found leased, the savepoint is rolled back,
--- which unlocks it.
+-- After a refusal everything is as before: where the row was locked and only then found leased, the savepoint is
+-- rolled back, which unlocks it.
 --
 -- Above READ COMMITTED, PostgreSQL locks no row that was changed since the snapshot, and reports that (40001). A row
 -- that the only snapshot does not show as vacant can never be locked, and the attempt would take that snapshot. So
@@ -1664,8 +1665,8 @@ SELECT coalesce(
       false)::integer;
 
 -- name: enlisted.set(name, installation, version) -> is_here, version
--- optimistically sends SAVEPOINT "rowlock: optimistically" and installation at its beginning, RELEASE SAVEPOINT and
--- this before the commit.
+-- This is optimistically. It sends SAVEPOINT "rowlock: optimistically" and installation at its beginning, and RELEASE
+-- SAVEPOINT and this before the commit.
 -- write:
 WITH home AS MATERIALIZED (SELECT coalesce(
   (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text

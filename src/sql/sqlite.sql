@@ -86,8 +86,8 @@ WHERE name = :name
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: another client holds the name, or held it since inspect read the row: inconclusive
--- inspect, which has read the version, took no lock, and shows a row whose client is gone as vacant. Both are asked
--- again here.
+-- inspect, which has read the version, took no lock, and shows a row whose client is gone as vacant. Version and
+-- freedom are tested again here.
 -- write:
 UPDATE rowlock_lock
 SET version = tell(1, max(version + 1, clock_us())), owner = :owner, thread = :thread, acquisition = :acquisition,
@@ -869,10 +869,10 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 
 -- ---- In the caller's transaction -------------------------------------------------------------------------------------
 --
--- On the caller's connection, where the functions above do not exist: the program reads the clock once it has the write
--- lock. From then on no other connection can change the row, and what is read is the newest state of the file. The tables
--- are named with the schema under which the client's file is open there. No statement stays prepared: sqlite3_close
--- refuses a connection that has prepared statements.
+-- On the caller's connection, where the functions above do not exist: the program reads the clock once it has the
+-- write lock. From then on no other connection can change the row, and what is read is the newest state of the file.
+-- The tables are named with the schema under which the client's file is open there. No statement stays prepared:
+-- sqlite3_close refuses a connection that has prepared statements.
 
 -- name: enlisted.await() -> anything
 -- A transaction that has read an older state of the file does not get the write lock (SQLITE_BUSY_SNAPSHOT). One that
