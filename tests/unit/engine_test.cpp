@@ -8,7 +8,7 @@
 
 #include "base/alarm.hpp"
 #include "base/ids.hpp"
-#include "engine/lease/unresolved.hpp"
+#include "engine/lease/reconciler.hpp"
 
 // Parts of the engine that need neither a database nor time to pass.
 

@@ -1,4 +1,4 @@
-#include "engine/queue/notify_listener.hpp"
+#include "engine/queue/listening_source.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

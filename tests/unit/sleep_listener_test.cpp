@@ -1,4 +1,4 @@
-#include "engine/queue/sleep_listener.hpp"
+#include "engine/queue/listening_source.hpp"
 
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>

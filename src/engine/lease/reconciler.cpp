@@ -1,11 +1,21 @@
 #include "engine/lease/reconciler.hpp"
 
+#include <set>
 #include <utility>
 
 #include "base/boot_clock.hpp"
 #include "core/lease.hpp"
 
 namespace rowlock::inline v1::engine {
+
+std::vector<unresolved> take_repeated_names(std::vector<unresolved>& from) {
+  std::set<lock_name> seen;
+  return extract_if(from, [&](const unresolved& e) { return !seen.insert(e.name).second; });
+}
+
+std::vector<unresolved> take_staying(std::vector<unresolved>& from, base::instant now) {
+  return extract_if(from, [now](const unresolved& e) { return e.stays_until > now; });
+}
 
 unresolved once_more(unresolved e) {
   e.may_be_prolonged = false;

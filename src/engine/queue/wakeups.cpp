@@ -1,20 +1,28 @@
 #include "engine/queue/wakeups.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <stop_token>
 #include <string>
 
 #include "base/boot_clock.hpp"
-#include "engine/queue/commit_poller.hpp"
-#include "engine/queue/notify_listener.hpp"
-#include "engine/queue/queue_poller.hpp"
-#include "engine/queue/sleep_listener.hpp"
+#include "base/guarded.hpp"
+#include "core/wait.hpp"
+#include "driver/session.hpp"
+#include "engine/queue/listening_source.hpp"
 #include "store/tickets.hpp"
 
 namespace rowlock::inline v1::engine {
 
+using namespace std::chrono_literals;
+
 namespace {
 
-class commit_wakeups final : public commit_poller {
+// For databases that count commits: looks at the queues after every commit of another client.
+class commit_wakeups final : public wakeup_source {
  public:
   commit_wakeups(gateway& db, local_wait_queue& queue, ticket_upkeep& tickets)
       : db_{db}, queue_{queue}, tickets_{tickets} {}
@@ -23,20 +31,41 @@ class commit_wakeups final : public commit_poller {
   commit_wakeups& operator=(const commit_wakeups&) = delete;
 
  private:
-  std::unique_ptr<driver::session> open(const driver::limits& until) override { return db_.open_session(until); }
-  bool look(driver::session& on, const driver::limits& until) override {
+  void watch(const std::stop_token& stop) override {
+    const auto limits = [&] { return driver::limits{.deadline = base::later(base::now(), 1s), .stop = stop}; };
+    const auto session = db_.open_session(limits());
+    while (!stop.stop_requested()) {
+      auto seen = session->change_count(limits());
+      auto since = base::now();
+      set_live(true);
+      queue_.hint_all();  // what was committed before is not known
+      while (pause(base::later(base::now(), core::watch_pause(base::now() - since)), stop)) {
+        const auto count = session->change_count(limits());
+        if (count == seen) continue;
+        seen = count;
+        if (look(*session, limits())) since = base::now();
+      }
+      rest(stop);
+    }
+  }
+  // false: nothing that anybody here waits for.
+  bool look(driver::session& on, const driver::limits& until) {
     return tickets_.hint_those_who_may_go({.sheet = db_.sheet(), .session = on, .until = until}, queue_.firsts()) !=
            local_wait_queue::change::none;
   }
-  void began() override { queue_.hint_all(); }
-  void polling(const error& why) noexcept override { db_.events().polling(why); }
+  void failed(const std::exception& why) noexcept override try {
+    if (begins_to_poll()) db_.events().polling(as_error(why));
+  } catch (const std::exception&) {  // out of memory: it is not told
+  }
 
   gateway& db_;
   local_wait_queue& queue_;
   ticket_upkeep& tickets_;
 };
 
-class poll_wakeups final : public queue_poller {
+// For databases that do not notify, or do not just now: asks, for all names that this client waits for at once, who may
+// go.
+class poll_wakeups final : public wakeup_source {
  public:
   poll_wakeups(gateway& db, local_wait_queue& queue, ticket_upkeep& tickets)
       : db_{db}, queue_{queue}, tickets_{tickets} {
@@ -64,12 +93,23 @@ class poll_wakeups final : public queue_poller {
   /// The other source was rung, and may be again before it sleeps, which it does not hear. When that is, is not known,
   /// so the next looks come at growing distances.
   void was_rung() noexcept { was_rung_ = true; }
+  // While another source is live there is no next look, and its thread sleeps on.
   void look_sooner() noexcept override {
-    if (!is_paused_) queue_poller::look_sooner();
+    if (!is_paused_ && next_look() != base::instant::max()) nudge();
   }
 
  private:
-  void look(const std::stop_token& stop) override {
+  void watch(const std::stop_token& stop) override {
+    while (!stop.stop_requested()) {
+      while (pause(next_look(), stop)) {
+        if (next_look() > base::now()) continue;
+        look(stop);
+        set_live(true);
+      }
+      rest(stop);
+    }
+  }
+  void look(const std::stop_token& stop) {
     const auto now = base::now();
     const bool is_extra = is_paused_;
     if (is_extra) *extra_look_.lock() = base::later(now, core::ticket_refresh);  // if this one fails
@@ -83,7 +123,7 @@ class poll_wakeups final : public queue_poller {
     between_ = change == local_wait_queue::change::passed ? while_passed : std::min(2 * between_, core::ticket_refresh);
     look_at(base::later(base::now(), between_));
   }
-  base::instant next_look() override { return is_paused_ ? *extra_look_.lock() : queue_.next_look(); }
+  base::instant next_look() { return is_paused_ ? *extra_look_.lock() : queue_.next_look(); }
 
   static constexpr duration while_passed = std::chrono::milliseconds{20};
   duration between_ = core::ticket_refresh;  // of its thread: two looks while another source is live
