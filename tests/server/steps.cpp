@@ -1,6 +1,6 @@
 #include "server/steps.hpp"
 
-#include "store/lock_owner.hpp"
+#include "store/inspection.hpp"
 
 #include <chrono>
 

@@ -14,7 +14,7 @@
 #include "driver/scoped_value.hpp"
 #include "driver/sqlite/errors.hpp"
 #include "driver/sqlite/file_faults.hpp"
-#include "driver/sqlite/values.hpp"
+#include "driver/sqlite/statement.hpp"
 
 namespace rowlock::inline v1::driver {
 

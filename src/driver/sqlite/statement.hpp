@@ -5,12 +5,21 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "driver/session.hpp"
 
 namespace rowlock::inline v1::driver {
+
+/// Makes the value that of the n-th parameter, counted from 1; text must live until the statement is reset. Returns
+/// SQLite's result code.
+int bind_value(sqlite3_stmt* statement, int n, const argument& value);
+
+/// In the memory that the cell has.
+void assign(cell& to, std::string_view words);
+void assign(cell& to, sqlite3_value* value);
 
 struct close_sqlite {
   void operator()(sqlite3* db) const noexcept { sqlite3_close_v2(db); }

@@ -10,7 +10,7 @@
 #include "core/error_detail.hpp"
 #include "core/force_release_machine.hpp"
 #include "core/wait.hpp"
-#include "store/lock_owner.hpp"
+#include "store/inspection.hpp"
 #include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
