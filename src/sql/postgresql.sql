@@ -1215,7 +1215,7 @@ SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquire
 SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquired_at),
   us(expires_at - clock_timestamp()), note, expires_at IS NULL,
   CASE owner WHEN '(shared)' THEN (
-    SELECT least(sum(greatest(s.permits, 0)), 9223372036854775807)::bigint FROM rowlock_share s
+    SELECT least(coalesce(sum(greatest(s.permits, 0)), 0), 9223372036854775807)::bigint FROM rowlock_share s
     WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > clock_timestamp()) END
 FROM rowlock_lock l
 WHERE name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text) AND owner IS NOT NULL

@@ -49,10 +49,10 @@ std::vector<core::schema_record> read_records(const access& db) try {
   return {};
 }
 
-// Another program's table may have the name. Nothing is made beside it, as nothing would work there. A list of no names
-// asks for that table alone, and for the columns that it has had since the first schema.
+// Another program's table may have the name. Nothing is made beside it, as nothing would work there.
 std::optional<error> foreign_table(const access& db, std::string_view prefix) try {
-  db.run(sheets::verb::list, {{field::prefix, std::string_view{"a"}}, {field::prefix_end, std::string_view{"a"}}});
+  // Reads that table alone, and no row of it.
+  db.run(sheets::verb::find_unused, {{field::name, std::string_view{}}, {field::number, 0}, {field::retention, 0}});
   return std::nullopt;
 } catch (const error& e) {
   if (e.code() == errc::schema_missing) return std::nullopt;
