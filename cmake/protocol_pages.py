@@ -140,8 +140,10 @@ def page_of(database, before):
     mark = MARK.format(database)
     own, found, _ = before.partition(mark)
     words = len(re.findall(r"\w\S*", own))
-    if not found or words > MOST_WORDS:
-        sys.exit(f"docs/protocol-{database}.md has {words} words of its own, at most {MOST_WORDS}, or no line {mark}")
+    if not found:
+        sys.exit(f"docs/protocol-{database}.md lacks the line {mark}")
+    if words > MOST_WORDS:
+        sys.exit(f"docs/protocol-{database}.md has {words} words of its own, and may have {MOST_WORDS}")
     return f"{own}{mark}\n\n{generated((SOURCE / 'src' / 'sql' / f'{database}.sql').read_text())}"
 
 
