@@ -4,8 +4,9 @@
 -- `rowlock_` stands for the table prefix, `:name` for an argument. A statement is sent as one line, without its comments.
 -- Three functions are registered on the connection:
 --
---   clock_us()                        The host's clock in microseconds. It is read once for each statement, and after a
---                                     statement that writes took the file's write lock.
+--   clock_us()                        The host's clock in microseconds. It is read once for each statement, while that
+--                                     runs (it is not declared deterministic), and after a statement that writes took
+--                                     the file's write lock.
 --   tell(n, value)                    Its value, which becomes column n of the answer, after the key of the request, if
 --                                     the statement changes a row. RETURNING would build a temporary table for each
 --                                     statement.
