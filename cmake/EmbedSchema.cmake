@@ -1,7 +1,7 @@
 # Writes OUTPUT, which defines rowlock::sheets::<DATABASE>_migrations() (src/sql/migration.hpp), from FILES of
 # FOLDER: their numbers, names, SHA256 sums and texts, byte for byte.
 #
-#   cmake -DDATABASE=sqlite -DFOLDER=schema/sqlite -DFILES="0001_lock.sql;..." -DOUTPUT=schema_sqlite.cpp -P EmbedSchema.cmake
+#   cmake -DDATABASE=sqlite -DFOLDER=schema/sqlite -DFILES="0001_rowlock.sql;..." -DOUTPUT=schema_sqlite.cpp -P EmbedSchema.cmake
 
 cmake_minimum_required(VERSION 3.25)
 

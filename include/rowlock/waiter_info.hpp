@@ -20,7 +20,7 @@ struct waiter_info {
   std::string owner{};      ///< The waiting client, as application:host:pid:id.
   std::string thread{};     ///< The holder inside the client that waits; see `holder`.
   duration age{};           ///< How long it has waited.
-  std::string note{};       ///< lock_options::note; empty for a program of schema 2.
+  std::string note{};       ///< lock_options::note.
 };
 
 }  // namespace rowlock::inline v1

@@ -7,6 +7,8 @@
 
 #include "api/inside.hpp"
 #include "base/text.hpp"
+#include "core/url.hpp"
+#include "driver/backend.hpp"
 
 namespace rowlock::inline v1 {
 
@@ -15,7 +17,7 @@ using detail::inside;
 client::client(std::shared_ptr<engine::client_core> impl) noexcept : impl_{std::move(impl)} {}
 
 client client::connect(std::string_view url, client_options options) {
-  return client{engine::client_core::open(url, std::move(options))};
+  return inside::connect(driver::backend_for(core::cut_url(url).scheme), url, std::move(options));
 }
 
 client::client(client&& other) noexcept = default;

@@ -6,15 +6,20 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "driver/backend.hpp"
 #include "engine/client_core.hpp"
 
 namespace rowlock::inline v1::detail {
 
 /// The engine behind the public objects. Throws for an empty one.
 struct inside {
+  static client connect(const driver::backend& kind, std::string_view url, client_options options) {
+    return client{engine::client_core::open(kind, url, std::move(options))};
+  }
   /// A copy: it lives until the call ends, even if the client is destroyed meanwhile.
   static std::shared_ptr<engine::client_core> of(client& c) { return of(std::as_const(c)); }
   /// The same for calls that only look.

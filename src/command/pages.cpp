@@ -281,7 +281,7 @@ With --json it is an array of objects: name, ticket, owner, thread, waits_for_us
 
 With --graph it prints who waits for whom: the waiter, what it waits for, and who holds that; a line for each holder. A waiter
 is in a circle if it waits, by way of others, for itself: such a wait ends with an error within 2s, unless somebody in the circle
-waits in a transaction or by an older rowlock. A lock that is handed over inside a program is shown under the thread that
+waits in a transaction. A lock that is handed over inside a program is shown under the thread that
 had it first. With --json it is an array of objects: owner, thread, name, holders (an array of objects: owner, thread) and in_circle.)"}};
 
 constexpr page::section top_before[] = {

@@ -1,39 +1,14 @@
 #include "core/schema.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace rowlock::inline v1::core {
 
 namespace {
 
-/// Files that have since been given CHECK constraints, on which no statement relies, or another function for a random
-/// number, and nothing else: tables that they have made are as good.
-struct former_file {
-  int version;
-  std::string_view checksum;
-};
-constexpr former_file former_files[] = {
-    {.version = 1,
-     .checksum = "2b745f7b2aed59224384cc0234a411b7e9f1dc42b746880cc5aa292b87549a68"},  // mysql/0001_lock.sql
-    {.version = 2,
-     .checksum = "fd5da5b84c842d9bda1e3a4550ce9399ca62bd0f4c8d7d6a8bf4760f1b7e50a8"},  // mysql/0002_waiter.sql
-    {.version = 1,
-     .checksum = "d74b0c44f4f0a74e73e89d617df1e463caf42f868f5e94a47ff2f75ffe2078fa"},  // postgresql/0001_lock.sql
-    {.version = 2,
-     .checksum = "ac26c57f7ec6189f132f64f854ef0c956fd4dc53fe2ba51d538e58eea8fabb21"},  // postgresql/0002_waiter.sql
-};
-
-bool was_once(const schema_file& file, std::string_view checksum) {
-  return std::any_of(std::begin(former_files), std::end(former_files), [&](const former_file& each) {
-    return each.version == file.version && each.checksum == checksum;
-  });
-}
-
 migration_state state_of(const schema_file& file, const schema_record& record) {
   if (record.checksum.empty()) return migration_state::by_hand;
-  const bool is_as_run = record.checksum == file.checksum || was_once(file, record.checksum);
-  return is_as_run ? migration_state::applied : migration_state::edited;
+  return record.checksum == file.checksum ? migration_state::applied : migration_state::edited;
 }
 
 const schema_record* find(std::span<const schema_record> records, int version) {

@@ -134,7 +134,7 @@ struct open_options {
 struct backend {
   std::span<const std::string_view> schemes;
   sheets::sheet (*sheet)(std::string_view prefix, const open_options& with);
-  std::span<const sheets::migration> (*migrations)();
+  std::span<const sheets::migration> migrations;
   /// Throws error{errc::invalid_url}; opens nothing yet.
   std::unique_ptr<database> (*open)(const core::url& address, const open_options& with);
 };

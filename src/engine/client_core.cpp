@@ -32,8 +32,9 @@ void destroy(client_core* core) noexcept {
 
 }  // namespace
 
-std::shared_ptr<client_core> client_core::open(std::string_view url, client_options options) try {
-  std::shared_ptr<client_core> client{new client_core{url, checked(std::move(options))}, destroy};
+std::shared_ptr<client_core> client_core::open(const driver::backend& kind, std::string_view url,
+                                               client_options options) try {
+  std::shared_ptr<client_core> client{new client_core{kind, url, checked(std::move(options))}, destroy};
   if (client->db.database().needs_static_objects()) base::close_at_exit(client, &client->db.kind());
   return client;
 } catch (const error&) {
@@ -44,11 +45,11 @@ std::shared_ptr<client_core> client_core::open(std::string_view url, client_opti
                                    {.retryable = true, .connection_unusable = true});
 }
 
-client_core::client_core(std::string_view url, client_options options)
+client_core::client_core(const driver::backend& kind, std::string_view url, client_options options)
     : options_{std::move(options)},
       who_{options_.application},
       events{options_.observer, options_.call_timeout},
-      db{driver::backend_for(core::cut_url(url).scheme), core::cut_url(url), options_, who_, events},
+      db{kind, core::cut_url(url), options_, who_, events},
       background{options_.call_timeout},
       cleanup{db, who_, queue, background},
       tickets{db, who_, queue, cleanup, background},

@@ -35,8 +35,8 @@ class client_core final : public base::closable {
   identity who_;
 
  public:
-  static std::shared_ptr<client_core> open(std::string_view url, client_options options);
-  client_core(std::string_view url, client_options options);
+  static std::shared_ptr<client_core> open(const driver::backend& kind, std::string_view url, client_options options);
+  client_core(const driver::backend& kind, std::string_view url, client_options options);
   client_core(const client_core&) = delete;
   client_core& operator=(const client_core&) = delete;
   ~client_core() override { client_core::close(); }

@@ -118,10 +118,10 @@ void adopt(const access& db, std::span<const sheets::migration> by_hand) try {
 
 }  // namespace
 
-void require_fit_schema(const access& db, std::string_view prefix) {
-  const schema_state state = read_ours(db, prefix);
+void require_fit_schema(const access& db, const schema_files& ours) {
+  const schema_state state = read_ours(db, ours.prefix);
   const auto misfit =
-      core::misfit(static_cast<int>(state.version), static_cast<int>(state.serves_from), sheets::expected_schema);
+      core::misfit(static_cast<int>(state.version), static_cast<int>(state.serves_from), sheets::newest(ours.files));
   if (misfit) throw error{*misfit};
 }
 
@@ -162,7 +162,7 @@ void migrate(const access& db, const schema_files& ours) {
   };
   if (!pending().empty()) db.session.exclusively(body, db.until);
   adopt(db, in_state(migration_state::by_hand, what_may_be_migrated(db, ours), ours.files));
-  require_fit_schema(db, ours.prefix);
+  require_fit_schema(db, ours);
 }
 
 std::string installation(const access& db) {

@@ -11,9 +11,14 @@
 
 namespace rowlock::inline v1::store {
 
-/// Throws schema_missing, schema_older or schema_newer with a sentence that says what to do. `prefix` is that of the
-/// tables.
-void require_fit_schema(const access& db, std::string_view prefix);
+/// The files of a schema, and the prefix of its tables.
+struct schema_files {
+  std::span<const sheets::migration> files;
+  std::string_view prefix;
+};
+
+/// Throws schema_missing, schema_older or schema_newer with a sentence that says what to do.
+void require_fit_schema(const access& db, const schema_files& ours);
 
 /// Throws if the database's clock is behind the time at which the schema was applied: leases would not end.
 void require_sane_clock(const access& db);
@@ -23,12 +28,6 @@ void require_privileges(const access& db);
 
 /// The database's clock.
 std::chrono::sys_time<duration> read_clock(const access& db);
-
-/// The files of a schema, and the prefix of its tables.
-struct schema_files {
-  std::span<const sheets::migration> files;
-  std::string_view prefix;
-};
 
 /// Which migrations are applied. That no table exists yet is an answer, not an error.
 schema_status read_status(const access& db, const schema_files& ours);

@@ -65,13 +65,6 @@ TEST_F(command_migrate, that_is_dry_prints_what_can_be_run_by_hand) {
   EXPECT_EQ(migrate({"--status"}).end, exited(78)) << "each prefix has tables of its own";
 }
 
-TEST_F(command_migrate, that_is_dry_prints_only_what_comes_behind_an_older_schema) {
-  migrate({});
-  fresh_.return_to_first_schema();
-  const auto result = migrate({"--dry-run"});
-  EXPECT_THAT(result.out, AllOf(HasSubstr("rowlock_waiter"), Not(HasSubstr("rowlock_lock"))));
-}
-
 TEST_F(command_migrate, that_is_dry_prints_nothing_where_nothing_is_missing) {
   const auto result = finish(rowlock({"migrate", "--dry-run"}));
   EXPECT_EQ(result.end, exited(0));
@@ -79,11 +72,9 @@ TEST_F(command_migrate, that_is_dry_prints_nothing_where_nothing_is_missing) {
 }
 
 TEST_F(command_migrate, is_refused_where_a_file_was_edited) {
-  database_.return_to_first_schema();
   database_.edit_migration(1);
   EXPECT_TRUE(refused(finish(rowlock({"migrate"})), 78));
   EXPECT_TRUE(refused(finish(rowlock({"migrate", "--dry-run"})), 78));
-  EXPECT_FALSE(database_.has_table("rowlock_waiter"));
 }
 
 TEST_F(command_migrate, is_refused_where_the_schema_no_longer_serves_this_program) {
@@ -93,33 +84,27 @@ TEST_F(command_migrate, is_refused_where_the_schema_no_longer_serves_this_progra
 }
 
 TEST_F(command_migrate, status_is_a_line_for_each_file) {
-  database_.record_migration(1000, 2);
+  database_.record_migration(1000, 1);
   const auto result = finish(rowlock({"migrate", "--status"}));
   EXPECT_EQ(result.end, exited(0)) << result;
   const std::string time = "[0-9]+-[0-9]+-[0-9]+T[0-9:]+Z";
-  EXPECT_THAT(result.out,
-              MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +applied +" + time + " +0001_lock.sql\n2 +applied +" +
-                           time + " +0002_waiter.sql\n3 +applied +" + time + " +0003_waiter_note.sql\n4 +applied +" +
-                           time + " +0004_waiting.sql\n5 +applied +" + time + " +0005_granting.sql\n6 +applied +" +
-                           time + " +0006_sharing.sql\n1000 +unknown +" + time + " +-\n"));
+  EXPECT_THAT(result.out, MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +applied +" + time +
+                                       " +0001_rowlock.sql\n1000 +unknown +" + time + " +-\n"));
   EXPECT_THAT(result.err, IsEmpty());
 }
 
 TEST_F(command_migrate, status_is_78_without_tables) {
   const auto result = migrate({"--status"});
   EXPECT_EQ(result.end, exited(78));
-  EXPECT_THAT(
-      result.out,
-      MatchesRegex(
-          "VERSION +STATE +APPLIED +FILE\n1 +pending +- .*\n2 +pending +- .*\n3 +pending +- .*\n4 +pending +- .*\n"));
+  EXPECT_THAT(result.out, MatchesRegex("VERSION +STATE +APPLIED +FILE\n1 +pending +- +0001_rowlock.sql\n"));
   EXPECT_THAT(result.err, IsEmpty());
 }
 
 TEST_F(command_migrate, status_says_why_migrating_would_be_refused) {
-  database_.edit_migration(2);
+  database_.edit_migration(1);
   const auto edited = finish(rowlock({"migrate", "--status"}));
   EXPECT_EQ(edited.end, exited(0)) << "the tables can be worked with";
-  EXPECT_THAT(edited.err, HasSubstr("0002_waiter.sql"));
+  EXPECT_THAT(edited.err, HasSubstr("0001_rowlock.sql"));
   EXPECT_TRUE(is_messages(edited.err));
   database_.record_migration(1000, 900);
   EXPECT_EQ(finish(rowlock({"migrate", "--status"})).end, exited(78));
@@ -128,7 +113,7 @@ TEST_F(command_migrate, status_says_why_migrating_would_be_refused) {
 TEST_F(command_migrate, status_for_programs_is_an_object) {
   const auto empty = json::parse(migrate({"--status", "--json"}).out, nullptr, false);
   EXPECT_EQ(empty.at("applied"), 0);
-  EXPECT_EQ(empty.at("expected"), 6);
+  EXPECT_EQ(empty.at("expected"), 1);
   EXPECT_EQ(empty.at("fits"), false);
   EXPECT_EQ(empty.at("refusal"), nullptr);
   EXPECT_EQ(empty.at("migrations").at(0).at("applied_at"), nullptr);
@@ -141,29 +126,27 @@ TEST_F(command_migrate, status_for_programs_is_an_object) {
   EXPECT_EQ(found.at("applied"), 1000);
   EXPECT_EQ(found.at("serves_from"), 900);
   EXPECT_TRUE(found.at("refusal").is_string());
-  EXPECT_EQ(found.at("migrations").size(), 7U);
+  EXPECT_EQ(found.at("migrations").size(), 2U);
   EXPECT_EQ(found.at("migrations").at(0).at("version"), 1);
-  EXPECT_EQ(found.at("migrations").at(0).at("file"), "0001_lock.sql");
+  EXPECT_EQ(found.at("migrations").at(0).at("file"), "0001_rowlock.sql");
   EXPECT_EQ(found.at("migrations").at(0).at("state"), "by_hand");
-  EXPECT_EQ(found.at("migrations").at(6).at("state"), "unknown");
-  EXPECT_EQ(found.at("migrations").at(6).at("file"), nullptr);
+  EXPECT_EQ(found.at("migrations").at(1).at("state"), "unknown");
+  EXPECT_EQ(found.at("migrations").at(1).at("file"), nullptr);
 }
 
 TEST_F(command_migrate, for_programs_prints_how_the_tables_stand_then) {
   const auto result = migrate({"--json"});
   EXPECT_EQ(result.end, exited(0)) << result;
   EXPECT_EQ(json::parse(result.out, nullptr, false), json::parse(migrate({"--status", "--json"}).out, nullptr, false));
-  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 6);
+  EXPECT_EQ(json::parse(result.out, nullptr, false).at("applied"), 1);
 }
 
 TEST_F(command_migrate, that_is_dry_for_programs_prints_an_array) {
   const auto missing = json::parse(migrate({"--dry-run", "--json"}).out, nullptr, false);
-  ASSERT_EQ(missing.size(), 6U);
+  ASSERT_EQ(missing.size(), 1U);
   EXPECT_EQ(missing[0].at("version"), 1);
-  EXPECT_EQ(missing[1].at("file"), "0002_waiter.sql");
-  std::string all;
-  for (const auto& each : missing) all += each.at("sql").get<std::string>();
-  EXPECT_EQ(run_by_hand(all).end, exited(0));
+  EXPECT_EQ(missing[0].at("file"), "0001_rowlock.sql");
+  EXPECT_EQ(run_by_hand(missing[0].at("sql").get<std::string>()).end, exited(0));
   EXPECT_EQ(migrate({"--status"}).end, exited(0)) << "they are all there is to run";
   EXPECT_EQ(json::parse(migrate({"--dry-run", "--json"}).out, nullptr, false), json::array());
 }

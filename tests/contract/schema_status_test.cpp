@@ -1,13 +1,15 @@
 #include <gmock/gmock.h>
 #include <rowlock/rowlock.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "sql/migration.hpp"
 #include "support/databases.hpp"
 #include "support/errors.hpp"
+#include "support/next_release.hpp"
 #include "support/recorder.hpp"
 
 namespace rowlock::test {
@@ -17,20 +19,11 @@ using testing::HasSubstr;
 using testing::Not;
 using state = migration_state;
 
-constexpr int newest = sheets::expected_schema;
-
-/// The state of each file: the first, all others, and one that is not known.
-std::vector<state> one_then(state first, state others, bool knows_all = true) {
-  std::vector<state> out(newest, others);
-  out.front() = first;
-  if (!knows_all) out.push_back(state::unknown);
-  return out;
-}
-std::vector<state> all(state each) { return one_then(each, each); }
-
 class status_of_schema : public on_each_database {
  protected:
   client connect(client_options options = {}) const { return connect_patiently(db().url(), std::move(options)); }
+  /// Of a release with one file more.
+  client next(client_options options = {}) const { return connect_next_release(db().url(), std::move(options)); }
   static std::vector<state> states(client& locks) {
     std::vector<state> out;
     for (const auto& each : locks.schema_status().migrations) out.push_back(each.state);
@@ -39,145 +32,133 @@ class status_of_schema : public on_each_database {
   static std::int64_t time_of(const migration_status& each) {
     return each.applied_at.value().time_since_epoch().count();
   }
+
+  client old_ = connect();
+  client next_ = next();
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(status_of_schema);
 
+using all = std::vector<state>;
+
 TEST_P(status_of_schema, without_tables_has_everything_pending_and_makes_none) {
-  auto locks = connect({.table_prefix = "special_"});
+  auto locks = next({.table_prefix = "special_"});
   const auto found = locks.schema_status();
   EXPECT_EQ(found.applied, 0);
-  EXPECT_EQ(found.expected, newest);
+  EXPECT_EQ(found.expected, 2);
   EXPECT_FALSE(found.fits);
   EXPECT_EQ(found.refusal, "");
-  ASSERT_EQ(found.migrations.size(), newest);
-  EXPECT_EQ(states(locks), all(state::pending));
-  EXPECT_EQ(found.migrations[1].version, 2);
-  EXPECT_EQ(found.migrations[1].file, "0002_waiter.sql");
-  EXPECT_THAT(found.migrations[1].sql, HasSubstr("CREATE TABLE IF NOT EXISTS special_waiter"));
-  EXPECT_EQ(found.migrations[2].file, "0003_waiter_note.sql");
-  EXPECT_EQ(found.migrations[3].file, "0004_waiting.sql");
-  EXPECT_EQ(found.migrations[4].file, "0005_granting.sql");
-  EXPECT_EQ(found.migrations[5].file, "0006_sharing.sql");
+  EXPECT_EQ(states(locks), (all{state::pending, state::pending}));
+  EXPECT_EQ(found.migrations.at(0).version, 1);
+  EXPECT_EQ(found.migrations.at(0).file, "0001_rowlock.sql");
+  for (const auto* table : {"lock", "waiter", "share", "edge", "migration"})
+    EXPECT_THAT(found.migrations.at(0).sql, HasSubstr("CREATE TABLE IF NOT EXISTS special_" + std::string{table}));
+  EXPECT_EQ(found.migrations.at(1).version, 2);
+  EXPECT_EQ(found.migrations.at(1).file, "0002_artificial.sql");
+  EXPECT_THAT(found.migrations.at(1).sql, HasSubstr("CREATE TABLE IF NOT EXISTS special_artificial"));
   for (const auto& each : found.migrations) EXPECT_THAT(each.sql, Not(HasSubstr("rowlock_")));
   EXPECT_FALSE(db().has_table("special_migration"));
 }
 
 TEST_P(status_of_schema, that_was_migrated_fits_and_says_when) {
   const auto before = db().now();
-  auto locks = connect();
-  locks.migrate();
-  const auto found = locks.schema_status();
-  EXPECT_EQ(found.applied, found.expected);
-  EXPECT_EQ(found.serves_from, 1);
-  EXPECT_TRUE(found.fits);
-  EXPECT_EQ(states(locks), all(state::applied));
-  constexpr std::int64_t a_second = 1'000'000;  // SQLite's own clock has milliseconds
-  for (const auto& each : found.migrations) {
-    EXPECT_GE(time_of(each), before - a_second);
-    EXPECT_LE(time_of(each), db().now() + a_second);
+  for (auto* locks : {&old_, &next_}) {
+    locks->migrate();
+    const auto found = locks->schema_status();
+    EXPECT_EQ(found.applied, found.expected);
+    EXPECT_EQ(found.serves_from, 1);
+    EXPECT_TRUE(found.fits);
+    EXPECT_EQ(states(*locks), all(static_cast<std::size_t>(found.expected), state::applied));
+    constexpr std::int64_t a_second = 1'000'000;  // SQLite's own clock has milliseconds
+    for (const auto& each : found.migrations) {
+      EXPECT_GE(time_of(each), before - a_second);
+      EXPECT_LE(time_of(each), db().now() + a_second);
+    }
   }
 }
 
-TEST_P(status_of_schema, of_the_first_version_tells_what_is_missing) {
-  auto locks = connect();
-  locks.migrate();
-  db().return_to_first_schema();
-  const auto found = locks.schema_status();
+TEST_P(status_of_schema, that_is_older_tells_what_is_missing) {
+  old_.migrate();
+  const auto found = next_.schema_status();
   EXPECT_EQ(found.applied, 1);
   EXPECT_FALSE(found.fits);
-  EXPECT_EQ(states(locks), one_then(state::applied, state::pending));
-}
-
-TEST_P(status_of_schema, of_the_second_version_tells_what_is_missing) {
-  auto locks = connect();
-  locks.migrate();
-  db().return_to_second_schema();
-  const auto found = locks.schema_status();
-  EXPECT_EQ(found.applied, 2);
-  EXPECT_FALSE(found.fits);
   EXPECT_EQ(found.refusal, "");
-  auto expected = one_then(state::applied, state::pending);
-  expected.at(1) = state::applied;
-  EXPECT_EQ(states(locks), expected);
+  EXPECT_EQ(states(next_), (all{state::applied, state::pending}));
 }
 
 TEST_P(status_of_schema, that_was_run_by_hand_says_so_and_fits) {
-  auto locks = connect();
-  locks.migrate();
+  next_.migrate();
   db().forget_checksums();
-  EXPECT_EQ(states(locks), all(state::by_hand));
-  EXPECT_TRUE(locks.schema_status().fits);
-  locks.migrate();
-  EXPECT_EQ(states(locks), all(state::applied));
+  EXPECT_EQ(states(next_), (all{state::by_hand, state::by_hand}));
+  EXPECT_TRUE(next_.schema_status().fits);
+  next_.migrate();
+  EXPECT_EQ(states(next_), (all{state::applied, state::applied}));
 }
 
 TEST_P(status_of_schema, with_an_edited_file_is_told_and_refused_before_anything_is_run) {
-  auto locks = connect();
-  locks.migrate();
-  db().return_to_first_schema();
+  old_.migrate();
   db().edit_migration(1);
-  EXPECT_EQ(states(locks), one_then(state::edited, state::pending));
-  EXPECT_THAT(locks.schema_status().refusal, HasSubstr("0001_lock.sql"));
+  EXPECT_EQ(states(next_), (all{state::edited, state::pending}));
+  EXPECT_THAT(next_.schema_status().refusal, HasSubstr("0001_rowlock.sql"));
   const auto e = error_of([&] {
-    locks.migrate();
+    next_.migrate();
     return true;
   });
   ASSERT_TRUE(e.has_value());
   EXPECT_EQ(e->code(), errc::database_error);
-  EXPECT_EQ(e->what(), locks.schema_status().refusal);
+  EXPECT_EQ(e->what(), next_.schema_status().refusal);
   EXPECT_FALSE(e->is_retryable());
-  EXPECT_FALSE(db().has_table("rowlock_waiter")) << "the file behind the edited one was run";
+  EXPECT_FALSE(db().has_table(table_of_next_schema)) << "the file behind the edited one was run";
 }
 
 TEST_P(status_of_schema, with_an_edited_file_at_the_end_is_refused_before_anything_is_adopted) {
-  auto locks = connect();
-  locks.migrate();
+  next_.migrate();
   db().forget_checksums();
-  db().edit_migration(newest);
-  EXPECT_TRUE(throws(errc::database_error, [&] { locks.migrate(); }));
-  EXPECT_EQ(db().missing_checksums(), newest - 1);
-  auto expected = all(state::by_hand);
-  expected.back() = state::edited;
-  EXPECT_EQ(states(locks), expected);
-  EXPECT_TRUE(locks.try_acquire("orders/42").has_value()) << "the tables are there";
+  db().edit_migration(2);
+  EXPECT_TRUE(throws(errc::database_error, [&] { next_.migrate(); }));
+  EXPECT_EQ(db().missing_checksums(), 1);
+  EXPECT_EQ(states(next_), (all{state::by_hand, state::edited}));
+  EXPECT_TRUE(next_.try_acquire("orders/42").has_value()) << "the tables are there";
 }
 
 TEST_P(status_of_schema, with_a_file_left_out_is_refused) {
-  auto locks = connect();
-  locks.migrate();
-  db().return_to_first_schema();
-  db().record_migration(newest + 1, 1);
-  EXPECT_EQ(states(locks), one_then(state::applied, state::pending, false));
-  EXPECT_FALSE(locks.schema_status().fits);
-  EXPECT_TRUE(throws(errc::database_error, [&] { locks.migrate(); }));
-  EXPECT_FALSE(db().has_table("rowlock_waiter"));
+  old_.migrate();
+  db().record_migration(3, 1);
+  EXPECT_EQ(states(next_), (all{state::applied, state::pending, state::unknown}));
+  EXPECT_FALSE(next_.schema_status().fits);
+  EXPECT_THAT(next_.schema_status().refusal, HasSubstr("0002_artificial.sql"));
+  EXPECT_TRUE(throws(errc::database_error, [&] { next_.migrate(); }));
+  EXPECT_FALSE(db().has_table(table_of_next_schema));
 }
 
 TEST_P(status_of_schema, that_is_newer_and_serves_us_fits_and_is_left_alone) {
-  auto locks = connect();
-  locks.migrate();
-  db().record_migration(newest + 1, 2);
-  const auto found = locks.schema_status();
-  EXPECT_EQ(found.applied, newest + 1);
-  EXPECT_EQ(found.expected, newest);
-  EXPECT_EQ(found.serves_from, 2);
+  next_.migrate();
+  db().forget_checksums();
+  const auto found = old_.schema_status();
+  EXPECT_EQ(found.applied, 2);
+  EXPECT_EQ(found.expected, 1);
+  EXPECT_EQ(found.serves_from, 1);
   EXPECT_TRUE(found.fits);
-  EXPECT_EQ(states(locks), one_then(state::applied, state::applied, false));
+  EXPECT_EQ(found.refusal, "");
+  EXPECT_EQ(states(old_), (all{state::by_hand, state::unknown}));
+  EXPECT_EQ(found.migrations.back().version, 2);
+  EXPECT_EQ(found.migrations.back().file, "");
   EXPECT_EQ(found.migrations.back().sql, "");
-  EXPECT_NO_THROW(locks.migrate());
+  EXPECT_NO_THROW(old_.migrate());
+  EXPECT_NO_THROW(old_.check());
+  EXPECT_TRUE(old_.try_acquire("orders/42").has_value());
   EXPECT_EQ(db().missing_checksums(), 1) << "what is not known is not adopted";
 }
 
 TEST_P(status_of_schema, that_is_newer_and_does_not_serve_us_is_told_and_not_touched) {
-  auto locks = connect();
-  locks.migrate();
+  connect_next_release(db().url(), {}, next_schema).migrate();
   db().forget_checksums();
-  db().record_migration(newest + 1, newest + 1);
-  const auto found = locks.schema_status();
+  const auto found = old_.schema_status();
+  EXPECT_EQ(found.serves_from, 2);
   EXPECT_FALSE(found.fits);
   EXPECT_THAT(found.refusal, HasSubstr("no longer served"));
-  EXPECT_TRUE(throws(errc::schema_newer, [&] { locks.migrate(); }));
-  EXPECT_EQ(db().missing_checksums(), newest + 1);
+  EXPECT_TRUE(throws(errc::schema_newer, [&] { old_.migrate(); }));
+  EXPECT_TRUE(throws(errc::schema_newer, [&] { static_cast<void>(old_.try_acquire("orders/42")); }));
+  EXPECT_EQ(db().missing_checksums(), 2);
 }
 
 TEST_P(status_of_schema, is_not_told_after_close) {

@@ -4,12 +4,15 @@
 #include <vector>
 
 #include "contract/contract.hpp"
-#include "sql/migration.hpp"
+#include "support/next_release.hpp"
 
 namespace rowlock::test {
 namespace {
 
-class schema : public contract {};
+class schema : public contract {
+ protected:
+  client connect_next() { return connect_next_release(db().url(), with_room({})); }
+};
 ROWLOCK_CONTRACT_SUITE(schema, usual_pairs());
 class schema_of_rows : public schema {};
 ROWLOCK_CONTRACT_SUITE(schema_of_rows, rows(usual_pairs()));
@@ -64,7 +67,7 @@ TEST_P(schema, migrating_twice_changes_nothing) {
   auto locks = connect();
   const auto held = locks.acquire("orders/42", with());
   const auto newest = db().newest_migration();
-  EXPECT_EQ(newest, sheets::expected_schema);
+  EXPECT_EQ(newest, locks.schema_status().expected);
   locks.migrate();
   connect_bare().migrate();
   EXPECT_EQ(db().newest_migration(), newest);
@@ -109,37 +112,48 @@ TEST_P(schema, migrated_by_many_clients_at_once) {
   EXPECT_EQ(failures, 0);
 }
 
-TEST_P(schema, older_is_refused_with_the_command) {
+TEST_P(schema, of_which_no_file_is_recorded_is_finished_by_migrate) {
   connect().close();
   db().forget_migration(db().newest_migration());
   auto locks = connect_bare();
   const auto e = error_of([&] { return locks.try_acquire("orders/42", with()); });
   ASSERT_TRUE(e.has_value());
-  EXPECT_TRUE(e->code() == errc::schema_older || e->code() == errc::schema_missing) << e->what();
+  EXPECT_EQ(e->code(), errc::schema_missing) << e->what();
   EXPECT_TRUE(mentions(e, "migrate")) << e->what();
   locks.migrate();
   EXPECT_TRUE(can_have(locks, "orders/42")) << "an interrupted run is finished by another";
+}
+
+TEST_P(schema, older_is_refused_with_the_command) {
+  connect().close();
+  auto locks = connect_next();
+  const auto e = error_of([&] { return locks.try_acquire("orders/42", with()); });
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::schema_older) << e->what();
+  EXPECT_FALSE(e->is_retryable());
+  EXPECT_TRUE(mentions(e, "has rowlock's schema 1, but this library expects 2; run client::migrate()")) << e->what();
+  locks.migrate();
+  EXPECT_TRUE(can_have(locks, "orders/42"));
 }
 
 // The locks of whoever has not been upgraded yet stay what they were. Those by transactions:
 // tests/server/upgrade_test.cpp.
 TEST_P(schema_of_rows, older_is_brought_up_to_date_while_locks_are_held) {
   auto first = connect();
-  const auto newest = db().newest_migration();
   auto held = first.acquire("orders/42", with());
   const auto row = db().row("orders/42").value();
   first.acquire("orders/43", with()).release();
-  db().return_to_first_schema();
-  auto locks = connect_bare();
+  auto locks = connect_next();
   EXPECT_TRUE(throws(errc::schema_older, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
   EXPECT_TRUE(throws(errc::schema_older, [&] { locks.acquire("orders/43", with()).release(); }));
   EXPECT_TRUE(throws(errc::schema_older, [&] { locks.check(); }));
   locks.migrate();
-  EXPECT_EQ(db().newest_migration(), newest);
+  EXPECT_EQ(db().newest_migration(), next_schema);
   EXPECT_EQ(db().missing_checksums(), 0);
   EXPECT_NO_THROW(locks.check());
   EXPECT_EQ(db().row("orders/42").value().acquisition, row.acquisition);
   EXPECT_TRUE(can_have(locks, "orders/43"));
+  EXPECT_TRUE(can_have(first, "orders/43"));
   background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", with(), stop); }};
   EXPECT_TRUE(eventually([&] { return db().tickets() == 1; }));
   EXPECT_FALSE(held.lost().stop_requested());

@@ -53,9 +53,7 @@ class sqlite_session_test : public testing::Test {
   store::access access(driver::session& on, const driver::limits& until) const {
     return {.sheet = sql_, .session = on, .until = until};
   }
-  void migrate(driver::session& on) const {
-    store::migrate(access(on, within(5s)), {.files = sheets::sqlite_migrations(), .prefix = "rowlock_"});
-  }
+  void migrate(driver::session& on) const { store::migrate(access(on, within(5s)), schema_); }
   strategies::answer acquire(driver::session& on, const char* name, const char* acquisition,
                              duration lease = 30s) const {
     const strategies::acquire_args one{
@@ -81,6 +79,7 @@ class sqlite_session_test : public testing::Test {
 
   test::temp_folder folder_;
   sheets::sheet sql_ = sheets::sqlite("rowlock_");
+  const store::schema_files schema_{.files = sheets::sqlite_migrations(), .prefix = "rowlock_"};
   const strategies::algorithm algorithm_{strategies::unique_index};
 };
 
@@ -354,7 +353,7 @@ TEST_F(sqlite_session_test, a_transaction_that_throws_leaves_nothing) {
                    },
                    within(5s)),
                std::runtime_error);
-  EXPECT_NO_THROW(store::require_fit_schema(access(session, within(5s)), "rowlock_"));
+  EXPECT_NO_THROW(store::require_fit_schema(access(session, within(5s)), schema_));
 }
 
 TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothing) {

@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "history/record.hpp"
-#include "process/old_program.hpp"
 #include "process/roles.hpp"
 #include "support/errors.hpp"
+#include "support/next_release.hpp"
 #include "support/recorder.hpp"
 #include "testkit/eventually.hpp"
 #include "transaction/caller.hpp"
@@ -240,7 +240,8 @@ client_options options_of(unsigned seed) {
 
 /// player URL OWN_URL FOLDER SEED [NAME=VALUE...]: plays until it finds "enough" in the folder, in that environment.
 /// The other URL is for its transactions, whose drivers would wait for ever for an answer that was lost.
-int play_a_history(const std::vector<std::string>& arguments) {
+template <class Connect>
+int play_a_history(const std::vector<std::string>& arguments, Connect connect) {
   if (arguments.size() > 4)
     play_in({arguments.begin() + 4, arguments.end()}, {arguments.begin(), arguments.begin() + 4});
   const auto& url = arguments.at(0);
@@ -252,7 +253,7 @@ int play_a_history(const std::vector<std::string>& arguments) {
   // A member of a cluster may be no primary for long.
   while (!locks && !is_enough())
     error_of([&] {
-      locks.emplace(client::connect(url, options_of(seed)));
+      locks.emplace(connect(url, options_of(seed)));
       return true;
     });
   if (!locks) return 0;
@@ -266,32 +267,18 @@ int play_a_history(const std::vector<std::string>& arguments) {
   return 0;
 }
 
-/// old_player URL FOLDER SEED: the same as a program of the first schema does, which believes for as long as ours
-/// would.
 int play_as_an_old_program(const std::vector<std::string>& arguments) {
-  const std::filesystem::path folder{arguments.at(1)};
-  std::mt19937 random{static_cast<unsigned>(std::stoul(arguments.at(2)))};
-  old_program locks{arguments.at(0), {.lease = lease}};
-  record to{own_record(folder, 0)};
-  while (!std::filesystem::exists(folder / "enough")) try {
-      const auto name = "alone/" + std::to_string(random() % names_of_a_kind);
-      const auto believed_until = shared_clock() + microseconds_of(lease - lease / 10);
-      const auto token = locks.try_acquire(name);
-      const auto now = shared_clock();
-      if (!token) continue;
-      if (now < believed_until) {
-        const auto number = to.begins({.name = name, .token = token->value(), .begin = now, .end = now});
-        std::this_thread::sleep_for(std::chrono::milliseconds{random() % 10});
-        to.ends(number, std::min(shared_clock(), believed_until));
-      }
-      locks.release(name);
-    } catch (const error&) {  // as above
-    }
-  return 0;
+  return play_a_history(arguments, client::connect);
 }
 
-const role_registration player_role{"player", play_a_history};
-const role_registration old_player_role{"old_player", play_as_an_old_program};
+/// new_player URL OWN_URL FOLDER SEED: the same by a program of the next release.
+int play_as_a_new_program(const std::vector<std::string>& arguments) {
+  return play_a_history(
+      arguments, [](const std::string& url, const client_options& with) { return connect_next_release(url, with); });
+}
+
+const role_registration player_role{"player", play_as_an_old_program};
+const role_registration new_player_role{"new_player", play_as_a_new_program};
 
 }  // namespace
 }  // namespace rowlock::test

@@ -212,12 +212,10 @@ std::unique_ptr<child_process> round::start(std::mt19937& random, std::size_t wh
   const auto chosen = std::to_string(random());
   const auto one_of_them = [&] { return players_urls_.at(random() % players_urls_.size()); };
   const auto url = which == 0 ? players_urls_.front() : one_of_them();
-  if (which == 1 && has_old_player_)
-    return std::make_unique<child_process>("old_player", std::vector{url, folder_.path().string(), chosen});
   std::vector<std::string> arguments{url, players_urls_.size() > 1 ? one_of_them() : url_, folder_.path().string(),
                                      chosen};
   arguments.insert(arguments.end(), environment_.begin(), environment_.end());
-  return std::make_unique<child_process>("player", arguments);
+  return std::make_unique<child_process>(which == 1 && has_new_player_ ? "new_player" : "player", arguments);
 }
 
 // The server may not be back yet.

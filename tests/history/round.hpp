@@ -33,8 +33,8 @@ class round {
   /// The players are spread over these, and so are their own transactions.
   round(std::string url, std::vector<std::string> players_urls, std::vector<std::string> environment = {});
 
-  /// From now on one player is a program of the first schema.
-  void let_an_old_program_play() { has_old_player_ = true; }
+  /// From now on one player is a program of the next release.
+  void let_a_new_program_play() { has_new_player_ = true; }
   /// Kills and pauses players, frees names by force, and does, each so often, what the others do. The first player is
   /// never killed: it must not grow.
   void play(std::chrono::seconds time, const std::vector<nemesis>& others);
@@ -54,7 +54,7 @@ class round {
   const std::vector<std::string> players_urls_;
   const std::vector<std::string> environment_;
   const temp_folder folder_;
-  bool has_old_player_ = false;
+  bool has_new_player_ = false;
   std::optional<client> locks_;
   std::vector<std::unique_ptr<child_process>> all_;
 };

@@ -15,6 +15,7 @@
 #include "server/fake_machine.hpp"
 #include "server/server_test.hpp"
 #include "support/databases.hpp"
+#include "support/next_release.hpp"
 #include "support/sqlite_database.hpp"
 #include "support/tcp_proxy.hpp"
 #include "testkit/child_process.hpp"
@@ -24,9 +25,9 @@
 namespace rowlock::test {
 namespace {
 
-/// migrating URL
+/// migrating URL: to the next release
 int migrate(const std::vector<std::string>& arguments) {
-  connect_patiently(arguments.at(0), {}).migrate();
+  connect_next_release(arguments.at(0)).migrate();
   return 0;
 }
 const role_registration migrating_role{"migrating", migrate};
@@ -76,8 +77,7 @@ TEST_P(soak, of_programs_of_two_versions_while_the_schema_is_migrated) {
   play_rounds([](std::chrono::seconds time) {
     const auto db = GetParam().open();
     round one{db->url(), db->url()};
-    db->return_to_first_schema();
-    one.let_an_old_program_play();
+    one.let_a_new_program_play();
     const auto migrate = [&](std::mt19937& random) {
       child_process first{"migrating", {db->url()}};
       child_process second{"migrating", {db->url()}};
@@ -87,7 +87,7 @@ TEST_P(soak, of_programs_of_two_versions_while_the_schema_is_migrated) {
       one.goes_on();
     };
     one.play(time, {migrate});
-    connect_patiently(db->url(), {}).migrate();
+    connect_next_release(db->url()).migrate();
     one.end(true);
   });
 }

@@ -329,7 +329,7 @@ assert used - {"core"} == set(recipe.required), used
 if builds:
     recipe.package()
     inside = lambda *path: os.path.join(recipe.package_folder, *path)
-    for wanted in ("licenses/LICENSE", "include/rowlock/rowlock.hpp", "res/rowlock/schema/sqlite/0001_lock.sql"):
+    for wanted in ("licenses/LICENSE", "include/rowlock/rowlock.hpp", "res/rowlock/schema/sqlite/0001_rowlock.sql"):
         assert os.path.isfile(inside(wanted)), wanted
     assert set(os.listdir(recipe.package_folder)) == {"include", "lib", "licenses", "res"}, os.listdir(recipe.package_folder)
     assert all(name.startswith("librowlock_") for name in os.listdir(inside("lib"))), os.listdir(inside("lib"))

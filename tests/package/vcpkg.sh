@@ -37,7 +37,7 @@ check_layout() {
     local file odd
     for file in include/rowlock/rowlock.hpp {,debug/}lib/librowlock_{core,sqlite,mysql}.a {,debug/}lib/pkgconfig/rowlock.pc \
         share/rowlock/{copyright,usage,rowlock-config.cmake,rowlock-core-targets-{debug,release}.cmake} \
-        share/rowlock/schema/sqlite/0001_lock.sql tools/rowlock/rowlock; do
+        share/rowlock/schema/sqlite/0001_rowlock.sql tools/rowlock/rowlock; do
         [[ -f $packages/$file ]] || fail "$file is not installed"
     done
     odd=$(find "$packages" -type d -empty -o -path "$packages/debug/include*" -o -path "$packages/debug/share*" \

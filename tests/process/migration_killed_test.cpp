@@ -1,17 +1,14 @@
 #include <gtest/gtest.h>
 #include <rowlock/rowlock.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "process/roles.hpp"
+#include "support/databases.hpp"
 #include "support/errors.hpp"
-#include "support/on_each_database_with.hpp"
-#include "support/recorder.hpp"
+#include "support/next_release.hpp"
 #include "testkit/child_process.hpp"
 #include "testkit/eventually.hpp"
 
@@ -22,40 +19,29 @@ using namespace std::chrono_literals;
 
 /// patient_migrator URL: migrates, however long that takes.
 int migrate_patiently(const std::vector<std::string>& arguments) {
-  client::connect(arguments.at(0), {.call_timeout = 60s, .observer = silent()}).migrate();
+  connect_next_release(arguments.at(0), {.call_timeout = 60s}).migrate();
   return 0;
 }
 
 const role_registration patient_migrator_role{"patient_migrator", migrate_patiently};
 
-/// The first of the files that are missing.
-enum class file : std::uint8_t { second = 2, third = 3 };
-constexpr file files[] = {file::second, file::third};
-std::string name_of(file f) { return f == file::second ? "second" : "third"; }
-
-/// Of that file, the row that marks it as applied being under way.
-class half_a_migration : public on_each_database_with<file> {
+/// To the next release, the row that marks its file as applied being under way.
+class half_a_migration : public on_each_database {
  protected:
   half_a_migration() {
-    held_ = locks_.acquire("held", {.lease = 1h});  // nobody renews meanwhile
+    old_.migrate();
+    held_ = old_.acquire("held", {.lease = 1h});  // nobody renews meanwhile
     db().enqueue("held");
-    what() == file::second ? db().return_to_first_schema() : db().return_to_second_schema();
   }
 
-  client connect(client_options options = {}) const {
-    options.observer = silent();
-    return client::connect(db().url(), std::move(options));
-  }
-  bool keeps_tables_of_half_a_file() const { return is_on("mysql"); }
-  int number() const { return static_cast<int>(what()); }
-  migration_state state() const {
-    return connect().schema_status().migrations.at(static_cast<std::size_t>(number()) - 1).state;
-  }
+  client connect(client_options options = {}) const { return connect_next_release(db().url(), std::move(options)); }
+  bool keeps_tables_of_half_a_file() const { return GetParam().name == "mysql"; }
+  migration_state state() const { return connect().schema_status().migrations.at(next_schema - 1).state; }
 
-  client locks_ = connect();
+  client old_ = connect_patiently(db().url());
   held_lock held_;
 };
-ROWLOCK_SUITE_ON_EACH_DATABASE_WITH_EACH(half_a_migration, files);
+ROWLOCK_SUITE_ON_EACH_DATABASE(half_a_migration);
 
 TEST_P(half_a_migration, that_is_under_way_is_not_taken_for_a_whole_one) {
   const auto gate = db().migration_gate();
@@ -81,24 +67,26 @@ TEST_P(half_a_migration, whose_process_was_killed_is_finished_by_the_next) {
   db().end_sessions();
 
   const auto found = connect().schema_status();
-  EXPECT_EQ(found.applied, number() - 1);
+  EXPECT_EQ(found.applied, next_schema - 1);
   EXPECT_FALSE(found.fits);
   EXPECT_EQ(found.refusal, "");
   EXPECT_EQ(state(), migration_state::pending);
-  EXPECT_EQ(db().has_table("rowlock_waiter"), what() == file::third || keeps_tables_of_half_a_file());
+  EXPECT_EQ(db().has_table(table_of_next_schema), keeps_tables_of_half_a_file());
   EXPECT_TRUE(throws(errc::schema_older, [&] { connect().check(); }));
+  EXPECT_NO_THROW(connect_patiently(db().url()).check()) << "old programs can work with it";
 
   gate.reset();
   connect().migrate();
   EXPECT_EQ(state(), migration_state::applied);
   EXPECT_EQ(db().missing_checksums(), 0);
+  EXPECT_TRUE(db().has_table(table_of_next_schema));
   EXPECT_NO_THROW(connect().check());
   EXPECT_EQ(db().row("held").value().acquisition, row.acquisition);
   EXPECT_FALSE(held_.lost().stop_requested());
   const auto token = held_.token();
   held_.release();
   EXPECT_GT(connect().acquire("held").token(), token);
-  EXPECT_EQ(connect().waiters("held").size(), what() == file::third ? 1U : 0U);
+  EXPECT_EQ(connect().waiters("held").size(), 1U);
 }
 
 }  // namespace

@@ -15,17 +15,12 @@ namespace {
 
 const driver::backend& backend_of(const std::string& url) { return driver::backend_for(core::cut_url(url).scheme); }
 
-sheets::sheet texts(const std::string& url, const driver::open_options& with, const steps::revision& revised) {
-  const auto ours = backend_of(url).sheet("rowlock_", with);
-  return revised ? revised(ours) : ours;
-}
-
 }  // namespace
 
-steps::steps(const std::string& url, const driver::open_options& with, const revision& revised)
+steps::steps(const std::string& url, const driver::open_options& with)
     : database_{backend_of(url).open(core::cut_url(url), with)},
       session_{database_->connect(limits())},
-      sql_{texts(url, with, revised)} {}
+      sql_{backend_of(url).sheet("rowlock_", with)} {}
 
 std::vector<strategies::answer> steps::acquire(std::span<const strategies::acquire_args> batch) {
   const auto until = limits();

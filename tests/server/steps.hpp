@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,9 +17,7 @@ namespace rowlock::test {
 /// A session of its own and the strategy's steps on it, in batches, with no client around them.
 class steps {
  public:
-  /// What turns the texts of this library into those of another one; nothing: they are this library's.
-  using revision = std::function<sheets::sheet(const sheets::sheet& ours)>;
-  explicit steps(const std::string& url, const driver::open_options& with = {}, const revision& revised = {});
+  explicit steps(const std::string& url, const driver::open_options& with = {});
 
   std::vector<strategies::answer> acquire(std::span<const strategies::acquire_args> batch);
   /// One attempt by another strategy; by for_update, in a transaction that is rolled back.

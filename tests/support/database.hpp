@@ -94,10 +94,6 @@ class database {
   virtual void raise_floor(std::int64_t version) = 0;
 
   virtual void drop_tables() = 0;
-  /// What later migrations have made goes, and all that is in it.
-  virtual void return_to_first_schema() = 0;
-  virtual void return_to_second_schema() = 0;
-  virtual void return_to_third_schema() = 0;
   virtual int newest_migration() = 0;
   virtual void record_migration(int version, int serves_from) = 0;
   virtual void forget_migration(int version) = 0;

@@ -56,7 +56,7 @@ std::function<void(const event&)> silent() {
   return [](const event&) {};
 }
 
-client connect_patiently(const std::string& url, client_options options) {
+client_options patient(client_options options) {
   constexpr duration ample = patience / 2;  // so that eventually() sees the end of such a call
   const client_options usual;
   if (options.connect_timeout == usual.connect_timeout) options.connect_timeout = ample;
@@ -64,7 +64,11 @@ client connect_patiently(const std::string& url, client_options options) {
   if (!options.observer) options.observer = silent();
   if (const char* said = std::getenv("ROWLOCK_TEST_COMBINE"); said != nullptr && std::string_view{said} == "off")
     options.combine = false;
-  return client::connect(url, std::move(options));
+  return options;
+}
+
+client connect_patiently(const std::string& url, client_options options) {
+  return client::connect(url, patient(std::move(options)));
 }
 
 client connect_and_migrate(const std::string& url, const client_options& options) {

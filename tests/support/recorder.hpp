@@ -50,8 +50,10 @@ class recorder {
 /// An observer for tests that lose locks on purpose and look at something else.
 std::function<void(const event&)> silent();
 
-/// A client that says nothing and, where the test names no limit of time, gives a busy machine more than users do.
-/// ROWLOCK_TEST_COMBINE=off in the environment switches combining off.
+/// Those of a client that says nothing and, where the test names no limit of time, gives a busy machine more than users
+/// do. ROWLOCK_TEST_COMBINE=off in the environment switches combining off.
+client_options patient(client_options options);
+/// A client with these options.
 client connect_patiently(const std::string& url, client_options options = {});
 /// The same where the tables may not be there yet. A short limit is for what the test does, not for making them.
 client connect_and_migrate(const std::string& url, const client_options& options = {});

@@ -133,27 +133,6 @@ void server_database::drop_tables() {
       "DROP TABLE rowlock_lock, rowlock_migration; DROP TABLE IF EXISTS rowlock_waiter, rowlock_share, rowlock_edge");
 }
 
-void server_database::return_to_first_schema() {
-  execute(
-      "DROP TABLE rowlock_share, rowlock_edge; DROP TABLE rowlock_waiter; ALTER TABLE rowlock_lock DROP COLUMN "
-      "waiting; "
-      "ALTER TABLE rowlock_lock DROP COLUMN sharers; DELETE FROM rowlock_migration WHERE version > 1");
-}
-
-void server_database::return_to_second_schema() {
-  execute("ALTER TABLE rowlock_waiter DROP COLUMN note");
-  return_to_third_schema();
-  execute("DELETE FROM rowlock_migration WHERE version > 2");
-}
-
-void server_database::return_to_third_schema() {
-  execute(
-      "DROP TABLE rowlock_share, rowlock_edge; ALTER TABLE rowlock_lock DROP COLUMN sharers; ALTER TABLE "
-      "rowlock_waiter DROP COLUMN "
-      "room; ALTER TABLE rowlock_waiter DROP COLUMN lease; ALTER TABLE rowlock_lock DROP COLUMN waiting; "
-      "DELETE FROM rowlock_migration WHERE version > 3");
-}
-
 int server_database::newest_migration() {
   return static_cast<int>(number("SELECT max(version) FROM rowlock_migration"));
 }

@@ -248,36 +248,6 @@ void sqlite_database::drop_tables() {
   c.run("COMMIT");
 }
 
-void sqlite_database::return_to_first_schema() {
-  connection c{file_};
-  c.run("BEGIN IMMEDIATE");
-  c.run("DROP TABLE rowlock_waiter");
-  c.run("DROP TABLE rowlock_share");
-  c.run("DROP TABLE rowlock_edge");
-  c.run("DELETE FROM rowlock_migration WHERE version > 1");
-  c.run("COMMIT");
-}
-
-void sqlite_database::return_to_second_schema() {
-  return_to_third_schema();
-  connection c{file_};
-  c.run("BEGIN IMMEDIATE");
-  c.run("ALTER TABLE rowlock_waiter DROP COLUMN note");
-  c.run("DELETE FROM rowlock_migration WHERE version > 2");
-  c.run("COMMIT");
-}
-
-void sqlite_database::return_to_third_schema() {
-  connection c{file_};
-  c.run("BEGIN IMMEDIATE");
-  c.run("DROP TABLE rowlock_share");
-  c.run("DROP TABLE rowlock_edge");
-  c.run("ALTER TABLE rowlock_waiter DROP COLUMN room");
-  c.run("ALTER TABLE rowlock_waiter DROP COLUMN lease");
-  c.run("DELETE FROM rowlock_migration WHERE version > 3");
-  c.run("COMMIT");
-}
-
 int sqlite_database::newest_migration() {
   return static_cast<int>(connection{file_}.number("SELECT max(version) FROM rowlock_migration"));
 }

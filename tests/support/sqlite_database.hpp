@@ -46,9 +46,6 @@ class sqlite_database : public database {
   std::int64_t floor() override;
   void raise_floor(std::int64_t version) override;
   void drop_tables() override;
-  void return_to_first_schema() override;
-  void return_to_second_schema() override;
-  void return_to_third_schema() override;
   int newest_migration() override;
   void record_migration(int version, int serves_from) override;
   void forget_migration(int version) override;

@@ -54,16 +54,6 @@ TEST(schema_comparison, of_the_same_fits) {
   EXPECT_EQ(states(found), (std::vector{state::applied, state::applied}));
 }
 
-// Whose tables lack some constraints, and are as good.
-TEST(schema_comparison, of_a_former_text_fits) {
-  const std::string former = "ac26c57f7ec6189f132f64f854ef0c956fd4dc53fe2ba51d538e58eea8fabb21";
-  const auto found = compare(files, std::vector{record(1, "one"), record(2, former)});
-  EXPECT_TRUE(found.fits);
-  EXPECT_EQ(found.refusal, "");
-  EXPECT_EQ(states(found), (std::vector{state::applied, state::applied}));
-  EXPECT_EQ(states(compare(files, std::vector{record(1, former)})).front(), state::edited) << "of another file";
-}
-
 TEST(schema_comparison, of_what_was_run_by_hand_fits) {
   const auto found = compare(files, std::vector{record(1, "one"), record(2, "")});
   EXPECT_TRUE(found.fits);

@@ -112,7 +112,7 @@ extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowloc
 extern "C" const rowlock::driver::backend* rowlock_backend_postgresql() {
   static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
                                             .sheet = rowlock::driver::sheet_of,
-                                            .migrations = rowlock::sheets::postgresql_migrations,
+                                            .migrations = rowlock::sheets::postgresql_migrations(),
                                             .open = rowlock::driver::open};
   return &the;
 }

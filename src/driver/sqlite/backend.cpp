@@ -122,7 +122,7 @@ extern "C" [[gnu::visibility("default")]] const rowlock::driver::backend* rowloc
 extern "C" const rowlock::driver::backend* rowlock_backend_sqlite() {
   static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
                                             .sheet = rowlock::driver::sheet_of,
-                                            .migrations = rowlock::sheets::sqlite_migrations,
+                                            .migrations = rowlock::sheets::sqlite_migrations(),
                                             .open = rowlock::driver::open};
   return &the;
 }

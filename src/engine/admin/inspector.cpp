@@ -4,13 +4,10 @@
 
 #include "base/boot_clock.hpp"
 #include "store/inspection.hpp"
+#include "store/schema.hpp"
 #include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
-
-store::schema_files inspector::files() const {
-  return {.files = db_.kind().migrations(), .prefix = db_.options().table_prefix};
-}
 
 std::vector<lock_info> inspector::list(std::string_view prefix) {
   db_.check_usable();
@@ -83,13 +80,13 @@ void inspector::check() {
 
 void inspector::migrate() {
   db_.check_usable();
-  db_.run_on_any_schema(db_.call_limits(), [&](const store::access& db) { store::migrate(db, files()); });
+  db_.run_on_any_schema(db_.call_limits(), [&](const store::access& db) { store::migrate(db, db_.schema()); });
 }
 
 rowlock::schema_status inspector::schema_status() {
   db_.check_usable();
   return db_.run_on_any_schema(db_.call_limits(),
-                               [&](const store::access& db) { return store::read_status(db, files()); });
+                               [&](const store::access& db) { return store::read_status(db, db_.schema()); });
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -13,7 +13,6 @@
 
 #include "engine/gateway/gateway.hpp"
 #include "engine/lease/lock_registry.hpp"
-#include "store/schema.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -35,7 +34,6 @@ class inspector {
   rowlock::schema_status schema_status();
 
  private:
-  store::schema_files files() const;
   void amend(lock_info& info, std::string_view acquisition);
 
   gateway& db_;

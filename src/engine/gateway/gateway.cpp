@@ -5,7 +5,6 @@
 
 #include "base/waits.hpp"
 #include "core/error_detail.hpp"
-#include "store/schema.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -102,7 +101,7 @@ std::unique_ptr<pool::loan> gateway::lend_transaction(const driver::limits& unti
 
 void gateway::require_fit_schema(const store::access& db) {
   if (schema_fits_) return;
-  store::require_fit_schema(db, options_.table_prefix);
+  store::require_fit_schema(db, schema());
   schema_fits_ = true;
 }
 

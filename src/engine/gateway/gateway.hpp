@@ -21,6 +21,7 @@
 #include "engine/gateway/pool.hpp"
 #include "engine/identity.hpp"
 #include "store/access.hpp"
+#include "store/schema.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -67,6 +68,7 @@ class gateway {
 
   const client_options& options() const noexcept { return options_; }
   const driver::backend& kind() const noexcept { return kind_; }
+  store::schema_files schema() const noexcept { return {.files = kind_.migrations, .prefix = options_.table_prefix}; }
   const sheets::sheet& sheet() const noexcept { return sheet_; }
   const sheets::capabilities& can() const noexcept { return sheet_.can(); }
   driver::database& database() noexcept { return *database_; }

@@ -118,7 +118,7 @@ class poll_wakeups final : public wakeup_source {
     const auto change = db_.run(db_.call_limits(stop),
                                 [&](const store::access& db) { return tickets_.hint_those_who_may_go(db, due); });
     if (!is_extra) return;
-    // By somebody who tells nobody, and may do it again: lock_in, a program of an older version.
+    // By somebody who tells nobody, and may do it again: lock_in.
     if (was_rung_.exchange(false)) between_ = 2 * while_passed;
     between_ = change == local_wait_queue::change::passed ? while_passed : std::min(2 * between_, core::ticket_refresh);
     look_at(base::later(base::now(), between_));
