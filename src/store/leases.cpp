@@ -20,6 +20,8 @@ records run_each(sheets::verb how, const access& db, std::span<const lease_ref> 
   return with_each(batch, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
 }
 
+bool are_shares(std::span<const lease_ref> batch) noexcept { return !batch.empty() && batch[0].is_share; }
+
 renewal lost(loss_reason why) { return {.what = standing::lost, .left = {}, .why = why}; }
 
 // No row came back for some. A second look, at all of them at once, tells why.
@@ -54,7 +56,7 @@ std::vector<renewal> prolong_once(sheets::verb how, const access& db, std::span<
     answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
   });
   if (rows.size() < batch.size())
-    batch[0].is_share ? explain_silence_of_shares(db, batch, answers) : explain_silence(db, batch, answers);
+    are_shares(batch) ? explain_silence_of_shares(db, batch, answers) : explain_silence(db, batch, answers);
   return answers;
 }
 
@@ -209,15 +211,15 @@ std::vector<release_outcome> release_leases(const access& db, std::span<const le
 }  // namespace
 
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
-  return prolong(batch[0].is_share ? sheets::verb::renew_share : sheets::verb::renew, db, batch);
+  return prolong(are_shares(batch) ? sheets::verb::renew_share : sheets::verb::renew, db, batch);
 }
 
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) {
-  return prolong(batch[0].is_share ? sheets::verb::extend_share : sheets::verb::extend, db, batch);
+  return prolong(are_shares(batch) ? sheets::verb::extend_share : sheets::verb::extend, db, batch);
 }
 
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch, release_observer* observer) {
-  return batch[0].is_share ? release_shares(db, batch) : release_leases(db, batch, observer);
+  return are_shares(batch) ? release_shares(db, batch) : release_leases(db, batch, observer);
 }
 
 std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number) {
