@@ -38,7 +38,6 @@ class without_user_locks : public proxy_test {
     for (const auto& each : found.migrations) EXPECT_EQ(each.state, migration_state::applied) << each.file;
   }
 
- private:
   const std::string url_ = db().url_through(proxy().port());
 };
 
