@@ -77,7 +77,7 @@ driver::argument argument_of(const std::optional<std::string>& text) {
 }
 
 // A version that only a dirty read sees belongs to an open transaction, unless that one and perhaps others were
-// committed between the reads. By which session it is held, an older program does not write.
+// committed between the reads. Another program than rowlock may not write by which session it is held.
 records read_uncommitted(const access& db, sheets::verb what, std::initializer_list<argument> asked,
                          std::vector<bool>& tells_session) {
   const auto by_name = [](const records& rows) {
