@@ -50,18 +50,11 @@ std::string first_line_of(const std::string& path) {
   return line;
 }
 
-std::string url_for(const options& given) {
-  if (!given.database.empty()) return given.database;
-  if (auto url = variable("ROWLOCK_DATABASE"); !url.empty()) return url;
-  if (const auto path = variable("ROWLOCK_DATABASE_FILE"); !path.empty()) return first_line_of(path);
-  throw usage_error{"no database is given; use --database URL, ROWLOCK_DATABASE or ROWLOCK_DATABASE_FILE"};
-}
-
 /// Whoever only looks, and mistypes the path, shall not find an empty database there ever after.
 bool may_make_a_file(const options& given) { return given.what == subcommand::migrate && !only_looks(given.migrate); }
 
 std::string address(const options& given) {
-  auto url = url_for(given);
+  auto url = database_url(given);
   const auto file = sqlite_file(url);
   if (!file) return url;
   if (const auto sentence = warning_about(url); !sentence.empty()) say(sentence);
@@ -75,6 +68,13 @@ std::string address(const options& given) {
 }
 
 }  // namespace
+
+std::string database_url(const options& given) {
+  if (!given.database.empty()) return given.database;
+  if (auto url = variable("ROWLOCK_DATABASE"); !url.empty()) return url;
+  if (const auto path = variable("ROWLOCK_DATABASE_FILE"); !path.empty()) return first_line_of(path);
+  throw usage_error{"no database is given; use --database URL, ROWLOCK_DATABASE or ROWLOCK_DATABASE_FILE"};
+}
 
 std::optional<std::string> advice_about_file(const options& given) {
   const auto path = variable("ROWLOCK_DATABASE_FILE");

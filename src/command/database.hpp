@@ -11,6 +11,9 @@
 
 namespace rowlock::command {
 
+/// Of the options or the environment, as it was written there. Throws usage_error.
+std::string database_url(const options& given);
+
 /// To the database that the options or the environment name. An SQLite file is created for `migrate` alone. Throws
 /// usage_error, error.
 client connect(const options& given);

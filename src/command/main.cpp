@@ -20,6 +20,7 @@
 #include "command/release.hpp"
 #include "command/run.hpp"
 #include "command/signals.hpp"
+#include "command/sql_sheet.hpp"
 #include "command/sweep.hpp"
 #include "command/top.hpp"
 
@@ -53,6 +54,8 @@ int carry_out(const options& given) {
       return check(given);
     case subcommand::metrics:
       return metrics(given);
+    case subcommand::sql:
+      return print_sql(given);
   }
   return exit_status::internal;
 }

@@ -257,6 +257,14 @@ void add_metrics(CLI::App& app, options& to) {
   add_json(app, to);
 }
 
+void add_sql(CLI::App& app, options& to) {
+  app.add_option("VERB", to.sql.verb);
+  app.add_flag("--transaction-pooling", to.sql.transaction_pooling,
+               "Print what clients send whose option transaction_pooling is set: PostgreSQL behind PgBouncer.");
+  app.add_flag("--durable-release", to.sql.durable_release,
+               "Print what clients send whose option durable_release is set: PostgreSQL.");
+}
+
 /// rowlock help.
 struct help_options {
   std::string subcommand{};
@@ -313,6 +321,7 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
   add_subcommand(app, to, page_of("top"), subcommand::top, add_top);
   add_subcommand(app, to, page_of("check"), subcommand::check, add_check);
   add_subcommand(app, to, page_of("metrics"), subcommand::metrics, add_metrics);
+  add_subcommand(app, to, page_of("sql"), subcommand::sql, add_sql);
   add_help(app, help);
 }
 

@@ -25,7 +25,8 @@ enum class subcommand : std::uint8_t {
   release,
   top,
   check,
-  metrics
+  metrics,
+  sql
 };
 
 inline constexpr strategy all_strategies[] = {strategy::unique_index, strategy::for_update, strategy::version_cas};
@@ -89,6 +90,13 @@ struct metrics_options {
   std::string output{};  ///< empty: standard output
 };
 
+/// rowlock sql.
+struct sql_options {
+  std::optional<std::string> verb{};  ///< absent: all of them
+  bool transaction_pooling = false;   ///< as in client_options, as is the next one
+  bool durable_release = false;
+};
+
 struct options {
   subcommand what{};
   std::string database{};  ///< empty: by the environment
@@ -103,6 +111,7 @@ struct options {
   top_options top{};
   release_options release{};
   metrics_options metrics{};
+  sql_options sql{};
 };
 
 struct parsed_options {

@@ -365,6 +365,24 @@ constexpr page::section metrics_behind[] = {
     common_statuses, environment, {"EXAMPLES", R"(From cron, for the textfile collector of node_exporter:
  * * * * *  rowlock metrics --output /var/lib/prometheus/node-exporter/rowlock.prom)"}};
 
+constexpr page::section sql_before[] = {
+    {"DESCRIPTION",
+     R"(Prints every statement that rowlock sends to a database, with comments: for people who want to know what it asks of their
+server, EXPLAIN it, or find it again in a log. Nothing is connected to, and of the URL only the beginning counts:
+postgresql:, mysql:, mariadb: or sqlite: is enough.
+
+A verb is one thing that is asked of the database. Its comments say what it takes and answers, what it does, which rows it locks, where
+it reads the clock, and what it means if no row is answered; or why this database has no need of it. With VERB, only that one is printed.
+
+The names of the tables begin with --table-prefix. Arguments stand as they are sent: $1 for PostgreSQL, ?1 for SQLite, and ? for MySQL
+and MariaDB, where a comment before the statement names them.)"}};
+
+constexpr page::section sql_behind[] = {common_statuses, environment, {"EXAMPLES", R"(What a release does on MySQL:
+ rowlock sql --database mysql: release
+
+All that is sent to this database, on pages:
+ rowlock sql | less)"}};
+
 constexpr page::section help_before[] = {
     {"DESCRIPTION",
      R"(Prints the page of SUBCOMMAND, or of rowlock itself, as --help does. It needs no database.
@@ -403,6 +421,7 @@ constexpr page pages[] = {
     {"check", "check [OPTION]...", "tell whether locks can be had here, and what would be better", check_before,
      other_behind},
     {"metrics", "metrics [OPTION]...", "print what is in the database, for monitoring", metrics_before, metrics_behind},
+    {"sql", "sql [OPTION]... [VERB]", "print the SQL that is sent to a database", sql_before, sql_behind},
     {"help", "help [OPTION]... [SUBCOMMAND]", "print a page of the manual", help_before, help_behind}};
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "core/url.hpp"
 #include "driver/enlisted_transaction.hpp"
 #include "driver/session.hpp"
+#include "sql/passage.hpp"
 #include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -135,6 +136,8 @@ struct backend {
   std::span<const std::string_view> schemes;
   sheets::sheet (*sheet)(std::string_view prefix, const open_options& with);
   std::span<const sheets::migration> migrations;
+  /// The sheet as people read it. Throws error{errc::invalid_option} for what is not for this database.
+  std::vector<sheets::passage> (*passages)(std::string_view scheme, const open_options& with);
   /// Throws error{errc::invalid_url}; opens nothing yet.
   std::unique_ptr<database> (*open)(const core::url& address, const open_options& with);
 };

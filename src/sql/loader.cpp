@@ -100,20 +100,12 @@ entry entry_of(std::string_view text) {
           .columns = split(text.substr(close + arrow.size()))};
 }
 
-bool begins_statement(std::string_view key) {
-  return std::any_of(std::begin(statements), std::end(statements), [&](const auto& s) { return s.key == key; });
-}
 bool is_key(std::string_view key) {
   return begins_statement(key) || std::find(std::begin(prose), std::end(prose), key) != std::end(prose);
 }
 
-// -- key: value
 void read_comment(std::string_view line, std::vector<entry>& to) {
-  constexpr std::size_t dashes = 3;
-  const auto colon = line.find(':');
-  if (line.size() < dashes || colon == std::string_view::npos) return;
-  const auto key = line.substr(dashes, colon - dashes);
-  const auto value = line.substr(std::min(colon + 2, line.size()));
+  const auto [key, value, statement] = slot_in(line);
   if (key == "name") {
     to.push_back(entry_of(value));
   } else if (is_key(key)) {
@@ -266,6 +258,25 @@ std::size_t place_of(const entry& in, std::string_view argument) {
   const auto found = std::find(in.arguments.begin(), in.arguments.end(), argument);
   if (found == in.arguments.end()) fail(in.name, argument);
   return static_cast<std::size_t>(found - in.arguments.begin());
+}
+
+entry::slot slot_in(std::string_view comment) {
+  constexpr std::size_t dashes = 3;
+  const auto colon = comment.find(':');
+  if (comment.size() < dashes || colon == std::string_view::npos) return {};
+  return {.key = comment.substr(dashes, colon - dashes), .value = comment.substr(std::min(colon + 2, comment.size()))};
+}
+
+bool begins_statement(std::string_view key) noexcept {
+  return std::any_of(std::begin(statements), std::end(statements), [&](const auto& s) { return s.key == key; });
+}
+
+const std::string& statement_in(const sheet& sent, const enlisted_texts& of_caller, const entry& of,
+                                std::string_view key) {
+  if (of.name.starts_with(enlisted))
+    return of_caller.*named(enlisted_statements, &enlisted_text::name, of.name.substr(enlisted.size())).text;
+  const auto& made = sent[value_named<verb>(of.name, names_of_verbs)];
+  return (made.*named(statements, &statement_key::key, key).text).value();
 }
 
 std::string_view name_of(verb v) noexcept { return names_of_verbs[static_cast<std::size_t>(v)]; }

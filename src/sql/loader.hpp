@@ -70,6 +70,15 @@ ROWLOCK_EXPORT std::size_t place_of(const entry& in, std::string_view argument);
 /// As it is called in the sheets.
 ROWLOCK_EXPORT std::string_view name_of(verb v) noexcept;
 
+// For the printer.
+
+/// "-- key: value". Prose may look so, too, with another key.
+entry::slot slot_in(std::string_view comment);
+bool begins_statement(std::string_view key) noexcept;
+/// What became of a statement of the sheet.
+const std::string& statement_in(const sheet& sent, const enlisted_texts& of_caller, const entry& of,
+                                std::string_view key);
+
 std::string_view sqlite_text() noexcept;
 std::string_view postgresql_text() noexcept;
 std::string_view mysql_text() noexcept;

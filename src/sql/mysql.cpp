@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "sql/loader.hpp"
+#include "sql/printer.hpp"
 
 namespace rowlock::inline v1::sheets {
 
@@ -55,6 +56,18 @@ sheet mysql(std::string_view prefix) {
 
 enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place) {
   return enlisted_of(read_sheet(mysql_text()), as_sent(), std::string{place}.append(prefix));
+}
+
+std::vector<passage> mysql_passages(std::string_view server, std::string_view prefix, const layout& how) {
+  const auto head = "-- What rowlock sends to " + std::string{server} +
+                    ". A URL that begins with mysql: prints it for MySQL, mariadb: for MariaDB.\n"
+                    "-- Filled in are the table prefix and all that is replaced. Each ? is an argument: a comment\n"
+                    "-- before the statement names them in their order. The database of the tables is left out: a\n"
+                    "-- client writes that of its URL before each table.\n";
+  const auto entries = read_sheet(mysql_text());
+  return passages_of(
+      head, mysql_text(),
+      {sheet_of(entries, as_sent(), {.prefix = prefix, .place = ""}), enlisted_of(entries, as_sent(), prefix)}, how);
 }
 
 }  // namespace rowlock::inline v1::sheets

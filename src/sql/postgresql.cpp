@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "sql/loader.hpp"
+#include "sql/printer.hpp"
 #include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::sheets {
@@ -58,6 +59,20 @@ sheet postgresql(std::string_view prefix, const choices& with) {
 enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place) {
   const auto in_full = std::string{place}.append(prefix);
   return enlisted_of(read_sheet(postgresql_text()), as_sent({}), in_full);
+}
+
+std::vector<passage> postgresql_passages(std::string_view prefix, const choices& with) {
+  const std::string head =
+      "-- What rowlock sends to PostgreSQL" +
+      std::string{with.transaction_pooling ? ", with transaction_pooling" : ""} +
+      (with.durable_release ? ", with durable_release" : "") +
+      ".\n"
+      "-- Filled in are the table prefix and all that is replaced. $1 is the first argument of the verb. The schema\n"
+      "-- of the tables is left out: a client finds it when it connects, and writes it before each table.\n";
+  const auto entries = read_sheet(postgresql_text());
+  return passages_of(
+      head, postgresql_text(),
+      {sheet_of(entries, as_sent(with), {.prefix = prefix, .place = ""}), enlisted_of(entries, as_sent({}), prefix)});
 }
 
 std::optional<step> postgresql_without_notices(const step& of) {

@@ -2,12 +2,16 @@
 #include <signal.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "command/command.hpp"
 #include "support/databases.hpp"
@@ -92,6 +96,42 @@ TEST_P(command_on, needs_its_tables) {
   migrate();
   EXPECT_THAT(ask({"metrics"}, 0), StartsWith(down.substr(0, down.find("\nrowlock_database_up 0"))))
       << "whoever reads it finds the same metric";
+}
+
+/// Each statement of the text, prepared.
+std::string preparing(const std::string& text,
+                      const std::function<std::string(const std::string& statement)>& prepare) {
+  std::istringstream lines{text};
+  std::string statement;
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.starts_with("--")) continue;
+    statement.append(line).push_back('\n');
+    if (line.back() != ';') continue;
+    statement.resize(statement.size() - 2);
+    out += prepare(std::exchange(statement, {})) + "\n";
+  }
+  return out;
+}
+
+TEST_P(command_on, prints_sql_that_the_server_understands) {
+  auto* const server = dynamic_cast<server_database*>(&db());
+  if (server == nullptr) GTEST_SKIP() << "SQLite: sql_test.cpp";
+  migrate();
+  const auto version = server->text("SELECT version()");
+  const bool is_postgresql = version.starts_with("PostgreSQL");
+  const std::string scheme = is_postgresql                                  ? "postgresql:"
+                             : version.find("MariaDB") != std::string::npos ? "mariadb:"
+                                                                            : "mysql:";
+  const auto prepare = [&](const std::string& statement) {
+    return is_postgresql ? "PREPARE it AS " + statement + ";\nDEALLOCATE it;"
+                         : "PREPARE it FROM " + server->quoted(statement) + ";";
+  };
+  const auto all = preparing(command::finish({.words = {command::path(), "sql", "--database", scheme}}).out, prepare);
+  EXPECT_GT(std::count(all.begin(), all.end(), ';'), 60);
+  const auto result = command::finish({.words = {"sh", "-c", server->shell()}, .input = all});
+  EXPECT_EQ(result.end, exited(0)) << result;
+  EXPECT_THAT(result.err, IsEmpty());
 }
 
 TEST_P(command_on, says_that_the_table_is_another_programs) {

@@ -37,7 +37,7 @@ class command_manual : public command {
   }
 
   const words subcommands_{"run",     "hold",    "lead", "migrate", "sweep",   "list", "show",
-                           "waiters", "release", "top",  "check",   "metrics", "help"};
+                           "waiters", "release", "top",  "check",   "metrics", "sql",  "help"};
 };
 
 TEST_F(command_manual, is_the_help_of_each_subcommand) {
@@ -73,7 +73,7 @@ TEST_F(command_manual, is_plain_text_that_fits_a_terminal) {
 TEST_F(command_manual, for_man_says_the_same_and_has_no_errors) {
   if (!has_groff()) GTEST_SKIP() << "there is no groff here";
   for (const auto& arguments :
-       std::vector<words>{{}, {"run"}, {"lead"}, {"migrate"}, {"release"}, {"list"}, {"top"}, {"metrics"}}) {
+       std::vector<words>{{}, {"run"}, {"lead"}, {"migrate"}, {"release"}, {"list"}, {"top"}, {"metrics"}, {"sql"}}) {
     const auto page = formatted(help(arguments + words{"--man"}));
     EXPECT_EQ(page.end, exited(0));
     EXPECT_THAT(page.err, IsEmpty());

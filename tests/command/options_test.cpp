@@ -263,6 +263,7 @@ TEST_F(command_options, dashes_may_end_the_options_of_every_subcommand) {
                                              {"top", "--once"},
                                              {"check"},
                                              {"metrics"},
+                                             {"sql"},
                                              {"help"}})
     EXPECT_NE(finish(rowlock(each + words{"--"})).end, exited(64)) << testing::PrintToString(each);
   EXPECT_EQ(finish(rowlock({"help", "--", "run"})).out, finish(rowlock({"help", "run"})).out);

@@ -180,6 +180,10 @@ TEST_F(command_status, is_64_where_it_is_used_wrongly) {
       {"migrate", "now"},
       {"check", "job"},
       {"metrics", "job"},
+      {"sql", "acquir"},
+      {"sql", ""},
+      {"sql", "acquire", "renew"},
+      {"sql", "--json"},
       {"waiters", ""},
       {"waiters", "job", "--prefix", "j"},
       {"--table-prefix", "Not-A-Prefix", "list"},
@@ -191,7 +195,7 @@ TEST_F(command_status, is_64_where_it_is_used_wrongly) {
 }
 
 TEST_F(command_status, is_64_where_no_database_is_given) {
-  for (const auto& arguments : every_subcommand_ + std::vector<words>{{"migrate"}}) {
+  for (const auto& arguments : every_subcommand_ + std::vector<words>{{"migrate"}, {"sql"}}) {
     const auto result =
         finish({.words = words{path()} + arguments, .environment = {"ROWLOCK_DATABASE", "ROWLOCK_DATABASE_FILE"}});
     EXPECT_TRUE(refused(result, 64)) << testing::PrintToString(arguments);
@@ -368,7 +372,7 @@ class command_status_of_manual : public command_status, public testing::WithPara
     if (status == "126") return ask_for({folder_.path().string()});
     if (status == "127") return ask_for({"/there/is/no/such/command"});
     if (status == "128+n") return ask_for({"sh", "-c", "kill -TERM $$"});
-    const bool asks_database = of.subcommand != "help";
+    const bool asks_database = of.subcommand != "help" && of.subcommand != "sql";
     if (status == "69") return when(asks_database, [&] { return ask_at("sqlite:" + file("no/locks.db").string()); });
     if (status == "77") return when(asks_database, [&] { return ask_by_nobody(); });
     if (status == "78")
@@ -390,7 +394,7 @@ INSTANTIATE_TEST_SUITE_P(subcommands, command_status_of_manual,
                                          usage{"show", {"--json"}, {"job"}}, usage{"waiters", {"--json"}, {"job"}},
                                          usage{"release", {"--force", "--yes", "--json"}, {"job"}},
                                          usage{"top", {"--once"}, {}}, usage{"check", {}, {}}, usage{"metrics", {}, {}},
-                                         usage{"help", {}, {}}),
+                                         usage{"sql", {}, {}}, usage{"help", {}, {}}),
                          testing::PrintToStringParamName());
 
 TEST_P(command_status_of_manual, comes_for_its_cause) {

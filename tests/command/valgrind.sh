@@ -49,6 +49,8 @@ expect 0 sweep --once
 expect 0 metrics
 expect 0 metrics --output "$scratch/metrics"
 expect 0 top --once
+expect 0 sql
+expect 0 sql --database mysql: acquire
 expect 0 list
 expect 1 show job
 expect 1 release --force --yes job

@@ -4,14 +4,20 @@
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "driver/backend.hpp"
+#include "driver/passages.hpp"
 #include "sql/sheet.hpp"
 #ifdef ROWLOCK_WITH_MYSQL
 #include "driver/mysql/values.hpp"
@@ -25,6 +31,8 @@ namespace rowlock::test {
 namespace {
 
 using sheets::verb;
+
+constexpr std::string_view callers = "the caller's transaction";
 
 /// The texts, in the order in which they come, and when each is sent.
 class sent_texts {
@@ -74,10 +82,9 @@ void add_table(const sheets::sheet& sql, Add add) {
 }
 
 void add_enlisted(sent_texts& to, const sheets::enlisted_texts& in) {
-  constexpr std::string_view when = "the caller's transaction";
   for (const auto* text : {&in.take_vacant, &in.take, &in.await, &in.change, &in.pin, &in.isolation, &in.prolong,
                            &in.see, &in.installation, &in.set})
-    if (!text->empty()) to.add(when, *text);
+    if (!text->empty()) to.add(callers, *text);
 }
 
 sheets::sheet sheet_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
@@ -92,16 +99,15 @@ sent_texts sqlite_texts(std::string_view prefix) {
 }
 
 #ifdef ROWLOCK_WITH_POSTGRESQL
+const std::pair<const char*, driver::open_options> postgresql_options[] = {
+    {"plain", {}},
+    {"durable_release", {.durable_release = true}},
+    {"transaction_pooling", {.transaction_pooling = true}},
+    {"both", {.transaction_pooling = true, .durable_release = true}}};
+
 sent_texts postgresql_texts(std::string_view prefix) {
-  struct {
-    const char* when;
-    driver::open_options with;
-  } const all[] = {{"plain", {}},
-                   {"durable_release", {.durable_release = true}},
-                   {"transaction_pooling", {.transaction_pooling = true}},
-                   {"both", {.transaction_pooling = true, .durable_release = true}}};
   sent_texts out;
-  for (const auto& [when, with] : all) {
+  for (const auto& [when, with] : postgresql_options) {
     const auto sql = sheet_of("postgresql", prefix, with);
     const auto add = [&, when = when](const std::string& text) {
       out.add(when, sheets::replaced(text, sheets::place_mark, "place."));
@@ -133,8 +139,10 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
+std::string golden_file(const std::string& database) { return ROWLOCK_GOLDEN_FOLDER "/" + database + ".sql"; }
+
 void expect_golden(const char* database, sent_texts (*texts)(std::string_view prefix)) {
-  const std::string path = std::string{ROWLOCK_GOLDEN_FOLDER "/"} + database + ".sql";
+  const auto path = golden_file(database);
   const auto sent = texts("rowlock_");
   if (std::getenv("ROWLOCK_WRITE_GOLDEN") != nullptr) std::ofstream{path} << sent.file();
   const auto golden = sent_texts::of_file(read(path));
@@ -153,6 +161,75 @@ void expect_golden(const char* database, sent_texts (*texts)(std::string_view pr
   for (const auto& [text, when] : golden.by_text()) elsewhere.add(when, sheets::with_prefix(text, "other_"));
   EXPECT_TRUE(texts("other_").by_text() == elsewhere.by_text()) << "a table prefix changes more than names";
 }
+
+/// What `rowlock sql` prints: a statement is what is between two comments.
+std::set<std::string> printed_texts(const std::string& url, const client_options& with) {
+  std::set<std::string> out;
+  for (const auto& each : driver::passages_for(url, with)) {
+    std::istringstream lines{each.text + "--"};
+    std::string statement;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("--")) {
+        statement.append(line).push_back('\n');
+      } else if (!statement.empty()) {
+        EXPECT_TRUE(statement.ends_with(";\n")) << statement;
+        out.insert(statement.substr(0, statement.size() - 2));
+        statement.clear();
+      }
+    }
+  }
+  return out;
+}
+
+std::string in_one_line(const std::string& text) { return std::regex_replace(text, std::regex{"\n *"}, " "); }
+
+/// `to_printed`: how a golden text is printed; empty: it is not.
+void expect_printed(const std::string& url, client_options with, const char* golden, std::string_view when,
+                    const std::function<std::string(const std::string& text)>& to_printed) {
+  with.table_prefix = "other_";
+  const auto known = sent_texts::of_file(read(golden_file(golden)));
+  std::set<std::string> sent;
+  for (const auto& [text, times] : known.by_text()) {
+    if (times.find(when) == std::string::npos && times.find(callers) == std::string::npos) continue;
+    auto out = sheets::with_prefix(sheets::replaced(to_printed(text), "place.", ""), "other_");
+    out.erase(0, out.find_first_not_of('\n'));
+    if (!out.empty()) sent.insert(std::move(out));
+  }
+  EXPECT_GT(sent.size(), 50U) << url;
+  auto printed = printed_texts(url, with);
+  if (url == "sqlite:") {
+    std::set<std::string> joined;
+    for (const auto& each : printed) joined.insert(in_one_line(each));
+    printed = std::move(joined);
+  }
+  EXPECT_EQ(printed, sent) << url << ", " << when;
+}
+
+TEST(golden, texts_for_sqlite_are_printed) {
+  expect_printed("sqlite:", {}, "sqlite", "the client", [](const std::string& text) { return text; });
+}
+
+#ifdef ROWLOCK_WITH_POSTGRESQL
+TEST(golden, texts_for_postgresql_are_printed) {
+  for (const auto& [when, with] : postgresql_options)
+    expect_printed(
+        "postgresql:", {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release},
+        "postgresql", when, [](const std::string& text) {
+          return text.find("nullif('', '') || concat(") == std::string::npos ? text : "";  // sent without notices
+        });
+}
+#endif
+
+#ifdef ROWLOCK_WITH_MYSQL
+TEST(golden, texts_for_mysql_and_mariadb_are_printed) {
+  const auto expect = [](const char* url, const char* when, driver::mysql_kind kind) {
+    expect_printed(url, {}, "mysql", when,
+                   [kind](const std::string& text) { return driver::for_server(text, kind).sql; });
+  };
+  expect("mysql://host/database", "MySQL", driver::mysql_kind::mysql);
+  expect("mariadb:", "MariaDB", driver::mysql_kind::mariadb);
+}
+#endif
 
 TEST(golden, texts_for_sqlite_are_known) { expect_golden("sqlite", sqlite_texts); }
 #ifdef ROWLOCK_WITH_POSTGRESQL

@@ -8,7 +8,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "sql/printer.hpp"
 
 // That the sheets hold the statements that are sent: golden_test.cpp.
 
@@ -110,6 +113,60 @@ TEST(sheet_test, is_refused_where_it_is_wrong) {
                            "-- name: renews() -> left\n-- read:\nSELECT 1;\n", "-- name: extend(name) left\n"})
     EXPECT_THROW(made(head + text), std::logic_error) << text;
   EXPECT_THROW(made("-- write:\nSELECT 1;\n"), std::logic_error);
+}
+
+std::vector<sheets::passage> printed(std::string_view text) {
+  const auto entries = sheets::read_sheet(text);
+  return sheets::passages_of(
+      "-- Head.\n", text,
+      {sheets::sheet_of(entries, {}, {.prefix = "my_", .place = ""}), sheets::enlisted_of(entries, {}, "my_")},
+      [](const std::string& sent, const sheets::entry& of, std::string_view key) {
+        return "-- " + std::string{of.name}.append(" ").append(key) + "\n" + sent;
+      });
+}
+
+TEST(sheet_test, is_printed_with_its_comments_and_what_is_sent) {
+  const auto all = printed(
+      "-- Of all: prose.\n"
+      "\n"
+      "-- name: extend(acquisition, name) -> acquisition, left\n"
+      "-- locks: the row\n"
+      "-- read: why,\n"
+      "--   at length\n"
+      "SELECT :acquisition\n"
+      "  -- in between\n"
+      "FROM rowlock_lock;\n"
+      "-- batch:\n"
+      "SELECT :name;\n"
+      "\n"
+      "-- ---- Next ----\n"
+      "\n"
+      "-- name: renew(name, acquisition) -> acquisition, left\n"
+      "-- read: as extend\n"
+      "-- name: hold(name) -> name\n"
+      "-- none: no rows\n"
+      "-- name: enlisted.pin(name, acquisition) -> left\n"
+      "-- read:\n"
+      "SELECT version FROM rowlock_lock WHERE name = :name;\n");
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"", "-- Head.\n"},
+      {"", "-- Of all: prose.\n"},
+      {"extend",
+       "-- name: extend(acquisition, name) -> acquisition, left\n-- locks: the row\n-- read: why,\n--   at length\n"
+       "  -- in between\n-- extend read\nSELECT ?1\nFROM my_lock;\n-- batch:\n-- extend batch\nSELECT ?2;\n"},
+      {"", "-- ---- Next ----\n"},
+      {"renew",
+       "-- name: renew(name, acquisition) -> acquisition, left\n-- read: as extend\n-- renew read\nSELECT ?2\n"
+       "FROM my_lock;\n"},
+      {"hold", "-- name: hold(name) -> name\n-- none: no rows\n"},
+      {"enlisted.pin",
+       "-- name: enlisted.pin(name, acquisition) -> left\n-- read:\n-- enlisted.pin read\n"
+       "SELECT version FROM my_lock WHERE name = ?1;\n"}};
+  ASSERT_EQ(all.size(), expected.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].name, expected[i].first);
+    EXPECT_EQ(all[i].text, expected[i].second);
+  }
 }
 
 }  // namespace

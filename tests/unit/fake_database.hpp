@@ -83,6 +83,7 @@ class fake_database {
         .schemes = {},
         .sheet = [](std::string_view prefix, const driver::open_options&) { return sheets::sqlite(prefix); },
         .migrations = {},
+        .passages = {},
         .open = [](const core::url&, const driver::open_options&) -> std::unique_ptr<driver::database> {
           return std::make_unique<database>(*being_opened);
         }};

@@ -15,6 +15,7 @@
 #include "driver/mysql/session.hpp"
 #include "driver/net/call_watchdog.hpp"
 #include "driver/warn_once.hpp"
+#include "sql/printer.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -100,16 +101,39 @@ void mysql_database::end_session(const sheets::sheet& /*sql*/, session& on, std:
   asking.end_session(number, until);
 }
 
-std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+void refuse_pooling(const open_options& with) {
   if (with.transaction_pooling)
     throw error{errc::invalid_option,
                 "transaction_pooling is for PostgreSQL behind PgBouncer; leave it off for MySQL and MariaDB, whose "
                 "proxies keep a session on one connection"};
+}
+
+std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+  refuse_pooling(with);
   return std::make_unique<mysql_database>(address, with);
 }
 
 // A release is always as durable as the server's setting has it: no session can ask for less, or more.
 sheets::sheet sheet_of(std::string_view prefix, const open_options& /*with*/) { return sheets::mysql(prefix); }
+
+// Before the statement: which argument each ? is.
+std::string with_arguments(mysql_text text, const sheets::entry& of, std::string_view key) {
+  std::string names;
+  for (const auto place : text.arguments)
+    names.append(names.empty() ? "" : ", ").append(key.starts_with("batch") ? "requests" : of.arguments.at(place));
+  text.sql.erase(0, text.sql.find_first_not_of('\n'));
+  return names.empty() ? text.sql : "-- arguments: " + names + "\n" + text.sql;
+}
+
+std::vector<sheets::passage> passages(std::string_view scheme, const open_options& with) {
+  refuse_pooling(with);
+  const bool is_mariadb = scheme == "mariadb";
+  const auto kind = is_mariadb ? mysql_kind::mariadb : mysql_kind::mysql;
+  return sheets::mysql_passages(is_mariadb ? "MariaDB" : "MySQL", with.table_prefix,
+                                [kind](const std::string& sent, const sheets::entry& of, std::string_view key) {
+                                  return with_arguments(for_server(sent, kind), of, key);
+                                });
+}
 
 constexpr std::string_view schemes[] = {"mysql", "mariadb"};
 
@@ -122,6 +146,7 @@ extern "C" const rowlock::driver::backend* rowlock_backend_mysql() {
   static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
                                             .sheet = rowlock::driver::sheet_of,
                                             .migrations = rowlock::sheets::mysql_migrations(),
+                                            .passages = rowlock::driver::passages,
                                             .open = rowlock::driver::open};
   return &the;
 }

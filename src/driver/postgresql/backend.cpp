@@ -11,6 +11,7 @@
 #include "driver/postgresql/listener.hpp"
 #include "driver/postgresql/session.hpp"
 #include "driver/warn_once.hpp"
+#include "sql/printer.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -97,9 +98,16 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
   return std::make_unique<postgresql_database>(address, with);
 }
 
+sheets::choices choices_in(const open_options& with) {
+  return {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release};
+}
+
 sheets::sheet sheet_of(std::string_view prefix, const open_options& with) {
-  return sheets::postgresql(prefix,
-                            {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release});
+  return sheets::postgresql(prefix, choices_in(with));
+}
+
+std::vector<sheets::passage> passages(std::string_view /*scheme*/, const open_options& with) {
+  return sheets::postgresql_passages(with.table_prefix, choices_in(with));
 }
 
 constexpr std::string_view schemes[] = {"postgresql", "postgres"};
@@ -113,6 +121,7 @@ extern "C" const rowlock::driver::backend* rowlock_backend_postgresql() {
   static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
                                             .sheet = rowlock::driver::sheet_of,
                                             .migrations = rowlock::sheets::postgresql_migrations(),
+                                            .passages = rowlock::driver::passages,
                                             .open = rowlock::driver::open};
   return &the;
 }

@@ -13,6 +13,7 @@
 #include "driver/sqlite/liveness_files.hpp"
 #include "driver/sqlite/session.hpp"
 #include "driver/warn_once.hpp"
+#include "sql/printer.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -96,13 +97,17 @@ void sqlite_database::retire(const sheets::sheet& sql, session& on, const limits
   if (on.run(sql[sheets::verb::names_liveness], {&one, 1}, until).empty()) files_->remove(own);
 }
 
-std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+void refuse_options_of_others(const open_options& with) {
   if (with.transaction_pooling)
     throw error{errc::invalid_option,
                 "transaction_pooling is for PostgreSQL behind PgBouncer; leave it off for SQLite"};
   if (with.durable_release)
     throw error{errc::invalid_option,
                 "durable_release is for PostgreSQL; leave it off for SQLite, where locks end with the host anyway"};
+}
+
+std::unique_ptr<database> open(const core::url& address, const open_options& with) {
+  refuse_options_of_others(with);
   if (sqlite3_threadsafe() == 0)
     throw error{
         errc::unsupported,
@@ -111,6 +116,11 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
 }
 
 sheets::sheet sheet_of(std::string_view prefix, const open_options& /*with*/) { return sheets::sqlite(prefix); }
+
+std::vector<sheets::passage> passages(std::string_view /*scheme*/, const open_options& with) {
+  refuse_options_of_others(with);
+  return sheets::sqlite_passages(with.table_prefix);
+}
 
 constexpr std::string_view schemes[] = {"sqlite"};
 
@@ -123,6 +133,7 @@ extern "C" const rowlock::driver::backend* rowlock_backend_sqlite() {
   static const rowlock::driver::backend the{.schemes = rowlock::driver::schemes,
                                             .sheet = rowlock::driver::sheet_of,
                                             .migrations = rowlock::sheets::sqlite_migrations(),
+                                            .passages = rowlock::driver::passages,
                                             .open = rowlock::driver::open};
   return &the;
 }

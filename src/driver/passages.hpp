@@ -1,0 +1,17 @@
+#pragma once
+
+#include <rowlock/export.hpp>
+#include <rowlock/options.hpp>
+
+#include <string_view>
+#include <vector>
+
+#include "sql/passage.hpp"
+
+namespace rowlock::inline v1::driver {
+
+/// What a client with these options sends to the database of that URL, of which only the scheme counts. Connects to
+/// nothing. Throws as backend_for does, and error{errc::invalid_option}.
+ROWLOCK_EXPORT std::vector<sheets::passage> passages_for(std::string_view url, const client_options& with);
+
+}  // namespace rowlock::inline v1::driver
