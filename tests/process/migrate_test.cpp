@@ -9,6 +9,8 @@
 #include "process/roles.hpp"
 #include "server/steps.hpp"
 #include "support/databases.hpp"
+#include "support/errors.hpp"
+#include "support/next_release.hpp"
 #include "support/recorder.hpp"
 #include "testkit/child_process.hpp"
 
@@ -55,6 +57,20 @@ TEST_P(migrating, waits_for_nobody_where_nothing_is_missing) {
   EXPECT_EQ(db().missing_checksums(), 0);
   steps another{db().url()};
   another.session().exclusively([&] { EXPECT_NO_THROW(connect().migrate()); }, steps::limits());
+}
+
+TEST_P(migrating, waits_for_another_where_something_is_missing) {
+  connect_patiently(db().url()).migrate();
+  steps another{db().url()};
+  another.session().exclusively(
+      [&] {
+        auto next = connect_next_release(db().url(), {.call_timeout = 300ms});
+        EXPECT_TRUE(throws(errc::call_timed_out, [&] { next.migrate(); }));
+        EXPECT_FALSE(db().has_table(table_of_next_schema));
+      },
+      steps::limits());
+  EXPECT_NO_THROW(connect_next_release(db().url()).migrate());
+  EXPECT_TRUE(db().has_table(table_of_next_schema));
 }
 
 }  // namespace

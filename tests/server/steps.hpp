@@ -3,7 +3,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/boot_clock.hpp"
@@ -20,18 +19,10 @@ class steps {
   explicit steps(const std::string& url, const driver::open_options& with = {});
 
   std::vector<strategies::answer> acquire(std::span<const strategies::acquire_args> batch);
-  /// One attempt by another strategy; by for_update, in a transaction that is rolled back.
-  strategies::answer acquire(const strategies::acquire_args& one, strategy by);
   std::vector<store::renewal> renew(std::span<const store::lease_ref> batch);
   std::vector<store::release_outcome> release(std::span<const store::lease_ref> batch);
   std::vector<store::release_outcome> defer_release(std::span<const store::lease_ref> batch);
-
-  bool free(std::string_view name, fencing_token version);
-
-  core::ticket_number enqueue(const store::newcomer& who);
-  std::vector<store::refreshed> refresh_tickets(std::span<const store::ticket_ref> some);
   std::vector<store::turn> look_at_queues(std::span<const store::ticket_ref> some);
-  std::vector<bool> leave(std::span<const store::ticket_ref> some);
 
   driver::session& session() { return *session_; }
   const sheets::sheet& sql() const noexcept { return sql_; }
