@@ -853,7 +853,7 @@ SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_time
 SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_timestamp() - (CASE acquired_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE acquired_at END)) * 1000000)::bigint,
   (extract(epoch FROM (CASE expires_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE expires_at END) - clock_timestamp()) * 1000000)::bigint, note, expires_at IS NULL,
   CASE owner WHEN '(shared)' THEN (
-    SELECT least(sum(greatest(s.permits, 0)), 9223372036854775807)::bigint FROM place.rowlock_share s
+    SELECT least(coalesce(sum(greatest(s.permits, 0)), 0), 9223372036854775807)::bigint FROM place.rowlock_share s
     WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > clock_timestamp()) END
 FROM place.rowlock_lock l
 WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND owner IS NOT NULL
