@@ -89,7 +89,8 @@ class ROWLOCK_EXPORT client {
   /// must release what it has first.
   [[nodiscard]] held_lock acquire(const lock_name& name, const lock_options& options = {}, std::stop_token stop = {});
 
-  /// Tries once to take a lock; nullopt means that another holder has it.
+  /// Tries once to take a lock; nullopt means that another holder has it. A row that somebody's transaction has locked
+  /// is asked for again for 0.2 seconds, since most are locked for a moment only.
   [[nodiscard]] std::optional<held_lock> try_acquire(const lock_name& name, const lock_options& options = {});
 
   /// Waits for a lock for at most `wait`; nullopt means that it was not granted in time or that `stop` was requested.
