@@ -55,7 +55,8 @@ class printer {
     if (key.empty() || verb_ == nullptr) return;
     std::string_view sent = statement_in(sent_.of_client, sent_.of_caller, *verb_, key);
     if (sent.starts_with('\n')) sent.remove_prefix(1);
-    current_.text.append(how_(std::string{sent}, *verb_, key)).append(";\n");
+    const auto printed = how_(std::string{sent}, *verb_, key);
+    current_.text.append(printed.empty() ? "-- This server is not sent it.\n" : printed + ";\n");
   }
 
   const std::vector<entry> entries_;

@@ -20,7 +20,7 @@ struct sent_texts {
   enlisted_texts of_caller;
 };
 
-/// A statement that is sent so, as it is printed.
+/// A statement that is sent so, as it is printed; empty: this server is not sent it.
 using layout = std::function<std::string(std::string sent, const entry& of, std::string_view key)>;
 
 /// Of the sheet with this text, in its order. `head`: comments about all of it.

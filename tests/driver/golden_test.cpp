@@ -126,9 +126,13 @@ sent_texts mysql_texts(std::string_view prefix) {
   sent_texts out;
   const auto sql = sheet_of("mysql", prefix);
   for (const auto kind : {driver::mysql_kind::mysql, driver::mysql_kind::mariadb})
-    add_table(sql, [&](const std::string& text) {
-      out.add(kind == driver::mysql_kind::mysql ? "MySQL" : "MariaDB", driver::for_server(text, kind, "place.").sql);
-    });
+    for (std::size_t i = 0; i < sheets::sheet::size; ++i) {
+      auto step = sql[static_cast<verb>(i)];
+      if (kind == driver::mysql_kind::mysql) step.making = step.batch_making = std::nullopt;  // for MariaDB
+      add_step(step, [&](const std::string& text) {
+        out.add(kind == driver::mysql_kind::mysql ? "MySQL" : "MariaDB", driver::for_server(text, kind, "place.").sql);
+      });
+    }
   add_enlisted(out, sheets::mysql_enlisted(prefix, "place."));
   return out;
 }

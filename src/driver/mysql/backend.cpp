@@ -130,7 +130,8 @@ std::vector<sheets::passage> passages(std::string_view scheme, const open_option
   const bool is_mariadb = scheme == "mariadb";
   const auto kind = is_mariadb ? mysql_kind::mariadb : mysql_kind::mysql;
   return sheets::mysql_passages(is_mariadb ? "MariaDB" : "MySQL", with.table_prefix,
-                                [kind](const std::string& sent, const sheets::entry& of, std::string_view key) {
+                                [=](const std::string& sent, const sheets::entry& of, std::string_view key) {
+                                  if (!is_mariadb && key.ends_with("making")) return std::string{};
                                   return with_arguments(for_server(sent, kind), of, key);
                                 });
 }

@@ -91,45 +91,6 @@ STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name
 WHERE l.waiting
   OR (l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)))
 
---- MySQL, MariaDB
-
-INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
-  ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
-ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
-  version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
-  thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
-  acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
-  expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL ? MICROSECOND, expires_at),
-  note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
-  owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
-RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version),
-  NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
-
---- MySQL
-
-INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0,
-  GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6),
-  SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
-  STRAIGHT_JOIN JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', owner VARCHAR(500) CHARACTER SET utf8mb4 PATH '$[1]', thread VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[2]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[3]', lease BIGINT PATH '$[4]', note VARCHAR(1000) CHARACTER SET utf8mb4 PATH '$[5]')) w
-WHERE TRUE
-ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT place.rowlock_lock.waiting AND (place.rowlock_lock.owner IS NULL OR place.rowlock_lock.expires_at <= SYSDATE(6)),
-    VALUES(acquisition), place.rowlock_lock.acquisition),
-  version = IF(place.rowlock_lock.acquisition = VALUES(acquisition), GREATEST(place.rowlock_lock.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))),
-    place.rowlock_lock.version),
-  thread = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(thread), place.rowlock_lock.thread),
-  acquired_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6), place.rowlock_lock.acquired_at),
-  expires_at = IF(place.rowlock_lock.acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL w.lease MICROSECOND,
-    place.rowlock_lock.expires_at),
-  note = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(note), place.rowlock_lock.note),
-  owner = IF(place.rowlock_lock.acquisition = VALUES(acquisition), VALUES(owner), place.rowlock_lock.owner)
-
-
 --- MySQL
 
 UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
@@ -189,24 +150,6 @@ ON DUPLICATE KEY UPDATE
   note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
   owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
 
-
---- MySQL, MariaDB
-
-INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
-  ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
-ON DUPLICATE KEY UPDATE
-  acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
-    acquisition),
-  version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
-  thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
-  acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
-  expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL ? MICROSECOND, expires_at),
-  note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
-  owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
-RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version),
-  NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
 
 --- MySQL
 
@@ -1040,6 +983,23 @@ ON DUPLICATE KEY UPDATE
 --- MariaDB
 
 INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
+  thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
+  acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
+  expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL ? MICROSECOND, expires_at),
+  note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
+  owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
+RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
+
+--- MariaDB
+
+INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 SELECT w.name, IF(EXISTS (SELECT 1 FROM place.rowlock_lock s WHERE s.name = CAST(w.name AS BINARY)), 0,
   GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))), w.owner, w.thread, w.acquisition, SYSDATE(6),
   SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
@@ -1104,6 +1064,24 @@ ON DUPLICATE KEY UPDATE
  RETURNING ?, IF(acquisition = ?,
   IF(version = 0, 9223372036854775807 - (version - 1), version), NULL),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' 
+
+--- MariaDB
+
+INSERT INTO place.rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
+SELECT ?, IF(EXISTS (SELECT 1 FROM place.rowlock_lock WHERE name = ?), 0, GREATEST(one.swept + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  ?, ?, ?, SYSDATE(6), SYSDATE(6) + INTERVAL ? MICROSECOND, ?
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM place.rowlock_share WHERE name = '' AND acquisition = '') one
+ON DUPLICATE KEY UPDATE
+  acquisition = IF(version = ? AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
+    acquisition),
+  version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))), version),
+  thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
+  acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
+  expires_at = IF(acquisition = VALUES(acquisition), SYSDATE(6) + INTERVAL ? MICROSECOND, expires_at),
+  note = IF(acquisition = VALUES(acquisition), VALUES(note), note),
+  owner = IF(acquisition = VALUES(acquisition), VALUES(owner), owner)
+RETURNING ?, IF(acquisition = ?, IF(version = 0, 9223372036854775807 - (version - 1), version),
+  NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)'
 
 --- MariaDB
 
