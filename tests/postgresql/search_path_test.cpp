@@ -16,7 +16,8 @@ class search_path : public only_on<postgresql_database> {
   std::int64_t tables_in_other() {
     return db().number(
         "SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relname "
-        "LIKE 'rowlock%' AND c.relkind = 'r' AND n.nspname LIKE '% $1 %'");
+        "LIKE 'rowlock%' AND c.relkind = 'r' AND starts_with(n.nspname, '" +
+        db().name() + " $1 ')");
   }
 };
 
