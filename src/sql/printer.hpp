@@ -26,7 +26,9 @@ using layout = std::function<std::string(std::string sent, const entry& of, std:
 /// Of the sheet with this text, in its order. `head`: comments about all of it.
 ROWLOCK_EXPORT std::vector<passage> passages_of(
     std::string_view head, std::string_view text, const sent_texts& sent,
-    const layout& how = [](std::string as_sent, const entry& /*of*/, std::string_view /*key*/) { return as_sent; });
+    const layout& how = [](const std::string& statement, const entry& /*of*/, std::string_view /*key*/) {
+      return statement;
+    });
 
 std::vector<passage> sqlite_passages(std::string_view prefix);
 std::vector<passage> postgresql_passages(std::string_view prefix, const choices& with);
