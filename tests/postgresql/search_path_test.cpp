@@ -6,9 +6,10 @@ namespace rowlock::test {
 namespace {
 
 class search_path : public only_on<postgresql_database> {
- protected:
+ public:
   ~search_path() override { db().execute("DROP SCHEMA IF EXISTS " + other() + " CASCADE"); }
 
+ protected:
   std::string other() { return "\"" + db().name() + " $1 \"\"b'\""; }
   void make_other() { db().execute("CREATE SCHEMA " + other() + " AUTHORIZATION " + db().name()); }
   /// For sessions that begin from now on.

@@ -85,7 +85,7 @@ TEST_P(upgrade_beside_a_reader, costs_no_short_lease) {
   EXPECT_EQ(db().newest_migration(), next_schema - 1);
   EXPECT_EQ(std::ranges::count_if(held, is_lost), 0);
   const auto took = renewals_of(locks);
-  EXPECT_LT(longer_than(500ms, took), std::accumulate(took.counts.begin(), took.counts.end(), 0U) / 4);
+  EXPECT_LT(longer_than(500ms, took), std::accumulate(took.counts.begin(), took.counts.end(), std::uint64_t{}) / 4);
 
   background migrator{[&](const std::stop_token& /*stop*/) { return next({.call_timeout = soon}).migrate(), true; }};
   EXPECT_FALSE(migrator.is_done_within(brisk_lease));
