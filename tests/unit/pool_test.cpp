@@ -64,7 +64,7 @@ struct pool_test : testing::Test {
         },
         "connections", pool::size{.most = most, .kept = kept}, 1h);
   }
-  std::optional<errc> refusal(purpose what_for) {
+  std::optional<errc> refusal(purpose what_for) const {
     const auto e = test::error_of([&] { (void)all->borrow(until_now(), what_for); });
     return e ? std::optional{static_cast<errc>(e->code().value())} : std::nullopt;
   }
