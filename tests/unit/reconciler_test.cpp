@@ -32,7 +32,7 @@ struct silent_notices final : engine::release_notices {
 };
 
 struct reconciler_test : testing::Test {
-  engine::unresolved entry(const std::string& name, const std::string& id) {
+  engine::unresolved entry(const std::string& name, const std::string& id) const {
     return reconciler.entry_for(name, core::acquisition_id{id}, 30s, base::now());
   }
   void run() { reconciler.run({.deadline = base::now() + 1h}); }
