@@ -21,7 +21,7 @@ class restarted_server : protected with_private_server,
 
   client connect(client_options options = {}) {
     options.call_timeout = short_call;
-    return server_test::connect(std::move(options));
+    return server_test::connect(options);
   }
   void restart() {
     server->stop();
