@@ -36,7 +36,7 @@ class busy_threads {
 class transaction_beside_leases : public transaction_test {
  protected:
   // A tenure of another client, and what a busy machine adds.
-  const duration soon = client_options{}.handover_limit + slack;
+  const duration soon_ = client_options{}.handover_limit + slack;
 
   // A transaction that cannot give back what it has locked may find the name taken just then, and has to begin again:
   // in a file, and on MySQL above READ COMMITTED.
@@ -59,7 +59,7 @@ class transaction_beside_leases : public transaction_test {
     for (int i = 0; i < 10; ++i) {
       const stopwatch watch;
       EXPECT_TRUE(locks_at_last());
-      EXPECT_LT(watch.elapsed(), soon);
+      EXPECT_LT(watch.elapsed(), soon_);
     }
   }
 };
@@ -75,7 +75,7 @@ TEST_P(transaction_beside_leases, has_its_turn_optimistically) {
   for (int i = 0; i < 5; ++i) {
     const stopwatch watch;
     tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
-    EXPECT_LT(watch.elapsed(), soon);
+    EXPECT_LT(watch.elapsed(), soon_);
   }
   EXPECT_EQ(value(), 5);
 }
