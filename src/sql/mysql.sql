@@ -13,8 +13,8 @@
 -- so the first one decides, by an id that no other attempt has, and all others follow it: the clock, read again, might
 -- decide otherwise.
 --
--- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
--- that is made begins above it. Nothing is locked to read it: one read view sees both whether there is a row, and the
+-- The sweeper deletes only rows whose version is at most the floor, the token of the share with the empty name. A new
+-- row begins above the floor. Nothing is locked to read it: one read view sees both whether there is a row, and the
 -- floor, which was committed before the deletion. A statement that does not see the row sees the floor.
 --
 -- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds
@@ -442,8 +442,8 @@ WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0;
 -- locks: as release
 -- clock: where the row is locked already
 -- no row: not ours, pinned, or expired: the lock is released
--- After a release, a free or a takeover between the two statements, the acquisition has no owner or is not in the row:
--- nothing is answered. What is left of the lease counts from before the update was sent.
+-- Between the two statements the name may be released, freed or taken over. The acquisition then has no owner, or is
+-- not in the row, and nothing is answered. What is left of the lease counts from before the update was sent.
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
@@ -1044,7 +1044,7 @@ ORDER BY q.ticket LIMIT 1;
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
 -- doing: waiting in turn
--- does: what a waiter must know of its queue and its name
+-- does: for a waiter: the state of its queue and of the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -1438,7 +1438,7 @@ SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commi
 
 -- name: connection() -> name, value
 -- doing: reading the settings
--- does: what settings leaves out about this session
+-- does: the settings of this session that `settings` does not answer
 -- locks: none
 -- clock: not read
 -- no row: never

@@ -18,8 +18,8 @@
 -- A sub-select that skips rows which others have locked locks the row before it is changed, and clock_timestamp() is
 -- read above that lock.
 --
--- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
--- that is made begins above it. Nothing is locked to read it: one snapshot sees both whether there is a row, and the
+-- The sweeper deletes only rows whose version is at most the floor, the token of the share with the empty name. A new
+-- row begins above the floor. Nothing is locked to read it: one snapshot sees both whether there is a row, and the
 -- floor, which was committed before the deletion. A statement that does not see the row sees the floor.
 --
 -- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds
@@ -1032,7 +1032,7 @@ WHERE NOT EXISTS (SELECT FROM rowlock_lock l
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
 -- doing: waiting in turn
--- does: what a waiter must know of its queue and its name
+-- does: for a waiter: the state of its queue and of the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -1545,7 +1545,7 @@ UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::
 
 -- name: connection() -> name, value
 -- doing: reading the settings
--- does: what settings leaves out about this session
+-- does: the settings of this session that `settings` does not answer
 -- none: settings tells all
 
 -- name: applied() -> version, checksum, serves_from, applied_at

@@ -12,8 +12,8 @@
 --                                     statement.
 --   is_dead(expires_at, liveness)     True where there is no lease and the client that holds the row is gone.
 --
--- What sweeping has deleted had at most the version that is the token of the share of the empty name: the floor. A row
--- that is made begins above it. The floor is read under the write lock.
+-- The sweeper deletes only rows whose version is at most the floor, the token of the share with the empty name. A new
+-- row begins above the floor. The floor is read under the write lock.
 --
 -- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds it
 -- insists: the names are kept free for it.
@@ -550,7 +550,7 @@ DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
 -- doing: waiting in turn
--- does: what a waiter must know of its queue and its name
+-- does: for a waiter: the state of its queue and of the name
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -847,7 +847,7 @@ UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main';
 
 -- name: connection() -> name, value
 -- doing: reading the settings
--- does: what settings leaves out about this session
+-- does: the settings of this session that `settings` does not answer
 -- none: settings tells all
 
 -- name: applied() -> version, checksum, serves_from, applied_at
