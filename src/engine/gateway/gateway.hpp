@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rowlock/error.hpp>
+#include <rowlock/lock_name.hpp>
 #include <rowlock/options.hpp>
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include "base/boot_clock.hpp"
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
+#include "base/text.hpp"
 #include "base/time.hpp"
 #include "core/url.hpp"
 #include "core/wait.hpp"
@@ -227,6 +229,14 @@ bool retry_inconclusive(gateway& on, const std::stop_token& stop, Attempt attemp
     on.pause_until(base::later(base::now(), core::inconclusive_pause(tries)), stop);
   }
   return true;
+}
+
+/// The same for a lock that is held: throws if there was no answer.
+template <class Attempt>
+void ask_of_held(gateway& on, const std::stop_token& stop, const lock_name& name, Attempt attempt) {
+  if (retry_inconclusive(on, stop, attempt, core::inconclusive_only_tries)) return;
+  throw error{errc::call_timed_out,
+              "another transaction keeps the row of " + base::quoted(name.view()) + " locked; try again"};
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "core/checks.hpp"
 #include "core/lease.hpp"
-#include "core/wait.hpp"
 #include "store/sharing.hpp"
 #include "strategy/strategy.hpp"
 
@@ -260,10 +259,7 @@ void held_locks::extend(const lease_ptr& a, duration ttl) {
     throw error{errc::unsupported, "a lock by for_update has no lease to extend; it lasts until it is released"};
   const claimed_lease scope{*a};
   const auto until = db_.call_limits();
-  if (!retry_inconclusive(
-          db_, until.stop, [&] { return try_extend(a, ttl, until); }, core::inconclusive_only_tries))
-    throw error{errc::call_timed_out,
-                "another transaction keeps the row of " + base::quoted(a->name.view()) + " locked; try again"};
+  ask_of_held(db_, until.stop, a->name, [&] { return try_extend(a, ttl, until); });
 }
 
 // false: inconclusive.

@@ -394,10 +394,7 @@ void transaction_locks::settle_installation(const std::string& supposed) {
 void transaction_locks::confirm(driver::caller_transaction& tx, const lease_ptr& a) {
   const gateway::call under_way{db_};
   const auto in = db_.database().join(tx);
-  if (!retry_inconclusive(
-          db_, {}, [&] { return try_confirm(*in, a); }, core::inconclusive_only_tries))
-    throw error{errc::call_timed_out,
-                "another transaction keeps the row of " + base::quoted(a->name.view()) + " locked; try again"};
+  ask_of_held(db_, {}, a->name, [&] { return try_confirm(*in, a); });
 }
 
 // Held by a lease: the row itself tells. After any other answer the committed state of the row says why. false:
