@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""protocol_pages.py [--check]: writes the part of docs/protocol-<database>.md that is below its mark from
-src/sql/<database>.sql: its sheet of SQL, with what it says of each verb. What is above the mark is written by hand, in at
-most 500 words. With --check it writes nothing, and fails where a page is not current.
+"""protocol_pages.py [--check]: writes the part of docs/protocol-<database>.md that is below its mark from the sheets of
+SQL, src/sql/<database>.sql: the prose of each section, and for each verb its signature and its slots. The statements are
+in the sheet. PostgreSQL's page is complete; the others have what differs from it. What is above the mark is written by
+hand, in at most 500 words. With --check the script writes nothing, and fails where a page is not current.
 
 In the sheet, prose is comments: below a heading, and in a verb before its first statement. A paragraph ends at an empty
 comment, an indented line continues a slot, and docs/PAGE.md#HEADING becomes a link.
@@ -12,10 +13,12 @@ import re
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-DATABASES = ["postgresql", "mysql", "sqlite"]
+COMPLETE = "postgresql"  # the page from which the others differ
+DATABASES = [COMPLETE, "mysql", "sqlite"]
 MOST_WORDS = 500
 MARK = "<!-- From here on cmake/protocol_pages.py writes this page from src/sql/{}.sql: change that, and run it. -->"
 SLOTS = ["doing", "does", "locks", "clock", "no row", "reply lost", "rules", "answered by", "none"]
+SHOWN = {"locks": "none", "clock": "not read", "no row": None, "reply lost": None}  # and what a page need not say
 HEADING = re.compile(r"-- ---- (.*?) -+$")
 SLOT = re.compile(rf"-- ({'|'.join(SLOTS)}): (.*)")
 STATEMENT = re.compile(r"-- (read|write|then|read back|batch|batch \w+|batch read back|making): ?|[^-]")
@@ -60,39 +63,39 @@ def paragraphs(comments):
     return "".join(f"{p if p.startswith('```') else markdown(p)}\n\n" for p in out if p)
 
 
-def sentence(text):
-    return f"{text[0].upper()}{text[1:]}.\n\n" if text else ""
-
-
 class verb:
     """From the line of its name to the next verb."""
 
     def __init__(self, signature):
         self.signature, self.name = signature, signature.partition("(")[0]
-        self.slots, self.prose, self.statements = [], [], []
+        self.slots, self.prose, self.in_statements = {}, [], False
 
     def add(self, line):
         slot = SLOT.match(line)
-        if self.statements or STATEMENT.match(line):
-            self.statements.append(line)
+        if self.in_statements or STATEMENT.match(line):
+            self.in_statements = True
         elif slot:
-            self.slots.append([slot[1], slot[2]])
+            self.last = slot[1]
+            self.slots[self.last] = slot[2]
         elif line.startswith("--   ") and not self.prose:
-            self.slots[-1][1] += " " + line[5:]
+            self.slots[self.last] += " " + line[5:]
         elif line:
             self.prose.append(line[3:])
 
-    def slot(self, key):
-        return next((markdown(value) for name, value in self.slots if name == key), None)
+    def differs(self, other, key):
+        if other:
+            return self.slots.get(key) != other.slots.get(key)
+        return self.slots.get(key) not in (SHOWN.get(key), None)
 
-    def text(self):
-        does = sentence(self.slot("does"))
-        slots = "".join(f"- *{key.capitalize()}*: {markdown(value)}\n" for key, value in self.slots if key != "does")
-        code = "\n".join(self.statements).rstrip()
-        return (
-            f"### {self.name}\n\n`{self.signature}`\n\n{does}{slots}{bool(slots) * chr(10)}{paragraphs(self.prose)}"
-            f"```sql\n{code}\n```\n\n"
-        )
+    def text(self, other):
+        """What other, the verb of the complete page, does not say. Empty where that is nothing."""
+        out = "" if other and other.signature == self.signature else f"`{self.signature}`\n\n"
+        if self.differs(other, "does"):
+            does = markdown(self.slots["does"])
+            out += f"{does[0].upper()}{does[1:]}.\n\n"
+        slots = [key for key in SHOWN if self.differs(other, key)]
+        out += "".join(f"- *{key.capitalize()}*: {markdown(self.slots.get(key, 'as above'))}\n" for key in slots)
+        return out and f"### {self.name}\n\n{out.rstrip()}\n\n"
 
 
 class section:
@@ -107,33 +110,51 @@ class section:
         else:
             self.prose.append(line[3:])
 
-    def text(self):
-        shown = "".join(v.text() for v in self.verbs if v.slot("none") is None)
-        return f"## {self.title}\n\n{paragraphs(self.prose)}{shown}"
+    def text(self, complete):
+        shown, equal, lacking = "", [], []
+        for v in self.verbs:
+            other = complete.get(v.name)
+            text = "" if "none" in v.slots else v.text(other)
+            shown += text
+            if "none" in v.slots:
+                lacking.append(f"{v.name} ({markdown(v.slots['none'])})")
+            elif not text:
+                equal.append(f"[{v.name}](protocol-{COMPLETE}.md#{anchor_of(v.name)})")
+        out = f"## {self.title}\n\n{paragraphs(self.prose)}"
+        out += f"As on PostgreSQL: {', '.join(equal)}.\n\n" if equal else ""
+        out += f"Absent: {'; '.join(lacking)}.\n\n" if lacking else ""
+        return out + shown
 
 
-def sections_of(sheet):
-    out = [section("The sheet")]
-    for line in sheet.splitlines():
+def sections_of(database):
+    """Without what is above the first heading: how to read the statements."""
+    out = [section("")]
+    for line in (SOURCE / "src" / "sql" / f"{database}.sql").read_text().splitlines():
         heading = HEADING.match(line)
         if heading:
             out.append(section(heading[1]))
         else:
             out[-1].add(line)
+    for prose in [out[0].prose] + [v.prose for s in out for v in s.verbs]:
+        markdown(" ".join(prose))  # its links lead somewhere
+    return out[1:]
+
+
+def how_to_read(database):
+    sheet = f"[src/sql/{database}.sql](../src/sql/{database}.sql)"
+    out = f"## The verbs\n\n{sheet} has the statements, with the reasons for what is peculiar in each; `rowlock sql VERB` prints them.\n"
+    if database == COMPLETE:
+        out += "A verb is shown with its arguments and the columns of its answer. It locks nothing and reads no clock where it does not\nsay so. *No row* is what it means if no row is answered.\n\n"
+    else:
+        out += f"Arguments, columns and whatever else is not said here are as on [PostgreSQL](protocol-{COMPLETE}.md#the-verbs).\n\n"
     return out
 
 
-def row(v):
-    lacking = v.slot("none")
-    if lacking:
-        return f"| {v.name} | lacking: {lacking} | |\n"
-    return f"| [{v.name}](#{anchor_of(v.name)}) | {v.slot('does') or ''} | {v.slot('locks') or ''} |\n"
-
-
-def generated(sheet):
-    first, *others = sections_of(sheet)
-    rows = "".join(row(v) for s in others for v in s.verbs if not v.name.startswith("enlisted."))
-    return first.text() + f"| verb | does | locks |\n|---|---|---|\n{rows}\n" + "".join(s.text() for s in others).rstrip() + "\n"
+def generated(database):
+    complete = {}
+    if database != COMPLETE:
+        complete = {v.name: v for s in sections_of(COMPLETE) for v in s.verbs if "none" not in v.slots}
+    return how_to_read(database) + "".join(s.text(complete) for s in sections_of(database)).rstrip() + "\n"
 
 
 def page_of(database, before):
@@ -144,7 +165,7 @@ def page_of(database, before):
         sys.exit(f"docs/protocol-{database}.md lacks the line {mark}")
     if words > MOST_WORDS:
         sys.exit(f"docs/protocol-{database}.md has {words} words of its own, and may have {MOST_WORDS}")
-    return f"{own}{mark}\n\n{generated((SOURCE / 'src' / 'sql' / f'{database}.sql').read_text())}"
+    return f"{own}{mark}\n\n{generated(database)}"
 
 
 def main():
