@@ -14,20 +14,20 @@ namespace rowlock::inline v1 {
 
 /// The result of examining one subject.
 enum class condition : std::uint8_t {
-  ok,       ///< As it should be.
+  ok,       ///< No problem was found.
   advice,   ///< Locks work; the sentence says what would be better.
   failed,   ///< Locks do not work; the sentence says what to do.
-  unknown,  ///< Could not be examined.
+  unknown,  ///< The subject could not be examined.
 };
 
 /// Returns the name of the enumerator, for people and logs.
 ROWLOCK_EXPORT std::string_view to_string(condition c) noexcept;
 
-/// What client::diagnose() found out about one subject.
+/// The finding of client::diagnose() about one subject.
 struct finding {
   std::string subject{};           ///< "connection", "schema", "privileges", "clock", "log settings" or "cluster".
   rowlock::condition condition{};  ///< Whether something is wrong or could be better.
-  std::string sentence{};          ///< What was seen, and what to do if something is to be done; for people.
+  std::string sentence{};          ///< What was seen, and what to do if necessary; for people to read.
 };
 
 }  // namespace rowlock::inline v1

@@ -15,7 +15,7 @@ using duration = std::chrono::microseconds;
 
 namespace detail {
 
-/// Converts to `duration`, rounding up and saturating: hours::max() is "no deadline" and does not overflow.
+/// Converts to `duration`, rounding up and saturating: hours::max() means "no deadline" and does not overflow.
 ///
 /// A NaN counts as zero.
 template <class Rep, class Period>

@@ -25,121 +25,127 @@ class client;
 ///
 /// The order of the members is part of the interface: designated initializers follow it.
 struct election_options {
-  /// How the lead is taken and kept: lock_options::lease is how long a leader that died keeps the others waiting, and
-  /// with fairness::fifo candidates come in the order in which they began to wait.
+  /// How the lead is acquired and kept. lock_options::lease is the longest time that a dead leader keeps the candidates
+  /// waiting. With fairness::fifo the candidates lead in the order in which they began to wait.
   lock_options lock{};
-  /// The time between two looks of an observer: 10 ms to 1 day.
+  /// The time between two looks of an observation: 10 ms to 1 day.
   duration look_every = std::chrono::seconds{1};
 };
 
-/// An election: of all candidates for a name, on all hosts together, one leads at a time.
+/// An election: of all candidates for a name on all hosts together, one leads at a time.
 ///
-/// The lead is a lock of that name, held by a lease, and so excludes everybody else who takes the name, by whichever
-/// call and strategy. Its fencing token is the leader's term: of two leaders the later has the greater term. (etcd has
-/// the calls: Campaign, Resign, Leader and Observe; Curator's LeaderSelector has lead().)
+/// The lead is a lock of that name, held by a lease. So it excludes every other client that locks the name, by any call
+/// and strategy. Its fencing token is the leader's term: of two leaders, the later one has the greater term. (etcd has
+/// the same calls: Campaign, Resign, Leader and Observe; Curator's LeaderSelector has lead().)
 ///
 ///     a candidate                 becomes                     by
 ///     waits                       leads                       the grant, with a term greater than all before
 ///     leads                       resigned, or waits again    the end of the work, resign(), a stop, a release
 ///     leads                       lost the lead               what ends any lease; see held_lock::lost()
 ///
-/// A leader that resigns has a successor at once: the release notifies those who wait. After a crash there is one as
-/// soon as the lease has ended. Waits survive lost connections and restarts of the server.
+/// If a leader resigns, the next candidate leads at once, because the release notifies the waiters. After a crash the
+/// next one leads as soon as the lease has ended. Waits survive lost connections and restarts of the server.
 ///
-/// \warning A leader that was paused for longer than its lease may act once more before it learns that another one
-/// leads. Writes that must not happen then need confirm(), or a storage that refuses the smaller of two terms.
+/// \warning If a leader was paused for longer than its lease, it may act once more before it learns that another
+/// candidate leads. Writes that must not happen then need confirm(), or a storage that refuses the smaller of two
+/// terms.
 ///
-/// The lead is never handed over inside a client (client_options::handover), so that everybody can see each leader.
+/// The lead is never handed over inside a client (client_options::handover), so that every leader is visible to
+/// observers.
 ///
 /// Threads: any thread may use it, several at once. Each call of campaign() and lead() is a candidate of its own.
 ///
-/// Lifetime: it may outlive its client; its calls then throw errc::client_closed. It must outlive its calls, but not
-/// its observations. In a child process after fork() its calls throw errc::used_after_fork.
+/// Lifetime: an election may outlive its client; its calls then throw errc::client_closed. It must outlive its calls,
+/// but not its observations. In a child process after fork() its calls throw errc::used_after_fork.
 class ROWLOCK_EXPORT election {
  public:
   /// Makes an election; sends nothing to the database.
   ///
   /// Throws:
-  /// - errc::invalid_option: an option is out of its bounds, or lock_options::as is set: each candidate is a holder of
-  ///   its own
-  /// - errc::unsupported: for_update, of which nobody can see who has the name
+  /// - errc::invalid_option: an option is out of its bounds, or lock_options::as is set, because each candidate is a
+  ///   holder of its own
+  /// - errc::unsupported: the strategy is for_update, whose holder is not visible to observers
   /// - errc::client_closed: the client was moved from
   election(client& of, lock_name name, election_options options = {});
   election(const election&) = delete;
   election& operator=(const election&) = delete;
   ~election();
 
-  /// Waits without a time limit until it leads, and returns the lead.
+  /// Waits without a time limit until this candidate leads, and returns the lead.
   ///
-  /// Its token() is the term, lost() tells of its loss, and release() resigns, as does the end of its scope. Throws
-  /// what client::acquire() throws: errc::cancelled by `stop`, errc::client_closed.
+  /// The lead's token() is the term, lost() reports its loss, and release() or the end of its scope resigns. Throws
+  /// what client::acquire() throws: errc::cancelled because of `stop`, errc::client_closed.
   [[nodiscard]] held_lock campaign(std::stop_token stop = {});
-  /// Tries once to lead; nullopt: another one leads, or comes first.
+  /// Tries once to lead; nullopt means that another candidate leads or comes first.
   [[nodiscard]] std::optional<held_lock> try_campaign();
-  /// Waits for at most `wait`; otherwise as client::try_acquire_for().
+  /// Waits for at most `wait` to lead; otherwise as client::try_acquire_for().
   template <class Rep, class Period>
   [[nodiscard]] std::optional<held_lock> try_campaign_for(const std::chrono::duration<Rep, Period>& wait,
                                                           std::stop_token stop = {}) {
     return try_campaign_for_(detail::saturate(wait), std::move(stop));
   }
-  /// Waits until the time `t`; otherwise as client::try_acquire_until().
+  /// Waits until the time `t` to lead; otherwise as client::try_acquire_until().
   template <class Clock, class Duration>
   [[nodiscard]] std::optional<held_lock> try_campaign_until(const std::chrono::time_point<Clock, Duration>& t,
                                                             std::stop_token stop = {}) {
     return try_campaign_for_(detail::until(t), std::move(stop));
   }
 
-  /// What a leader does: until it is done, or the token is stopped, which it must obey. The lead is for confirm(), and
+  /// The work of a leader: it must return when it is done or when stop is requested. The lead is passed for confirm();
   /// its token() is the term.
   using work = std::function<void(std::stop_token, const held_lock&)>;
 
-  /// Campaigns, calls `todo` in the calling thread while it leads, and resigns as soon as that has returned.
+  /// Campaigns, calls `todo` in the calling thread while this candidate leads, and resigns as soon as `todo` has
+  /// returned.
   ///
-  /// The token that `todo` gets is stopped when the lead is lost, by `stop`, and by resign(). Then:
+  /// The stop_token that `todo` receives is stopped when the lead is lost, when `stop` is requested, and by resign().
+  /// Then:
   ///
-  /// - stopped by `stop`, which also ends the wait: returns false
-  /// - stopped by a loss or by resign(): campaigns again
-  /// - `todo` has returned without being told to: resigns and returns true. If it turns out that the lead had been lost
-  ///   before, campaigns again: another leader may have begun meanwhile.
-  /// - `todo` has thrown: resigns and passes the exception on. An `error` with errc::lock_lost or errc::cancelled from
-  ///   work that was told to end counts as its return.
+  /// - if `stop` was requested, which also ends the wait, lead() returns false
+  /// - if the lead was lost, or resign() was called, lead() campaigns again
+  /// - if `todo` has returned without a requested stop, lead() resigns and returns true; if the lead turns out to have
+  ///   been lost before that, another leader may have begun meanwhile, so lead() campaigns again
+  /// - if `todo` has thrown, lead() resigns and passes the exception on; an `error` with errc::lock_lost or
+  ///   errc::cancelled after a requested stop counts as a return
   ///
-  /// After resign(), and after a term that lock_options::hold_limit ended, it lets those lead first who wait already.
+  /// After resign(), and after a term that lock_options::hold_limit ended, the candidates that wait already lead first.
   ///
-  /// \warning Nobody else leads before `todo` has returned only while its lead is not lost: let it end quickly when it
-  /// is told to. It resigns no sooner.
+  /// \warning lead() does not resign before `todo` has returned. But if the lead is lost, another candidate may lead
+  /// while `todo` still runs: let `todo` return quickly when stop is requested.
   ///
-  /// Throws also what campaign() throws but errc::cancelled.
+  /// Throws also what campaign() throws, except errc::cancelled.
   bool lead(std::stop_token stop, const work& todo);
-  /// Ends the present terms of this object's calls of lead(): each work is told to end, and each call campaigns again,
-  /// after those who wait already. One that waits begins to wait anew.
+  /// Ends the present terms of this object's calls of lead().
   ///
-  /// Does not wait for that. A lead that campaign() returned is resigned by its own release().
+  /// Each work is stopped, and each call campaigns again, after the candidates that wait already. A call that is
+  /// waiting begins to wait anew.
+  ///
+  /// The call does not wait for the works to return. A lead that campaign() returned is resigned by its own release().
   void resign();
 
-  /// Returns who leads, as the database records it; nullopt: nobody does.
+  /// Returns the present leader, as the database records it; nullopt means that no candidate leads.
   ///
-  /// lock_info::token is the term, owner and note tell who it is, held_for since when. If a transaction has the name,
-  /// or it is shared, nobody leads. Throws what client::find() throws.
+  /// lock_info::token is the term, owner and note identify the leader, and held_for is the age of the term. If a
+  /// transaction holds the name, or if it is shared, no candidate leads. Throws what client::find() throws.
   std::optional<lock_info> leader();
 
-  /// Looks again and again who leads, from construction to destruction.
+  /// Looks up the leader at regular intervals, from construction to destruction.
   ///
-  /// Lifetime: it may outlive its election and its client; it ends when the client is closed. After fork() it is inert
-  /// in the child.
+  /// Lifetime: an observation may outlive its election and its client; it ends when the client is closed. After fork()
+  /// it is inert in the child.
   ///
   /// Destruction: the destructor does what stop() does. It must not run in the callback.
   class [[nodiscard]] ROWLOCK_EXPORT observation {
    public:
-    observation(observation&& other) noexcept;  ///< Takes over; `other` observes nothing then.
-    /// Stops, as stop() does, and takes over.
+    observation(observation&& other) noexcept;  ///< Takes over; `other` then observes nothing.
+    /// Stops this observation, as stop() does, and takes over `other`.
     observation& operator=(observation&& other) noexcept;
     ~observation();
 
-    /// Ends the looking: no call of the callback begins after it.
+    /// Stops looking: after the return, no call of the callback begins.
     ///
-    /// Waits for one that is under way, and for at most client_options::call_timeout for the database; called by the
-    /// callback, it waits for nothing. Idempotent.
+    /// If a callback is running, the call waits for it, and for the database for at most client_options::call_timeout.
+    /// If the callback itself calls stop(), the call waits for nothing. Idempotent.
     void stop() noexcept;
 
    private:
@@ -152,13 +158,15 @@ class ROWLOCK_EXPORT election {
     std::unique_ptr<state, ending> state_;
   };
 
-  /// What an observer is told: who leads now (see leader()), or that nobody does.
+  /// The function that is called with the present leader (see leader()), or with nullopt if no candidate leads.
   using observer = std::function<void(const std::optional<lock_info>&)>;
 
-  /// Calls `changed` with who leads: once at the beginning, then after each look that has found another term, or none.
+  /// Calls `changed` with the present leader: once at the beginning, then after each look that has found another term
+  /// or no leader.
   ///
-  /// It looks every election_options::look_every. A leader that came and went between two looks is not seen; what stays
-  /// is. A term is never older than one that was told before. A look that fails is made up for by the next.
+  /// The observation looks every election_options::look_every. If a leader came and went between two looks, it is not
+  /// seen, but the last state always is. A reported term is never older than one reported before. After a failed look,
+  /// the next look makes up for it.
   ///
   /// `changed` is called on a thread that belongs to the observation, one call at a time. It may block, and may use
   /// rowlock. Its exceptions are swallowed.

@@ -20,24 +20,24 @@ enum class errc {
   invalid_name = 1,  ///< The name of a lock is not allowed: see lock_name.
   invalid_option,    ///< A value is not allowed, or two options contradict each other.
   invalid_url,       ///< The URL of the database cannot be used: see client::connect.
-  unsupported,       ///< This strategy, server or build cannot do it.
+  unsupported,       ///< This strategy, server or build does not support the call.
   // "Busy", from calls that have no other way to report it.
-  timed_out,   ///< The time to wait was over. The library's own calls report this by their result.
+  timed_out,   ///< The wait reached its limit. The library's own calls report this by their result.
   cancelled,   ///< The stop_token was requested to stop.
-  contention,  ///< Gave up: every attempt conflicted, or the wait could not have ended.
+  contention,  ///< The call gave up: every attempt conflicted, or the wait could not have ended.
   // The lock that was held, or was not.
   lock_lost,       ///< The lock is no longer held: held_lock::why_lost() says why.
-  not_held,        ///< No lock: the handle is empty, or the thread holds none through the mutex.
-  would_deadlock,  ///< This very holder has the lock and would wait for itself.
+  not_held,        ///< There is no lock: the handle is empty, or the thread holds none through the mutex.
+  would_deadlock,  ///< The holder holds the lock already and would wait for itself.
   // Begin the transaction again; or, of a lock, release what the caller has, and begin again.
-  deadlock,               ///< Transactions, or holders of locks, waited for each other, and this one was ended.
+  deadlock,               ///< Transactions or holders waited for each other, and this wait was ended.
   serialization_failure,  ///< Another transaction made a conflicting change.
-  stale_snapshot,         ///< The transaction read data before it got the lock, so the data may be out of date.
+  stale_snapshot,         ///< The transaction read data before it was granted the lock; the data may be outdated.
   // The connection to the database.
   connection_failed,  ///< The connection could not be opened, or was lost.
-  call_timed_out,     ///< No answer within client_options::call_timeout.
+  call_timed_out,     ///< The database did not answer within client_options::call_timeout.
   pool_exhausted,     ///< No connection became free in time.
-  outcome_unknown,    ///< The reply was lost: it may have happened, or may yet. Look before you repeat it.
+  outcome_unknown,    ///< The reply was lost: the call may have taken effect, or may yet. Look before you repeat it.
   // The state of the database.
   schema_missing,     ///< There are no tables: call client::migrate, or run `rowlock migrate`.
   schema_older,       ///< The tables are of an older rowlock: call client::migrate, or run `rowlock migrate`.
@@ -50,10 +50,10 @@ enum class errc {
   database_error            ///< Any other error of the database.
 };
 
-/// Returns the name of the enumerator, for logs and metrics; error_category().message() has the words.
+/// Returns the name of the enumerator, for logs and metrics; error_category().message() returns a sentence.
 ROWLOCK_EXPORT std::string_view to_string(errc code) noexcept;
 
-/// Returns the category of `errc`, whose name is "rowlock".
+/// Returns the error category of `errc`; its name is "rowlock".
 ROWLOCK_EXPORT const std::error_category& error_category() noexcept;
 
 /// Makes a std::error_code, so that `e.code() == errc::lock_lost` compares.
@@ -66,10 +66,10 @@ struct error_access;
 /// The exception that rowlock throws for every failure, apart from std::bad_alloc.
 ///
 /// code() is the kind of error. what() is a sentence that names the input or the command to run. is_retryable(),
-/// connection_is_unusable() and outcome_is_unknown() say what may be done now. (libpqxx 8 has the idea: its exceptions
-/// answer "can I still use this connection?")
+/// connection_is_unusable() and outcome_is_unknown() say what the caller may do next. (The idea is from libpqxx 8,
+/// whose exceptions answer "can I still use this connection?")
 ///
-/// "Busy" is no error: the try forms report it by their result.
+/// "Busy" is not an error: the try forms report it by their result.
 ///
 /// Guarantee: copying never throws.
 class ROWLOCK_EXPORT error : public std::system_error {
@@ -85,19 +85,19 @@ class ROWLOCK_EXPORT error : public std::system_error {
   const char* what() const noexcept override;
   /// Whether the same call may succeed if it is repeated.
   bool is_retryable() const noexcept;
-  /// Whether the connection is of no further use.
+  /// Whether the connection is unusable from now on.
   ///
-  /// A client has already discarded its own connection. If it is yours, open another.
+  /// A client has already discarded its own connection. If the connection is yours, open another one.
   bool connection_is_unusable() const noexcept;
   /// Whether the statement may have taken effect, or may take effect later.
   ///
-  /// \warning Do not simply repeat it. A client resolves the outcome of its own statements.
+  /// \warning Do not simply repeat the statement. A client resolves the outcome of its own statements.
   bool outcome_is_unknown() const noexcept;
-  /// Returns the driver's own error number; 0: none.
+  /// Returns the driver's own error number; 0 if there is none.
   ///
   /// For SQLite it is the extended result code.
   int native_code() const noexcept;
-  /// Returns the SQLSTATE, valid as long as this object: five characters on servers, empty elsewhere.
+  /// Returns the SQLSTATE, which is valid while this object exists: five characters on servers, empty elsewhere.
   std::string_view sqlstate() const noexcept;
 
  private:

@@ -16,15 +16,16 @@
 
 namespace rowlock::inline v1 {
 
-/// What a client reports to client_options::observer.
+/// The events that a client reports to client_options::observer.
 ///
-/// Durations are by the host's clock. Locks in a transaction of the caller's (lock_in) are not reported, because the
-/// client does not learn how they end. Nor is the lock by which sweepers choose one of them ("rowlock:sweeper").
+/// Durations are measured by the host's clock. Locks in the caller's transaction (lock_in) are not reported, because
+/// the client does not learn how they end. The lock by which sweepers choose one of them ("rowlock:sweeper") is not
+/// reported either.
 namespace events {
 
 /// A lock was lost while it was held.
 ///
-/// Reported after its lost() has fired.
+/// The event is reported after its lost() has fired.
 struct lost {
   lock_name name;                          ///< The name of the lock.
   fencing_token token;                     ///< The token that the lock had.
@@ -32,7 +33,7 @@ struct lost {
   duration held{};                         ///< Time since the request that was granted was sent.
 };
 
-/// A release failed where no exception could report it: in unlock(), a destructor or close().
+/// A release failed, and no exception could report it: in unlock(), a destructor or close().
 ///
 /// After a failure of the database the client goes on trying in the background until the lease has ended. If `cause` is
 /// errc::lock_lost or errc::not_held, there was nothing to release.
@@ -48,12 +49,12 @@ struct sweep_failed {
 
 /// Something about the database works, but worse than it could.
 struct warning {
-  std::string sentence;  ///< What was seen and what to change; for people.
+  std::string sentence;  ///< What was seen and what to change; for people to read.
 };
 
 /// A lock was granted.
 ///
-/// Not reported if a holder that has the lock gets it once more.
+/// The event is not reported if a holder acquires again a lock that it holds.
 struct acquired {
   lock_name name;                ///< The name of the lock.
   fencing_token token;           ///< The token of this grant.
@@ -61,7 +62,7 @@ struct acquired {
   duration waited{};             ///< Time from the call to the grant.
 };
 
-/// A lock was not granted in time, because another holder had it or another waiter came before.
+/// A lock was not granted in time, because another holder held it or another waiter came first.
 struct busy {
   lock_name name;                ///< The name of the lock.
   rowlock::strategy strategy{};  ///< The strategy that the call used.
@@ -70,29 +71,29 @@ struct busy {
 
 /// A holder released its lock.
 ///
-/// Reported before the database is told. If the database cannot be told, or a transaction keeps the row locked, the
-/// client goes on trying in the background.
+/// The event is reported before the release is sent to the database. If the database cannot be reached, or a
+/// transaction keeps the row locked, the client goes on trying in the background.
 struct released {
   lock_name name;       ///< The name of the lock.
   fencing_token token;  ///< The token that the lock had.
   duration held{};      ///< Time since the request that was granted was sent.
 };
 
-/// A lease was renewed; for a for_update lock: the server answered a heartbeat.
+/// A lease was renewed, or the server answered the heartbeat of a for_update lock.
 struct renewed {
   lock_name name;       ///< The name of the lock.
   fencing_token token;  ///< The token of the lock.
-  duration left{};      ///< Time for which the lock is now held, by the client's reckoning.
+  duration left{};      ///< Time for which the lock is now held, as the client computes it.
 };
 
 /// A lease could not be renewed, because the database did not answer.
 ///
-/// The client tries again. If that fails too, the lock is lost when `left` is over.
+/// The client tries again. If that fails too, the lock is lost after the time `left`.
 struct renewal_failed {
   lock_name name;       ///< The name of the lock.
   fencing_token token;  ///< The token of the lock.
   error cause;          ///< What the database reported, or that it did not answer.
-  duration left{};      ///< Time for which the lock is still held, by the client's reckoning.
+  duration left{};      ///< Time for which the lock is still held, as the client computes it.
 };
 
 /// A sweep reached the end of the tables.
@@ -102,18 +103,19 @@ struct swept {
   duration took{};            ///< Time from its start, pauses included.
 };
 
-/// A connection was opened after one had been lost: for statements, or for a for_update lock.
+/// A connection was opened after one was lost: for statements, or for a for_update lock.
 struct reconnected {};
 
-/// The client polls, because it is not, or not yet, notified of releases.
+/// The client polls for releases, because it is not notified of them any more, or not yet.
 struct polling {
-  /// Why the connection does not work that listens (PostgreSQL) or looks for changes (SQLite).
+  /// Why the connection failed that listens (PostgreSQL), sleeps until it is woken (MySQL and MariaDB), or looks for
+  /// changes of the file (SQLite).
   error cause;
 };
 
-/// A call to the database failed, or no connection for it could be had.
+/// A call to the database failed, or no connection for it became free.
 ///
-/// The caller is told too, or the client tries again.
+/// The caller receives the error too, or the client tries again.
 struct failed {
   error cause;  ///< What the database reported, or that it could not be reached.
 };

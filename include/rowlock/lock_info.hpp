@@ -17,26 +17,25 @@ namespace rowlock::inline v1 {
 ///
 /// Times are by the database's clock.
 struct lock_info {
-  lock_name name;         ///< The name as it was asked for.
+  lock_name name;         ///< The name of the lock.
   fencing_token token{};  ///< The holder's token; 0: unknown, because a transaction holds the lock uncommitted.
   /// The client that holds the lock, as application:host:pid:id.
   ///
-  /// For a transaction: how its session calls itself, if the server tells.
+  /// For a transaction: the name that its session has set, if the server reports it.
   std::string owner{};
   /// The holder inside the client; see `holder`.
   ///
-  /// "(released)": it has released the lock, and lock_options::at_least keeps the name taken for the rest of
-  /// `expires_in`.
-  /// For a transaction: "session" and its number on the server, if the server tells.
+  /// "(released)": the holder has released the lock, and lock_options::at_least keeps the name taken for the time of
+  /// `expires_in`. For a transaction: "session" and the number of the session on the server, if the server reports it.
   std::string thread{};
   std::optional<duration> held_for{};    ///< Time since the grant; absent: unknown.
   std::optional<duration> expires_in{};  ///< Time until the lease ends; absent: held without a lease.
-  /// Whether a transaction holds the lock: by for_update, or a transaction of the caller's.
+  /// Whether a transaction holds the lock: by for_update, or the caller's own.
   ///
-  /// On a server, a lock that is just being acquired looks like that too.
+  /// On a server, a lock that is just being acquired looks the same.
   bool held_by_transaction = false;
-  std::string note{};  ///< lock_options::note, as far as others can read it.
-  /// How many permits are given out, if the name is shared; 0: one holder has it alone.
+  std::string note{};  ///< lock_options::note, as far as other clients can read it.
+  /// The number of permits that are given out, if the name is shared; 0: it is held exclusively.
   ///
   /// client::find() and client::list() then show "(shared)" as the owner; client::sharers() lists the holders, each
   /// with its own permits here.

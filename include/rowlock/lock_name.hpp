@@ -18,28 +18,28 @@ namespace rowlock::inline v1 {
 
 /// The name of a lock: 1 to 255 bytes of UTF-8 without NUL.
 ///
-/// Names are compared byte for byte: "A" and "a" are two names. Converts implicitly from every type that converts to
-/// std::string_view, so that calls take string literals. A bad name is refused here, before anything is sent to the
-/// database.
+/// Names are compared byte for byte: "A" and "a" are two names. Every type that converts to std::string_view converts
+/// implicitly to lock_name, so that calls take string literals. An invalid name is refused here, before anything is
+/// sent to the database.
 class ROWLOCK_EXPORT lock_name {
  public:
-  /// Makes a name of a text; throws error{errc::invalid_name} if it is not 1 to 255 bytes of UTF-8 without NUL.
+  /// Makes a name from a text; throws error{errc::invalid_name} if it is not 1 to 255 bytes of UTF-8 without NUL.
   template <class Text>
   requires(std::convertible_to<const Text&, std::string_view> && !std::same_as<Text, std::nullptr_t>)
       lock_name(const Text& text)
       : lock_name{checked{}, std::string_view{text}} {}  // NOLINT(google-explicit-constructor)
   lock_name(std::nullptr_t) = delete;
 
-  /// Returns the text of the name, valid as long as this object.
+  /// Returns the text of the name, which is valid while this object exists.
   std::string_view view() const noexcept { return text_; }
 
   /// Compares the bytes as unsigned numbers, which is the order of client::list.
   friend auto operator<=>(const lock_name&, const lock_name&) = default;
 
-  /// Writes the name to a stream, as a std::string_view is written: width, fill and alignment apply.
+  /// Writes the name to a stream like a std::string_view: width, fill and alignment apply.
   ///
-  /// \warning The bytes are written as they are. A name of unknown origin may contain control characters, which a
-  /// terminal obeys.
+  /// \warning The bytes are written unchanged. A name of unknown origin may contain control characters that a terminal
+  /// obeys.
   template <class Traits>
   friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& to, const lock_name& name) {
     return to << std::basic_string_view<char, Traits>{name.text_.data(), name.text_.size()};

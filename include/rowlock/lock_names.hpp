@@ -13,20 +13,20 @@
 
 namespace rowlock::inline v1 {
 
-/// Several names, as an argument of a call: `{"a", "b"}`, or any range of lock_name or of text.
+/// Several names as the argument of a call: `{"a", "b"}`, or any range of lock_name or of text.
 ///
-/// Lifetime: made for the call alone, as it refers to the names that it was given.
+/// Lifetime: use it for one call only, because it refers to the names that it was made from.
 ///
-/// Throws errc::invalid_name if a text is no name.
+/// Throws errc::invalid_name if a text is not a valid name.
 class lock_names {
  public:
-  /// Names in braces.
+  /// Refers to names in braces.
   lock_names(std::initializer_list<lock_name> names) noexcept : all_{names.begin(), names.size()} {}
-  /// A range of lock_name, which is not copied.
+  /// Refers to a range of lock_name, without a copy.
   template <class Names>
   requires std::convertible_to<const Names&, std::span<const lock_name>> lock_names(const Names& names)
   noexcept : all_{std::span<const lock_name>{names}} {}  // NOLINT(google-explicit-constructor)
-  /// A range of text, or of anything else that converts to lock_name.
+  /// Makes names of a range of text, or of other elements that convert to lock_name.
   template <std::ranges::input_range Names>
   requires(!std::convertible_to<const Names&, std::span<const lock_name>> &&
            std::convertible_to<std::ranges::range_reference_t<const Names>, lock_name>)
@@ -36,7 +36,7 @@ class lock_names {
   lock_names& operator=(const lock_names&) = delete;
   ~lock_names() = default;
 
-  /// Returns the names, valid as long as this object and what it was made of.
+  /// Returns the names, which are valid while this object and its argument exist.
   std::span<const lock_name> all() const noexcept { return all_; }
 
  private:

@@ -20,51 +20,52 @@
 
 namespace rowlock::inline v1 {
 
-/// Several names that are had together, over clients of one database or of different ones.
+/// A lock on several names at once, through clients of one database or of different ones.
 ///
-/// All or nothing: a call takes the names in the order given, and one that it is refused makes it let go of those that
-/// it has. It then waits for that one, holding nothing, and tries the others after it. So it never waits while it
-/// holds, and no two calls wait for each other for ever, in whichever order they name the same locks. (Redisson:
-/// RedissonMultiLock.)
+/// A call acquires all names or none. It acquires them in the given order. If one is refused, the call releases those
+/// that it holds, waits for the refused name while it holds nothing, and then tries the others. So it never waits while
+/// it holds a lock, and no two calls wait for each other for ever, whatever the order of their names. (Similar:
+/// Redisson's RedissonMultiLock.)
 ///
-/// Every one of the databases has to answer. For locks that outlive the loss of some, see quorum_lock.
+/// Every one of the databases has to answer. For locks that survive the loss of some databases, see quorum_lock.
 ///
 /// Threads: any thread may use it, several at once.
 ///
-/// Lifetime: the clients must outlive its calls. What it answers may outlive both.
+/// Lifetime: the clients must outlive its calls. The handles that it returns may outlive both.
 class ROWLOCK_EXPORT multi_lock {
  public:
-  /// One of the locks: which name, through which client.
+  /// One of the locks: a name and the client that locks it.
   struct part {
-    std::reference_wrapper<rowlock::client> client;  ///< Through which; it must outlive the calls.
-    lock_name name;                                  ///< Which name.
+    std::reference_wrapper<rowlock::client> client;  ///< The client that locks it; it must outlive the calls.
+    lock_name name;                                  ///< The name to lock.
   };
 
-  /// Makes a lock of these; sends nothing to a database. The options are those of each of them.
+  /// Makes a lock on these parts; sends nothing to a database. The options apply to each of them.
   ///
   /// Throws:
   /// - errc::invalid_option: `parts` is empty or has a name twice on one client, or an option is not allowed
-  /// - errc::unsupported: at_least, with which a name that it lets go of would stay taken
+  /// - errc::unsupported: at_least is set, because a name that the call has to release would stay taken
   ///
-  /// \warning Two clients of one database count as two. If they have the same name, it is never granted.
+  /// \warning Two clients of one database count as two. If both are given the same name, the lock is never granted.
   explicit multi_lock(std::vector<part> parts, lock_options options = {});
   multi_lock(const multi_lock&) = delete;
   multi_lock& operator=(const multi_lock&) = delete;
   ~multi_lock();
 
-  /// Waits without a time limit until it has all of them, and returns their owning handle, in the order given.
+  /// Waits without a time limit for all names and returns their owning handle, in the given order.
   ///
-  /// With fairness::fifo it takes its turn for the one it waits for, and passes nobody who waits for another.
+  /// With fairness::fifo the call queues for the name that it waits for, and passes no earlier waiter for the other
+  /// names.
   ///
-  /// The wait for one name survives lost connections, as that of client::acquire(). Throws what a try of another name
-  /// throws, after it has let go of the rest; errc::cancelled if `stop` is requested.
+  /// The wait for one name survives lost connections, as that of client::acquire() does. If the attempt for another
+  /// name throws, the call releases the rest and throws the same. Throws errc::cancelled if `stop` is requested.
   [[nodiscard]] held_set acquire(std::stop_token stop = {});
-  /// Tries each of them once, in the order given; nullopt: one is taken, and none is held.
+  /// Tries each name once, in the given order; nullopt means that one is taken and none is held.
   [[nodiscard]] std::optional<held_set> try_acquire();
-  /// Waits for at most `wait`; nullopt: they were not had together in time, or `stop` was requested.
+  /// Waits for at most `wait`; nullopt means that not all were granted in time, or that `stop` was requested.
   ///
-  /// Zero and less try once; std::chrono::hours::max() means no deadline. May return late by call_timeout, if a
-  /// database does not answer.
+  /// Zero and less try once; std::chrono::hours::max() means no deadline. If a database does not answer, the call may
+  /// return late by call_timeout.
   template <class Rep, class Period>
   [[nodiscard]] std::optional<held_set> try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
                                                         std::stop_token stop = {}) {

@@ -21,22 +21,22 @@ class client;
 
 /// A distributed mutex with the conventions of std::recursive_timed_mutex.
 ///
-/// Works with std::unique_lock, std::scoped_lock (of several too) and std::lock. Two mutex objects with the same name
-/// are the same lock, in every program that uses the same database and table prefix.
+/// It works with std::unique_lock, std::scoped_lock (also over several mutexes) and std::lock. Two mutex objects with
+/// the same name are the same lock, in every program that uses the same database and table prefix.
 ///
-///     state (of the calling thread)   lock()                unlock()
-///     does not have it                waits for it          reported to the observer: not_held
-///     has it n times                  has it n + 1 times    n - 1 times; at 0 released
-///     has lost it                     waits for it anew     reported to the observer: lock_lost
+///     state (of the calling thread)   lock()                  unlock()
+///     does not hold it                waits for it            reports not_held to the observer
+///     holds it n times                holds it n + 1 times    holds it n - 1 times; at 0 releases it
+///     has lost it                     waits for it anew       reports lock_lost to the observer
 ///
-/// "The calling thread" is lock_options::as if that is set.
+/// If lock_options::as is set, that holder takes the place of the calling thread.
 ///
-/// \warning std::unique_lock::owns_lock() stays true after the lock is lost. Ask held().lost() before you do what must
-/// not go wrong.
+/// \warning std::unique_lock::owns_lock() stays true after the lock is lost. Ask held().lost() before each step that
+/// must not run without the lock.
 ///
 /// Threads: any thread may use it, several at once.
 ///
-/// Lifetime: it may outlive its client; its calls then throw errc::client_closed.
+/// Lifetime: a mutex may outlive its client; its calls then throw errc::client_closed.
 ///
 /// Destruction: the destructor releases what is held through it.
 class ROWLOCK_EXPORT mutex {
@@ -53,11 +53,11 @@ class ROWLOCK_EXPORT mutex {
   ///
   /// The wait survives lost connections and restarts of the server. Throws `error`.
   void lock();
-  /// Locks the mutex unless `stop` is requested first; false: it was.
+  /// Locks the mutex unless `stop` is requested first; false means that it was.
   bool lock(std::stop_token stop);
-  /// Tries once to lock the mutex; false: another holder has it.
+  /// Tries once to lock the mutex; false means that another holder holds it.
   [[nodiscard]] bool try_lock();
-  /// Locks the mutex, waiting for at most `wait`; false: it was not granted in time.
+  /// Locks the mutex, waiting for at most `wait`; false means that it was not granted in time.
   ///
   /// Zero and less try once; std::chrono::hours::max() means no deadline. Throws if the database did not answer at all
   /// in that time; see client::try_acquire_for().
@@ -65,7 +65,7 @@ class ROWLOCK_EXPORT mutex {
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
     return try_lock_for_(detail::saturate(wait));
   }
-  /// Locks the mutex, waiting until the time `t`; false: it was not granted in time.
+  /// Locks the mutex, waiting until the time `t`; false means that it was not granted in time.
   ///
   /// The clock of `t` is read once, at the start. Setting that clock later does not change the length of the wait.
   template <class Clock, class Duration>

@@ -13,15 +13,16 @@ namespace rowlock::inline v1 {
 
 /// Writes a client's statistics as OpenMetrics 1.0 text.
 ///
-/// The text goes from the first "# TYPE" to "# EOF": counters, gauges and histograms, in seconds, named rowlock_….
-/// Prometheus reads it over HTTP, and node_exporter from a file of its textfile collector. docs/observing.md lists the
-/// metrics.
+/// The text extends from the first "# TYPE" to "# EOF" and contains counters, gauges and histograms, in seconds, with
+/// names that begin with rowlock_. Prometheus reads it over HTTP, and node_exporter from a file of its textfile
+/// collector. docs/observing.md lists the metrics.
 ///
-/// Errors: sets the stream's state if it cannot be written to; throws only what the stream is set to throw.
+/// Errors: if the stream cannot be written to, its state is set; the call throws only what the stream is set to throw.
 ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const client_statistics& of);
 /// Writes a database's statistics as OpenMetrics 1.0 text.
 ///
-/// std::nullopt means that the database did not answer: the text then has nothing but rowlock_database_up, which is 0.
+/// std::nullopt means that the database did not answer: the text then contains only rowlock_database_up, with the value
+/// 0.
 ROWLOCK_EXPORT void write_openmetrics(std::ostream& to, const std::optional<database_statistics>& of);
 
 }  // namespace rowlock::inline v1

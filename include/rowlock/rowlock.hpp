@@ -3,8 +3,7 @@
 #include <rowlock/detail/cxx20.hpp>
 #ifndef ROWLOCK_BEFORE_CXX20
 
-/// \file
-/// Includes all public headers but those in rowlock/interop/, which are for locks in transactions of your own.
+/// Includes all public headers except those in rowlock/interop/, which are for locks in your own transactions.
 
 /// Distributed locks for programs whose only shared infrastructure is a database.
 namespace rowlock {}

@@ -20,7 +20,7 @@ namespace rowlock::inline v1 {
 enum class migration_state : std::uint8_t {
   pending,  ///< Not recorded: migrate() would run it.
   applied,  ///< Applied from exactly the text that this library has.
-  by_hand,  ///< Recorded without a checksum: somebody ran the file by hand; migrate() records the checksum.
+  by_hand,  ///< Recorded without a checksum: the file was run by hand; migrate() records the checksum.
   edited,   ///< Applied from another text than this library has: migrate() refuses.
   unknown   ///< Newer than this library.
 };
@@ -32,9 +32,10 @@ ROWLOCK_EXPORT std::string_view to_string(migration_state state) noexcept;
 struct migration_status {
   int version = 0;     ///< The number of the file.
   std::string file{};  ///< Its name in the database's folder in schema/; empty: unknown to this library.
-  migration_state state = migration_state::pending;             ///< Whether the file is applied.
-  std::optional<std::chrono::sys_time<duration>> applied_at{};  ///< When, by the database's clock; absent: pending.
-  /// Its text with the client's table prefix, to be run by hand; empty: unknown to this library.
+  migration_state state = migration_state::pending;  ///< Whether the file is applied.
+  std::optional<std::chrono::sys_time<duration>>
+      applied_at{};  ///< When it was applied, by the database's clock; absent: pending.
+  /// The text of the file with the client's table prefix, to be run by hand; empty: unknown to this library.
   std::string sql{};
 };
 
@@ -46,7 +47,7 @@ struct schema_status {
   int serves_from = 0;
   /// Whether this library can work with the tables: nothing is pending, and a newer schema still serves it.
   bool fits = false;
-  std::string refusal{};                       ///< Why migrate() would refuse, in a sentence; empty: it would not.
+  std::string refusal{};  ///< A sentence that says why migrate() would refuse; empty: it would not.
   std::vector<migration_status> migrations{};  ///< The schema files, ordered by version.
 };
 

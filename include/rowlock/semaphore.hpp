@@ -20,50 +20,52 @@ namespace rowlock::inline v1 {
 
 class client;
 
-/// A distributed semaphore: at most so many permits of a name are given out at once, on all hosts together.
+/// A distributed semaphore: a name with a limited number of permits for all hosts together.
 ///
-/// The calls are those of std::counting_semaphore, but what is acquired is a handle, which gives its permits back at
-/// the end of its scope. It is a lease: a holder that dies gives them back when its lease ends. (Redisson:
-/// RPermitExpirableSemaphore; Curator: InterProcessSemaphoreV2; `consul lock -n`.)
+/// The calls are those of std::counting_semaphore, but they return a handle that gives its permits back at the end of
+/// its scope. The handle is a lease: if a holder dies, its permits come back when its lease ends. (Similar: Redisson's
+/// RPermitExpirableSemaphore, Curator's InterProcessSemaphoreV2, `consul lock -n`.)
 ///
-/// The number of permits is not kept in the database. It is a condition of each call: no more than `permits` are given
-/// out when that is granted. Two semaphores with the same name and different numbers each keep to their own. Whoever
-/// shares the name by client::acquire_shared() counts as one permit, and nobody has the name alone meanwhile.
+/// The number of permits is not stored in the database. It is a condition of each call: when the call is granted, no
+/// more than `permits` are given out. If two semaphores have the same name and different numbers, each applies its own
+/// number. A holder that shares the name by client::acquire_shared() counts as one permit. While permits are given out,
+/// no client can hold the name exclusively.
 ///
-/// With fairness::fifo waiters are served in their order: one that wants many permits is not passed by those who want
-/// few. Otherwise it may be passed, but not once it has waited for 100 ms.
+/// With fairness::fifo waiters are served in their order: a waiter for many permits is not passed by later waiters for
+/// few. Without it, such a waiter may be passed until it has waited for 100 ms, but not after that.
 ///
 /// Threads: any thread may use it, several at once.
 ///
-/// Lifetime: it may outlive its client; its calls then throw errc::client_closed.
+/// Lifetime: a semaphore may outlive its client; its calls then throw errc::client_closed.
 class ROWLOCK_EXPORT semaphore {
  public:
-  /// Returns how many permits a semaphore can have.
+  /// Returns the greatest number of permits that a semaphore can have.
   static constexpr std::int64_t max() noexcept { return 1'000'000'000'000; }
 
   /// Makes a semaphore; sends nothing to the database.
   ///
-  /// Throws error{errc::invalid_option} if `permits` is less than 1 or more than max(), or lock_options::as is set:
-  /// each handle has permits of its own. Throws errc::unsupported for what client::acquire_shared() refuses, and
-  /// errc::client_closed if the client was moved from.
+  /// Throws error{errc::invalid_option} if `permits` is less than 1 or more than max(), or if lock_options::as is set,
+  /// because each handle owns permits of its own. Throws errc::unsupported for what client::acquire_shared() refuses,
+  /// and errc::client_closed if the client was moved from.
   semaphore(client& from, lock_name name, std::int64_t permits, lock_options options = {});
   semaphore(const semaphore&) = delete;
   semaphore& operator=(const semaphore&) = delete;
   ~semaphore();
 
-  /// Waits without a time limit for `number` permits, and returns them in one handle: all at once, or none.
+  /// Waits without a time limit for `number` permits and returns them in one handle, all at once.
   ///
-  /// Ends as client::acquire() does. Throws errc::invalid_option if `number` is less than 1 or more than there are.
+  /// The wait ends as that of client::acquire() does. Throws errc::invalid_option if `number` is less than 1 or more
+  /// than permits().
   [[nodiscard]] held_lock acquire(std::int64_t number = 1, std::stop_token stop = {});
-  /// Tries once; nullopt: there are not so many permits, or others wait for them.
+  /// Tries once to acquire `number` permits; nullopt means that too few are free, or that others wait for them.
   [[nodiscard]] std::optional<held_lock> try_acquire(std::int64_t number = 1);
-  /// Waits for at most `wait`; otherwise as client::try_acquire_for().
+  /// Waits for at most `wait` for `number` permits; otherwise as client::try_acquire_for().
   template <class Rep, class Period>
   [[nodiscard]] std::optional<held_lock> try_acquire_for(const std::chrono::duration<Rep, Period>& wait,
                                                          std::int64_t number = 1, std::stop_token stop = {}) {
     return try_acquire_for_(detail::saturate(wait), number, std::move(stop));
   }
-  /// Waits until the time `t`; otherwise as client::try_acquire_until().
+  /// Waits until the time `t` for `number` permits; otherwise as client::try_acquire_until().
   template <class Clock, class Duration>
   [[nodiscard]] std::optional<held_lock> try_acquire_until(const std::chrono::time_point<Clock, Duration>& t,
                                                            std::int64_t number = 1, std::stop_token stop = {}) {
@@ -72,7 +74,7 @@ class ROWLOCK_EXPORT semaphore {
 
   /// Returns the name that the semaphore was made with.
   const lock_name& name() const noexcept;
-  /// Returns the number of permits that it was made with.
+  /// Returns the number of permits that the semaphore was made with.
   std::int64_t permits() const noexcept;
 
  private:

@@ -17,21 +17,23 @@ namespace rowlock::inline v1 {
 
 class client;
 
-/// A distributed mutex that many readers or one writer have, with the conventions of std::shared_timed_mutex.
+/// A distributed mutex that many readers or one writer can hold, with the conventions of std::shared_timed_mutex.
 ///
-/// Works with std::shared_lock, std::unique_lock and std::scoped_lock. It excludes everything else that takes the same
-/// name: see client::acquire_shared(), also for who goes first. (Redisson: RReadWriteLock; Curator:
-/// InterProcessReadWriteLock.)
+/// It works with std::shared_lock, std::unique_lock and std::scoped_lock. It excludes every other lock of the same
+/// name. client::acquire_shared() documents this, and the order of readers and writers. (Similar: Redisson's
+/// RReadWriteLock, Curator's InterProcessReadWriteLock.)
 ///
-/// A thread that has it, shared or alone, may lock it again in the same way, and unlocks it as often; one that has it
-/// alone may also share it. lock_options::as, if it is set, is asked in the thread's stead.
+/// A thread that holds it, shared or exclusively, may lock it again in the same way, and must unlock it as often. A
+/// thread that holds it exclusively may also share it. If lock_options::as is set, that holder takes the place of the
+/// thread.
 ///
-/// \warning A thread that shares it and locks it alone waits for itself. And as with `mutex`, locks can be lost while a
-/// std::shared_lock still says that it owns them: ask held().lost() before you do what must not go wrong.
+/// \warning If a thread shares the mutex and then locks it exclusively, it waits for itself. As with `mutex`, a lock
+/// can be lost while a std::shared_lock still says that it owns it: ask held().lost() before each step that must not
+/// run without the lock.
 ///
 /// Threads: any thread may use it, several at once.
 ///
-/// Lifetime: it may outlive its client; its calls then throw errc::client_closed.
+/// Lifetime: a shared_mutex may outlive its client; its calls then throw errc::client_closed.
 ///
 /// Destruction: the destructor releases what is held through it.
 class ROWLOCK_EXPORT shared_mutex {
@@ -45,37 +47,37 @@ class ROWLOCK_EXPORT shared_mutex {
   shared_mutex& operator=(const shared_mutex&) = delete;
   ~shared_mutex();
 
-  void lock();                      ///< Has it alone, as mutex::lock().
-  bool lock(std::stop_token stop);  ///< As mutex::lock(); false: it was stopped.
-  [[nodiscard]] bool try_lock();    ///< As mutex::try_lock().
-  /// As mutex::try_lock_for().
+  void lock();                      ///< Locks it exclusively, as mutex::lock() does.
+  bool lock(std::stop_token stop);  ///< Locks it exclusively; false: `stop` was requested.
+  [[nodiscard]] bool try_lock();    ///< Tries once to lock it exclusively.
+  /// Locks it exclusively, as mutex::try_lock_for() does.
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
     return try_lock_for_(detail::saturate(wait));
   }
-  /// As mutex::try_lock_until().
+  /// Locks it exclusively, as mutex::try_lock_until() does.
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& t) {
     return try_lock_for_(detail::until(t));
   }
-  void unlock() noexcept;  ///< Never throws, but reports failures to the observer.
+  void unlock() noexcept;  ///< Unlocks it; never throws, but reports failures to the observer.
 
-  void lock_shared();                      ///< Shares it, waiting without a time limit. Throws `error`.
-  bool lock_shared(std::stop_token stop);  ///< Shares it unless `stop` is requested first; false: it was.
-  [[nodiscard]] bool try_lock_shared();    ///< Tries once; false: somebody has it alone, or waits for that.
-  /// Shares it, waiting for at most `wait`; false: it was not granted in time.
+  void lock_shared();                      ///< Shares it, without a time limit. Throws `error`.
+  bool lock_shared(std::stop_token stop);  ///< Shares it; false: `stop` was requested.
+  [[nodiscard]] bool try_lock_shared();    ///< Tries once; false: a writer holds it or waits.
+  /// Shares it, waiting for at most `wait`; false means that it was not granted in time.
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& wait) {
     return try_lock_shared_for_(detail::saturate(wait));
   }
-  /// Shares it, waiting until the time `t`; false: it was not granted in time.
+  /// Shares it, waiting until the time `t`; false means that it was not granted in time.
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& t) {
     return try_lock_shared_for_(detail::until(t));
   }
-  void unlock_shared() noexcept;  ///< Never throws, but reports failures to the observer.
+  void unlock_shared() noexcept;  ///< Unlocks it; never throws, but reports failures to the observer.
 
-  /// Returns the lock that the calling thread has through this mutex: alone, or else shared.
+  /// Returns the lock that the calling thread holds through this mutex: the exclusive one, or otherwise the shared one.
   ///
   /// Valid until the thread's matching unlock. Throws errc::not_held if the thread holds nothing.
   const held_lock& held() const;

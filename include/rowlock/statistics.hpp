@@ -19,7 +19,7 @@
 
 namespace rowlock::inline v1 {
 
-/// Counts durations by their length.
+/// A histogram of durations.
 struct histogram {
   /// The upper limit of each bucket but the last, which has none; ascending.
   static constexpr std::array<duration, 21> bounds{
@@ -34,14 +34,14 @@ struct histogram {
   duration sum{};                                         ///< The sum of all durations.
 };
 
-/// What a client has done with one strategy.
+/// Counters of one client for one strategy.
 ///
-/// Each call that asks for a lock is counted in one of acquired, busy, cancelled and failed, except a call by which a
-/// holder gets again a lock that it has. Each acquired lock is released, lost, or still held.
+/// Each call that asks for a lock is counted once, in acquired, busy, cancelled or failed. A call by which a holder
+/// acquires again a lock that it holds is not counted. Each acquired lock is released, lost, or still held.
 struct strategy_statistics {
   rowlock::strategy strategy{};  ///< The strategy that the calls asked for.
-  std::uint64_t acquired = 0;    ///< Calls that got the lock.
-  std::uint64_t busy = 0;        ///< Calls that did not get the lock in time.
+  std::uint64_t acquired = 0;    ///< Calls that were granted the lock.
+  std::uint64_t busy = 0;        ///< Calls that were not granted the lock in time.
   std::uint64_t cancelled = 0;   ///< Calls that a stop_token ended.
   std::uint64_t failed = 0;      ///< Calls that an error ended.
   std::uint64_t released = 0;    ///< Locks released by their holders.
@@ -50,43 +50,43 @@ struct strategy_statistics {
   histogram holds{};             ///< Times for which locks were held that were released or lost.
 };
 
-/// How many locks were lost for one reason.
+/// The number of locks that were lost for one reason.
 struct loss_statistics {
   loss_reason reason{};    ///< The reason; never none.
-  std::uint64_t lost = 0;  ///< Locks lost for it, with any strategy.
+  std::uint64_t lost = 0;  ///< Locks lost for this reason, with any strategy.
 };
 
-/// How many calls to the database failed with one code.
+/// The number of calls to the database that failed with one code.
 struct error_statistics {
   errc code{};                 ///< The code that was thrown or reported to the observer.
   std::uint64_t failures = 0;  ///< Failed calls; each repetition counts.
 };
 
-/// How long calls to the database of one kind took.
+/// The durations of calls to the database of one kind.
 struct statement_statistics {
   std::string operation{};  ///< The kind, in a few words such as "acquiring".
   histogram took{};         ///< The duration of each call, failed ones included.
 };
 
-/// What a client has done since it was connected, and what it is doing.
+/// Counters of what a client has done since it connected, and gauges of what it is doing.
 ///
-/// Of locks in a transaction of the caller's (lock_in) it has only what is sent over the client's own connections. The
-/// lock by which sweepers choose one of them ("rowlock:sweeper") is left out.
+/// For locks in the caller's transaction (lock_in), only the statements on the client's own connections are counted.
+/// The lock by which sweepers choose one of them ("rowlock:sweeper") is not counted.
 struct client_statistics {
   std::vector<strategy_statistics> strategies{};   ///< One entry for each strategy.
   std::vector<loss_statistics> losses{};           ///< One entry for each reason.
   std::vector<error_statistics> errors{};          ///< Failed calls to the database; only codes that occurred.
   std::vector<statement_statistics> statements{};  ///< Calls to the database; only kinds that occurred.
-  std::uint64_t handovers = 0;                     ///< Locks that its threads got from each other, of those acquired.
+  std::uint64_t handovers = 0;                     ///< Acquired locks that one of its threads handed over to another.
   std::uint64_t renewals = 0;                      ///< Renewals that were answered; see events::renewed.
   std::uint64_t renewal_failures = 0;              ///< Renewals without an answer; see events::renewal_failed.
   std::uint64_t release_failures = 0;              ///< Failed releases that no exception could report.
   std::uint64_t reconnects = 0;                    ///< Connections that were opened after one had been lost.
-  std::uint64_t polling_fallbacks = 0;             ///< Times that it began to poll for releases; see events::polling.
-  std::uint64_t sweeps = 0;          ///< Sweeps of this client's sweepers that reached the end of the tables.
-  std::uint64_t swept_rows = 0;      ///< Rows deleted by its sweepers.
-  std::uint64_t swept_tickets = 0;   ///< Tickets deleted by its sweepers.
-  std::uint64_t dropped_events = 0;  ///< Events dropped because the observer was too slow.
+  std::uint64_t polling_fallbacks = 0;  ///< Times that the client began to poll for releases; see events::polling.
+  std::uint64_t sweeps = 0;             ///< Sweeps of this client's sweepers that reached the end of the tables.
+  std::uint64_t swept_rows = 0;         ///< Rows deleted by its sweepers.
+  std::uint64_t swept_tickets = 0;      ///< Tickets deleted by its sweepers.
+  std::uint64_t dropped_events = 0;     ///< Events dropped because the observer was too slow.
   // As of now:
   std::size_t held = 0;                ///< Locks that are held now.
   std::size_t waiting = 0;             ///< Calls that ask for a lock now.
@@ -95,15 +95,15 @@ struct client_statistics {
   std::size_t held_transactions = 0;   ///< Connections that for_update locks keep now.
 };
 
-/// What is in the database, of all clients.
+/// The numbers of names, locks and waiters of all clients in the database.
 struct database_statistics {
   std::uint64_t names = 0;  ///< Rows of the lock table, held or not.
   std::uint64_t held = 0;   ///< Locks that are held, by lease or by transaction.
-  /// Those of them that a transaction holds; transactions of callers on SQLite cannot be seen.
+  /// Held locks that a transaction holds; callers' transactions on SQLite are not visible.
   std::uint64_t held_by_transaction = 0;
   std::uint64_t waiters = 0;               ///< Waiters that are alive.
-  std::optional<duration> longest_hold{};  ///< How long the oldest holder has had its lock; absent: none is held.
-  std::optional<duration> longest_wait{};  ///< How long the oldest waiter has waited; absent: nobody waits.
+  std::optional<duration> longest_hold{};  ///< The time since the oldest grant; absent: no lock is held.
+  std::optional<duration> longest_wait{};  ///< The longest wait so far; absent: no client waits.
 };
 
 }  // namespace rowlock::inline v1

@@ -17,24 +17,25 @@ namespace rowlock::inline v1 {
 enum class strategy : std::uint8_t {
   /// A lease, granted by the unique index on the name.
   ///
-  /// Acquiring inserts the row, or conditionally takes over a vacant or expired one. Holds no connection. Ends by
-  /// release, or when the lease expires.
+  /// Acquiring inserts the row, or conditionally takes over a vacant or expired one. The lock keeps no connection. It
+  /// ends by release, or when the lease expires.
   unique_index,
   /// A transaction that stays open and keeps the row locked (SELECT … FOR UPDATE).
   ///
-  /// Holds one connection. Ends by release, or as soon as the connection or the process ends. In an SQLite file rows
-  /// cannot be locked; there the row names a file that the operating system keeps locked while the client lives.
+  /// The lock keeps one connection. It ends by release, or as soon as the connection or the process ends. SQLite cannot
+  /// lock rows; there the row names a file that the operating system keeps locked while the client lives.
   ///
-  /// \warning For short holds only: an open transaction keeps PostgreSQL from cleaning up (VACUUM).
+  /// \warning Use it for short holds only: an open transaction keeps PostgreSQL from cleaning up (VACUUM).
   for_update,
   /// A lease, granted by compare-and-set on the row's version: optimistic concurrency control.
   ///
-  /// Acquiring reads the version and changes the row only if the version is still the same. Never waits for a row lock.
-  /// If many try at once, more than one may have to try again. Ends by release, or when the lease expires.
+  /// Acquiring reads the version and changes the row only if the version is still the same. It never waits for a row
+  /// lock. If many clients try at once, more than one may have to try again. The lock ends by release, or when the
+  /// lease expires.
   version_cas
 };
 
-/// Returns the name of the enumerator, as commands take it.
+/// Returns the name of the enumerator, as the command's options take it.
 ROWLOCK_EXPORT std::string_view to_string(strategy s) noexcept;
 
 }  // namespace rowlock::inline v1

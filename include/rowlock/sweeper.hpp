@@ -20,7 +20,7 @@ namespace rowlock::inline v1 {
 struct sweeper_options {
   /// The time from one sweep to the next: 1 s to 1 day.
   ///
-  /// It varies at random by up to a quarter, so that many sweepers do not start at once.
+  /// The time varies at random by up to a quarter, so that many sweepers do not start at once.
   duration every = std::chrono::seconds{30};
   /// How long a name must have been unused before its row is deleted: 1 min to 365 days.
   ///
@@ -29,14 +29,14 @@ struct sweeper_options {
   duration retention = std::chrono::hours{1};
   /// The greatest number of rows that one statement examines and deletes: 1 to 10,000.
   ///
-  /// The sweeper takes fewer if a statement takes long.
+  /// If a statement takes long, the sweeper uses a smaller number.
   std::size_t batch = 1000;
 };
 
 /// What a sweeper has done since it was made.
 struct sweeper_statistics {
   std::uint64_t sweeps = 0;     ///< Sweeps that reached the end of the tables.
-  std::uint64_t stand_bys = 0;  ///< Times that it was due while another sweeper was working.
+  std::uint64_t stand_bys = 0;  ///< Times that a sweep was due while another sweeper was working.
   std::uint64_t failures = 0;   ///< Sweeps that an error ended.
   std::uint64_t rows = 0;       ///< Deleted rows of unused names.
   std::uint64_t tickets = 0;    ///< Deleted tickets of dead waiters.
@@ -46,19 +46,20 @@ struct sweeper_statistics {
 
 /// A maintenance thread that deletes the rows of unused names and the tickets of dead waiters.
 ///
-/// It also notifies the waiters of a name whose holder has vanished. All of this is housekeeping: nothing is wrong if
-/// no sweeper runs, but the tables grow with every new name. (Curator's Reaper has the same task.)
+/// It also notifies the waiters of a name whose holder has vanished. Sweeping is housekeeping: without a sweeper all
+/// guarantees hold, but the tables grow with every new name. (Similar: Curator's Reaper.)
 ///
 /// Any number of sweepers may run, in any number of processes. One of them holds the lock "rowlock:sweeper" and sweeps;
-/// the others stand by and take over if it dies. A sweep goes through the tables in small steps with pauses, and waits
-/// for no locked row.
+/// the others stand by and take over if it dies. A sweep goes through the tables in small steps with pauses, and never
+/// waits for a locked row.
 ///
-/// Errors: a sweep of the thread that fails is reported to client_options::observer (events::sweep_failed), and the
-/// next sweep tries again.
+/// Errors: if a sweep of the thread fails, client_options::observer receives events::sweep_failed, and the next sweep
+/// tries again.
 ///
 /// Threads: any thread may use it, several at once.
 ///
-/// Lifetime: it may outlive its client; it stops when the client is closed. After fork() it is inert in the child.
+/// Lifetime: a sweeper may outlive its client; it stops when the client is closed. After fork() it is inert in the
+/// child.
 ///
 /// Destruction: the destructor does what stop() does.
 class [[nodiscard]] ROWLOCK_EXPORT sweeper {
@@ -74,12 +75,12 @@ class [[nodiscard]] ROWLOCK_EXPORT sweeper {
 
   /// Sweeps now, in the calling thread, and returns the number of deleted rows and tickets.
   ///
-  /// Returns 0 if another sweeper is working; statistics().stand_bys then grows. Waits for a sweep of this sweeper's
-  /// own thread. Ends early, without an error, if stop() is called. Throws what the database reports, and
-  /// errc::client_closed.
+  /// If another sweeper is working, the call returns 0, and statistics().stand_bys grows. The call waits for a sweep of
+  /// this sweeper's own thread. If stop() is called, it ends early, without an error. Throws errors that the database
+  /// reports, and errc::client_closed.
   std::size_t sweep_once();
 
-  /// Returns the numbers as of now, during a sweep too.
+  /// Returns the present numbers, also during a sweep.
   [[nodiscard]] sweeper_statistics statistics() const;
 
   /// Ends the thread, and a sweep that is under way, within 100 ms.

@@ -25,8 +25,7 @@
 #include <rowlock/holder.hpp>
 #include <rowlock/lock_name.hpp>
 
-/// \file
-/// What lock_in, confirm and optimistically have in common for all drivers.
+/// The declarations that lock_in, confirm and optimistically share across all drivers.
 ///
 /// The functions themselves are declared in rowlock/interop/, one header for each driver.
 namespace rowlock::inline v1 {
@@ -34,16 +33,16 @@ namespace rowlock::inline v1 {
 class client;
 class held_lock;
 
-/// How lock_in locks a name in a transaction of the caller's.
+/// How lock_in locks a name in the caller's transaction.
 ///
 /// The order of the members is part of the interface: designated initializers follow it.
 struct lock_in_options {
-  /// The holder that asks; absent: the calling thread.
+  /// The holder that makes the call; absent: the calling thread.
   ///
-  /// Used only to notice that this very holder has the lock through the client already. The transaction would then wait
-  /// for itself, so lock_in throws errc::would_deadlock.
+  /// The holder is used only to detect that it holds the lock through the client already. The transaction would then
+  /// wait for itself, so lock_in throws errc::would_deadlock.
   std::optional<rowlock::holder> as{};
-  /// A note for people who list locks: UTF-8 without NUL, at most 1,000 bytes.
+  /// A note for readers of the list of locks: UTF-8 without NUL, at most 1,000 bytes.
   ///
   /// Only on MySQL and MariaDB can others see it before the transaction is committed.
   std::string note{};
@@ -53,13 +52,13 @@ struct lock_in_options {
 ///
 /// The order of the members is part of the interface: designated initializers follow it.
 struct retry_options {
-  /// The greatest number of attempts, at least 1; an attempt counts even if the body did not get to run.
+  /// The greatest number of attempts, at least 1; an attempt counts even if the body did not run.
   int attempts = 20;
   /// The time after which no further attempt begins; absent: no limit.
   std::optional<duration> within{};
 };
 
-/// Which run of optimistically()'s body this is.
+/// The number of the present run of optimistically()'s body.
 struct attempt {
   int number = 1;  ///< The number of the run, counted from 1.
 };
@@ -67,7 +66,8 @@ struct attempt {
 /// A name that is locked until the caller's transaction ends.
 ///
 /// There is nothing to release: commit or rollback frees the name, and this object only records what was locked. (It is
-/// not [[nodiscard]], because locking is the purpose of the call. PostgreSQL's pg_advisory_xact_lock lasts as long.)
+/// not [[nodiscard]], because locking is the purpose of the call. PostgreSQL's pg_advisory_xact_lock is held equally
+/// long.)
 class transaction_lock {
  public:
   /// Makes a record, as lock_in does.
@@ -75,7 +75,7 @@ class transaction_lock {
 
   /// Returns the name that is locked.
   const lock_name& name() const noexcept { return name_; }
-  /// Returns the fencing token: greater than that of every earlier holder, including those who rolled back.
+  /// Returns the fencing token, which is greater than that of every earlier holder, including holders that rolled back.
   fencing_token token() const noexcept { return token_; }
 
  private:
@@ -100,17 +100,17 @@ class ROWLOCK_EXPORT caller_transaction {
   virtual ~caller_transaction() = default;
 
   virtual backend kind() const noexcept = 0;
-  /// Returns the server's number of its session; 0: unknown.
+  /// Returns the number that the server gives the session; 0: unknown.
   virtual std::int64_t session() const { return 0; }
   /// Whether the transaction stays open if one of several statements that are executed together fails.
   virtual bool takes_several() const noexcept { return false; }
-  /// Executes one statement, or several without arguments; answers with the rows of the last. Throws `error`.
+  /// Executes one statement, or several without arguments; returns the rows of the last one. Throws `error`.
   virtual std::vector<row> execute(const std::string& sql, std::span<const value_in> arguments) = 0;
 };
 
 /// Locks a name in the transaction; nullopt: busy, or stopped.
 ///
-/// Without `wait` there is no limit, and a stop throws errc::cancelled.
+/// Without `wait` the wait has no limit, and a requested stop throws errc::cancelled.
 ROWLOCK_EXPORT std::optional<transaction_lock> lock_in(caller_transaction& tx, client& locks, const lock_name& name,
                                                        std::optional<duration> wait, const lock_in_options& options,
                                                        const std::stop_token& stop);
@@ -125,13 +125,13 @@ class ROWLOCK_EXPORT optimism {
   ~optimism();
 
   rowlock::attempt current() const noexcept;
-  /// Reads the version in the transaction; false: somebody has the name.
+  /// Reads the version in the transaction; false: a client holds the name.
   bool see(caller_transaction& tx);
-  /// Changes the version in the same transaction if it is still the same; false: it is not.
+  /// Changes the version in the same transaction if it is unchanged; false: it is not.
   bool set(caller_transaction& tx);
-  /// Pauses after a conflict, when the transaction has ended, or throws errc::contention.
+  /// Pauses after a conflict and the end of its transaction, or throws errc::contention.
   void again();
-  /// Whether another attempt may succeed where this one failed.
+  /// Whether another attempt may succeed after this failure.
   static bool is_conflict(const std::exception& e) noexcept;
 
  private:
@@ -153,8 +153,8 @@ concept body_of = std::invocable<Body&, Handle> || std::invocable<Body&, Handle,
 
 /// Runs the attempts of optimistically().
 ///
-/// `begin()` returns a transaction that rolls back at its end unless it was committed. `is_conflict(exception)` is
-/// asked about what the driver throws.
+/// `begin()` returns a transaction that rolls back at its end unless it was committed. `is_conflict(exception)` judges
+/// what the driver throws.
 template <class Handle, class Begin, class IsConflict, class Body>
 auto run_optimistically(client& locks, const lock_name& name, const retry_options& options, Begin begin,
                         IsConflict is_conflict, Body& body) {

@@ -16,10 +16,10 @@ namespace rowlock::inline v1 {
 /// Times are by the database's clock.
 struct waiter_info {
   lock_name name;           ///< The name that is waited for.
-  std::int64_t ticket = 0;  ///< The place in the queue: the smallest ticket is next.
+  std::int64_t ticket = 0;  ///< The place in the queue; the smallest ticket is next.
   std::string owner{};      ///< The waiting client, as application:host:pid:id.
   std::string thread{};     ///< The holder inside the client that waits; see `holder`.
-  duration age{};           ///< How long it has waited.
+  duration age{};           ///< The time since the wait began.
   std::string note{};       ///< lock_options::note.
 };
 

@@ -12,7 +12,7 @@ namespace rowlock::inline v1 {
 
 namespace detail {
 
-/// An enumeration of rowlock: it has its own to_string().
+/// An enumeration of rowlock, which has its own to_string().
 template <class Enum>
 concept named_enum = std::is_enum_v<Enum> && requires(Enum e) {
   { to_string(e) } -> std::same_as<std::string_view>;

@@ -3,11 +3,10 @@
 #include <rowlock/detail/cxx20.hpp>
 #ifndef ROWLOCK_BEFORE_CXX20
 
-/// \file
-/// Locks in transactions of your own, for MariaDB Connector/C.
+/// Locks in your own transactions, for MariaDB Connector/C.
 ///
-/// For libraries that were configured with ROWLOCK_MYSQL_DRIVER=mariadb-c. `st_mysql` is what the connector's `mysql.h`
-/// names `MYSQL`; that of Oracle's client library is another type, and is refused.
+/// Use this header if the library was configured with ROWLOCK_MYSQL_DRIVER=mariadb-c. `st_mysql` is the type that the
+/// connector's `mysql.h` names `MYSQL`; the type of Oracle's client library is another one, and is refused.
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -30,7 +29,7 @@ ROWLOCK_EXPORT std::optional<transaction_lock> lock_in(st_mysql* tx, client& loc
                                                        std::optional<duration> wait, const lock_in_options& options,
                                                        const std::stop_token& stop);
 
-/// One attempt of optimistically(). Records whether it was given up after error 1213, or 1020 of MariaDB.
+/// One attempt of optimistically(); it records whether the attempt failed with error 1213, or 1020 of MariaDB.
 class ROWLOCK_EXPORT mariadb_c_attempt {
  public:
   mariadb_c_attempt(st_mysql* connection, bool& was_in_conflict);
@@ -51,19 +50,19 @@ class ROWLOCK_EXPORT mariadb_c_attempt {
 
 /// Locks a name in your transaction until it commits or rolls back, waiting without a time limit.
 ///
-/// The connection's autocommit must be off, and no result of a statement may be left to be read. Waits for every holder
-/// of the name, whatever its strategy. Use try_lock_in_for() to limit the wait. The transaction may lock a name again.
+/// The connection's autocommit must be off, and no result of a statement may be unread. The call waits for every holder
+/// of the name, whatever its strategy. Use try_lock_in_for() to limit the wait. A transaction may lock a name again.
 ///
 /// Guarantee: the lock does not expire. It ends with the transaction, so nothing is committed after it was lost.
 ///
-/// The transaction: the call adds two statements and leaves the transaction's settings as they were. After rolling
-/// back to an earlier savepoint of yours, call it again: the change is undone, and perhaps the lock.
+/// The transaction: the call adds two statements and leaves the transaction's settings unchanged. If you roll back to a
+/// savepoint from before the call, repeat the call, because its change is undone, and perhaps the lock.
 ///
-/// \warning If the session is ended from outside, as by client::force_release(), the whole transaction is rolled back.
-/// The next statement then fails; look at what mysql_commit() returns.
+/// \warning If the session is ended from outside, as client::force_release() does, the whole transaction is rolled
+/// back. The next statement then fails; check the result of mysql_commit().
 ///
 /// Throws, and the transaction can still be used:
-/// - errc::would_deadlock: this holder has the lock through the client
+/// - errc::would_deadlock: this holder holds the lock through the client
 /// - errc::wrong_transaction_state: the connection is null, autocommit is on, or the transaction is read-only
 /// - errc::cancelled: `stop` was requested
 /// - errc::permission_denied, errc::client_closed
@@ -72,32 +71,33 @@ class ROWLOCK_EXPORT mariadb_c_attempt {
 /// - errc::wrong_transaction_state: the connection is on another database than the client
 ///
 /// Throws, and the transaction must be rolled back and begun again:
-/// - errc::stale_snapshot: the transaction read data before it got the lock. At REPEATABLE READ, which is MySQL's
-///   default, let lock_in() be its first statement. Also thrown if it had to wait for more than two seconds for another
-///   transaction that has confirmed a lock of the same client.
-/// - errc::serialization_failure: above READ COMMITTED only. Another client took a lease at that very moment, and
-///   InnoDB keeps the row locked. If leases and transactions contend for one name all the time this is frequent; READ
+/// - errc::stale_snapshot: the transaction read data before it was granted the lock. At REPEATABLE READ, which is
+///   MySQL's default, let lock_in() be the first statement of the transaction. Also thrown if the call had to wait for
+///   more than two seconds for another transaction that has confirmed a lock of the same client.
+/// - errc::serialization_failure: above READ COMMITTED only. Another client acquired a lease at that very moment, and
+///   InnoDB keeps the row locked. This is frequent if leases and transactions contend for one name all the time; READ
 ///   COMMITTED is better there.
-/// - errc::deadlock: each of two transactions waits for what the other has locked
+/// - errc::deadlock: each of two transactions waits for rows that the other has locked
 /// - errc::connection_failed
 ///
-/// Threads: the caller's, as for any use of the connection. While a lease has the name, the call queues. While a
-/// transaction has it and a second or more is left, the call waits in the database, unless `stop` can be requested:
-/// then it polls.
+/// Threads: the call runs in the caller's thread, as every use of the connection does. While a lease holds the name,
+/// the call queues. While a transaction holds it and a second or more is left, the call waits in the database; but if
+/// `stop` can be requested, it polls.
 inline transaction_lock lock_in(st_mysql* tx, client& locks, const lock_name& name, const lock_in_options& options = {},
                                 std::stop_token stop = {}) {
   return *detail::lock_in(tx, locks, name, std::nullopt, options, stop);
 }
 
-/// Tries once to lock a name in your transaction; nullopt: another holder has it.
+/// Tries once to lock a name in your transaction; nullopt means that another holder holds it.
 ///
-/// The transaction is then as it was. Otherwise as lock_in().
+/// If the result is nullopt, the transaction is as it was. Otherwise as lock_in().
 [[nodiscard]] inline std::optional<transaction_lock> try_lock_in(st_mysql* tx, client& locks, const lock_name& name,
                                                                  const lock_in_options& options = {}) {
   return detail::lock_in(tx, locks, name, duration::zero(), options, {});
 }
 
-/// Locks a name in your transaction, waiting for at most `wait`; nullopt: not granted in time, or `stop` was requested.
+/// Locks a name in your transaction, waiting for at most `wait`; nullopt means that it was not granted in time, or that
+/// `stop` was requested.
 ///
 /// Otherwise as lock_in().
 template <class Rep, class Period>
@@ -108,7 +108,7 @@ template <class Rep, class Period>
   return detail::lock_in(tx, locks, name, detail::saturate(wait), options, stop);
 }
 
-/// Proves that a lock is still held, and keeps it from all others until your transaction ends.
+/// Proves that a lock is still held, and keeps it from all other clients until your transaction ends.
 ///
 /// Call it before the commit, as late as possible.
 ///
@@ -116,13 +116,13 @@ template <class Rep, class Period>
 /// transaction ends, even if its lease ends before.
 ///
 /// The transaction: the call adds two statements. It keeps the row locked, so the lease cannot be renewed until the
-/// transaction ends. For that reason it prolongs the lease, by its own length, from the commit on.
+/// transaction ends. For that reason it extends the lease by the lease's own length, with effect from the commit.
 ///
 /// Throws:
 /// - errc::lock_lost: roll back at once, because the row may stay locked until then
 /// - errc::not_held: the handle is empty
-/// - errc::unsupported: the lock is by for_update, and this transaction would wait for that lock's own. Do the work in
-///   the same transaction, with lock_in().
+/// - errc::unsupported: the lock is held by for_update, and this transaction would wait for the lock's own transaction.
+///   Do the work in the same transaction, with lock_in().
 /// - errc::wrong_transaction_state: see lock_in()
 /// - errc::stale_snapshot, and the transaction must be begun again: it read data before the lock was granted
 /// - errc::serialization_failure, errc::deadlock, and the transaction must be begun again
@@ -130,30 +130,31 @@ ROWLOCK_EXPORT void confirm(st_mysql* tx, const held_lock& held);
 /// Confirms the lock that the calling thread holds through the mutex; see the other confirm().
 inline void confirm(st_mysql* tx, const mutex& m) { confirm(tx, m.held()); }
 
-/// Runs a function in a transaction and commits it only if no other holder had the name meanwhile; otherwise runs it
+/// Runs a function in a transaction and commits it only if no other client held the name meanwhile; otherwise runs it
 /// again.
 ///
-/// Optimistic concurrency control around `body(connection)` or `body(connection, attempt)`. One transaction reads the
-/// version of the name, runs the body, changes the version if it is still the same, and commits. If another holder had
-/// the name meanwhile, with any strategy, or the server reports a conflict (1213, 1020), everything is rolled back and
-/// done again after a pause. Returns what the body returns.
+/// The call is optimistic concurrency control around `body(connection)` or `body(connection, attempt)`. One transaction
+/// reads the version of the name, runs the body, changes the version if it is unchanged, and commits. If another client
+/// held the name meanwhile, with any strategy, or the server reports a conflict (1213, 1020), everything is rolled back
+/// and repeated after a pause. Returns the result of the body.
 ///
-/// The body must throw if a statement fails, without another call on the connection before: what it throws is a
-/// conflict if mysql_errno() then is 1213 or 1020.
+/// If a statement fails, the body must throw before it makes another call on the connection. The exception counts as a
+/// conflict if mysql_errno() then returns 1213 or 1020.
 ///
-/// No transaction may be open on the connection. Its autocommit is switched off meanwhile and restored afterwards.
+/// No transaction may be open on the connection. Its autocommit is switched off during the call and restored
+/// afterwards.
 ///
-/// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
-/// commit nor roll back, nor use a statement that commits by itself (CREATE TABLE), nor acquire the name, through any
-/// client: it would wait for itself.
+/// \warning The body may run several times: its effects outside of the transaction are not undone. It must neither
+/// commit nor roll back, nor execute a statement that commits implicitly (CREATE TABLE). It must not acquire the name
+/// through any client, because it would wait for itself.
 ///
 /// Throws:
-/// - errc::contention: gave up, as retry_options say
-/// - errc::would_deadlock: the calling thread has the lock through the client, or the body acquires it there
+/// - errc::contention: all attempts that retry_options allow have failed
+/// - errc::would_deadlock: the calling thread holds the lock through the client, or the body acquires it there
 /// - errc::wrong_transaction_state: a transaction is open, or see lock_in()
 /// - errc::outcome_unknown: the connection was lost during the commit
-/// - what the body throws, after a rollback, unless it reports a conflict
-/// - what the database reports
+/// - exceptions of the body, after a rollback, unless they report a conflict
+/// - errors that the database reports
 template <class Body>
 requires detail::body_of<Body, st_mysql*>
 auto optimistically(st_mysql* connection, client& locks, const lock_name& name, Body&& body,

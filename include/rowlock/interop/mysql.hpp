@@ -3,10 +3,9 @@
 #include <rowlock/detail/cxx20.hpp>
 #ifndef ROWLOCK_BEFORE_CXX20
 
-/// \file
-/// Locks in transactions of your own, for MySQL Connector/C++ (its JDBC-style API, 1.1 to 9).
+/// Locks in your own transactions, for MySQL Connector/C++ (its JDBC-style API, 1.1 to 9).
 ///
-/// A program does not link if its connector has another major or minor version than the one that the library was built
+/// A program does not link if its connector differs in major or minor version from the one that the library was built
 /// with.
 #if __has_include(<mysql/jdbc.h>)
 #include <mysql/jdbc.h>
@@ -58,7 +57,7 @@ class ROWLOCK_EXPORT mysql_attempt {
   caller_transaction& bridge() noexcept;
   void commit();
 
-  /// Whether it is error 1213, or 1020 of MariaDB.
+  /// Whether the exception is error 1213, or 1020 of MariaDB.
   static bool is_conflict(const std::exception& e) noexcept;
 
  private:
@@ -74,20 +73,20 @@ ROWLOCK_EXPORT void confirm(sql::Connection& tx, const held_lock& held);
 
 /// Locks a name in your transaction until it commits or rolls back, waiting without a time limit.
 ///
-/// The connection's autocommit must be off. Waits for every holder of the name, whatever its strategy. Use
-/// try_lock_in_for() to limit the wait. The transaction may lock a name again.
+/// The connection's autocommit must be off. The call waits for every holder of the name, whatever its strategy. Use
+/// try_lock_in_for() to limit the wait. A transaction may lock a name again.
 ///
 /// Guarantee: the lock does not expire. It ends with the transaction, so nothing is committed after it was lost.
 ///
-/// The transaction: the call adds two statements and leaves the transaction's settings as they were. After rolling
-/// back to an earlier savepoint of yours, call it again: the change is undone, and perhaps the lock.
+/// The transaction: the call adds two statements and leaves the transaction's settings unchanged. If you roll back to a
+/// savepoint from before the call, repeat the call, because its change is undone, and perhaps the lock.
 ///
-/// \warning If the session is ended from outside, as by client::force_release(), the whole transaction is rolled back.
-/// The next statement then throws, but sql::Connection::commit() of Connector/C++ 1.1 does not: commit with the
+/// \warning If the session is ended from outside, as client::force_release() does, the whole transaction is rolled
+/// back. The next statement then throws, but sql::Connection::commit() of Connector/C++ 1.1 does not: commit with the
 /// statement COMMIT.
 ///
 /// Throws, and the transaction can still be used:
-/// - errc::would_deadlock: this holder has the lock through the client
+/// - errc::would_deadlock: this holder holds the lock through the client
 /// - errc::wrong_transaction_state: autocommit is on, or the transaction is read-only
 /// - errc::cancelled: `stop` was requested
 /// - errc::permission_denied, errc::client_closed
@@ -96,33 +95,34 @@ ROWLOCK_EXPORT void confirm(sql::Connection& tx, const held_lock& held);
 /// - errc::wrong_transaction_state: the connection is on another database than the client
 ///
 /// Throws, and the transaction must be rolled back and begun again:
-/// - errc::stale_snapshot: the transaction read data before it got the lock. At REPEATABLE READ, which is MySQL's
-///   default, let lock_in() be its first statement. Also thrown if it had to wait for more than two seconds for another
-///   transaction that has confirmed a lock of the same client.
-/// - errc::serialization_failure: above READ COMMITTED only. Somebody took a lease at that very moment, and InnoDB
-///   keeps the row locked. If leases and transactions contend for one name all the time this is frequent; READ
+/// - errc::stale_snapshot: the transaction read data before it was granted the lock. At REPEATABLE READ, which is
+///   MySQL's default, let lock_in() be the first statement of the transaction. Also thrown if the call had to wait for
+///   more than two seconds for another transaction that has confirmed a lock of the same client.
+/// - errc::serialization_failure: above READ COMMITTED only. Another client acquired a lease at that very moment, and
+///   InnoDB keeps the row locked. This is frequent if leases and transactions contend for one name all the time; READ
 ///   COMMITTED is better there.
-/// - errc::deadlock: each of two transactions waits for what the other has locked
+/// - errc::deadlock: each of two transactions waits for rows that the other has locked
 /// - errc::connection_failed
 ///
-/// Threads: the caller's, as for any use of the connection. While a lease has the name, the call queues. While a
-/// transaction has it and a second or more is left, the call waits in the database, unless `stop` can be requested:
-/// then it polls.
+/// Threads: the call runs in the caller's thread, as every use of the connection does. While a lease holds the name,
+/// the call queues. While a transaction holds it and a second or more is left, the call waits in the database; but if
+/// `stop` can be requested, it polls.
 inline transaction_lock lock_in(sql::Connection& tx, client& locks, const lock_name& name,
                                 const lock_in_options& options = {}, std::stop_token stop = {}) {
   return *detail::lock_in(tx, locks, name, std::nullopt, options, stop);
 }
 
-/// Tries once to lock a name in your transaction; nullopt: another holder has it.
+/// Tries once to lock a name in your transaction; nullopt means that another holder holds it.
 ///
-/// The transaction is then as it was. Otherwise as lock_in().
+/// If the result is nullopt, the transaction is as it was. Otherwise as lock_in().
 [[nodiscard]] inline std::optional<transaction_lock> try_lock_in(sql::Connection& tx, client& locks,
                                                                  const lock_name& name,
                                                                  const lock_in_options& options = {}) {
   return detail::lock_in(tx, locks, name, duration::zero(), options, {});
 }
 
-/// Locks a name in your transaction, waiting for at most `wait`; nullopt: not granted in time, or `stop` was requested.
+/// Locks a name in your transaction, waiting for at most `wait`; nullopt means that it was not granted in time, or that
+/// `stop` was requested.
 ///
 /// Otherwise as lock_in().
 template <class Rep, class Period>
@@ -133,7 +133,7 @@ template <class Rep, class Period>
   return detail::lock_in(tx, locks, name, detail::saturate(wait), options, stop);
 }
 
-/// Proves that a lock is still held, and keeps it from all others until your transaction ends.
+/// Proves that a lock is still held, and keeps it from all other clients until your transaction ends.
 ///
 /// Call it before the commit, as late as possible.
 ///
@@ -141,13 +141,13 @@ template <class Rep, class Period>
 /// transaction ends, even if its lease ends before.
 ///
 /// The transaction: the call adds two statements. It keeps the row locked, so the lease cannot be renewed until the
-/// transaction ends. For that reason it prolongs the lease, by its own length, from the commit on.
+/// transaction ends. For that reason it extends the lease by the lease's own length, with effect from the commit.
 ///
 /// Throws:
 /// - errc::lock_lost: roll back at once, because the row may stay locked until then
 /// - errc::not_held: the handle is empty
-/// - errc::unsupported: the lock is by for_update, and this transaction would wait for that lock's own. Do the work in
-///   the same transaction, with lock_in().
+/// - errc::unsupported: the lock is held by for_update, and this transaction would wait for the lock's own transaction.
+///   Do the work in the same transaction, with lock_in().
 /// - errc::wrong_transaction_state: see lock_in()
 /// - errc::stale_snapshot, and the transaction must be begun again: it read data before the lock was granted
 /// - errc::serialization_failure, errc::deadlock, and the transaction must be begun again
@@ -155,26 +155,28 @@ inline void confirm(sql::Connection& tx, const held_lock& held) { detail::confir
 /// Confirms the lock that the calling thread holds through the mutex; see the other confirm().
 inline void confirm(sql::Connection& tx, const mutex& m) { confirm(tx, m.held()); }
 
-/// Runs a function in a transaction and commits it only if nobody had the name meanwhile; otherwise runs it again.
+/// Runs a function in a transaction and commits it only if no other client held the name meanwhile; otherwise runs it
+/// again.
 ///
-/// Optimistic concurrency control around `body(connection)` or `body(connection, attempt)`. One transaction reads the
-/// version of the name, runs the body, changes the version if it is still the same, and commits. If somebody had the
-/// name meanwhile, with any strategy, or the server reports a conflict (1213, 1020), everything is rolled back and done
-/// again after a pause. Returns what the body returns.
+/// The call is optimistic concurrency control around `body(connection)` or `body(connection, attempt)`. One transaction
+/// reads the version of the name, runs the body, changes the version if it is unchanged, and commits. If another client
+/// held the name meanwhile, with any strategy, or the server reports a conflict (1213, 1020), everything is rolled back
+/// and repeated after a pause. Returns the result of the body.
 ///
-/// No transaction may be open on the connection. Its autocommit is switched off meanwhile and restored afterwards.
+/// No transaction may be open on the connection. Its autocommit is switched off during the call and restored
+/// afterwards.
 ///
-/// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
-/// commit nor roll back, nor use a statement that commits by itself (CREATE TABLE), nor acquire the name, through any
-/// client: it would wait for itself.
+/// \warning The body may run several times: its effects outside of the transaction are not undone. It must neither
+/// commit nor roll back, nor execute a statement that commits implicitly (CREATE TABLE). It must not acquire the name
+/// through any client, because it would wait for itself.
 ///
 /// Throws:
-/// - errc::contention: gave up, as retry_options say
-/// - errc::would_deadlock: the calling thread has the lock through the client, or the body acquires it there
+/// - errc::contention: all attempts that retry_options allow have failed
+/// - errc::would_deadlock: the calling thread holds the lock through the client, or the body acquires it there
 /// - errc::wrong_transaction_state: a transaction is open, or see lock_in()
 /// - errc::outcome_unknown: the connection was lost during the commit
-/// - what the body throws, after a rollback, unless it reports a conflict
-/// - what the database reports
+/// - exceptions of the body, after a rollback, unless they report a conflict
+/// - errors that the database reports
 template <class Body>
 requires detail::body_of<Body, sql::Connection&>
 auto optimistically(sql::Connection& connection, client& locks, const lock_name& name, Body&& body,

@@ -3,11 +3,10 @@
 #include <rowlock/detail/cxx20.hpp>
 #ifndef ROWLOCK_BEFORE_CXX20
 
-/// \file
-/// Locks in transactions of your own, for libpqxx 6.4, and 7.7.1 to 8.
+/// Locks in your own transactions, for libpqxx 6.4, and 7.7.1 to 8.
 ///
-/// It is compiled in your program, against your libpqxx. A program does not link if that libpqxx has another major or
-/// minor version than the one that the library was built with.
+/// The header is compiled in your program, against your libpqxx. A program does not link if that libpqxx differs in
+/// major or minor version from the one that the library was built with.
 #include <rowlock/interop/detail/libpqxx.hpp>
 
 #include <chrono>
@@ -34,9 +33,9 @@ namespace rowlock::inline v1 {
 
 namespace detail {
 
-/// Throws what libpqxx threw, as an `error`.
+/// Throws an exception of libpqxx as an `error`.
 ///
-/// `committing`: if the connection was lost, nobody can tell whether the transaction was committed.
+/// `committing`: if the connection was lost, it is unknown whether the transaction was committed.
 [[noreturn]] ROWLOCK_EXPORT void rethrow_postgresql(const char* message, std::string_view sqlstate,
                                                     bool connection_lost, bool committing, const char* doing);
 
@@ -121,31 +120,33 @@ inline bool is_libpqxx_conflict(const std::exception& e) {
 
 /// Locks a name in your transaction until it commits or rolls back, waiting without a time limit.
 ///
-/// Waits for every holder of the name, whatever its strategy. Use try_lock_in_for() to limit the wait. The transaction
-/// may lock a name again.
+/// The call waits for every holder of the name, whatever its strategy. Use try_lock_in_for() to limit the wait. A
+/// transaction may lock a name again.
 ///
 /// Guarantee: the lock does not expire. It ends with the transaction, so nothing is committed after it was lost.
 ///
-/// The transaction: the call adds one round trip (two with libpqxx 6) if nobody has the name, and leaves the
-/// transaction's settings as they were. It leaves a savepoint open until the transaction ends. Rolling back to an
-/// earlier savepoint of yours releases the lock. From the second call on a connection on, the statements are prepared
-/// there, by names that begin with "rowlock: ", unless client_options::transaction_pooling is set.
+/// The transaction: if the name is free, the call adds one round trip (two with libpqxx 6). It leaves the transaction's
+/// settings unchanged, and a savepoint open until the transaction ends. If you roll back to a savepoint from before the
+/// call, the lock is released. From the second call on a connection on, the statements are prepared there, with names
+/// that begin with "rowlock: ", unless client_options::transaction_pooling is set.
 ///
 /// Throws, and the transaction can still be used:
-/// - errc::would_deadlock: this holder has the lock through the client
+/// - errc::would_deadlock: this holder holds the lock through the client
 /// - errc::wrong_transaction_state: the transaction is on another database or schema than the client, is read-only, or
 ///   has failed before
 /// - errc::cancelled: `stop` was requested; thrown within 200 ms
 /// - errc::permission_denied, errc::client_closed
 ///
 /// Throws, and the transaction must be begun again:
-/// - errc::stale_snapshot: above READ COMMITTED only. The transaction read data before it got the lock: let lock_in()
-///   be its first statement. Also thrown if it had to wait for another transaction for more than two seconds.
-/// - errc::deadlock: each of two transactions waits for what the other has locked
+/// - errc::stale_snapshot: above READ COMMITTED only. The transaction read data before it was granted the lock: let
+///   lock_in() be its first statement. Also thrown if the call had to wait for another transaction for more than two
+///   seconds.
+/// - errc::deadlock: each of two transactions waits for rows that the other has locked
 /// - errc::connection_failed
 ///
-/// Threads: the caller's, as for any use of the transaction. While a lease has the name, the call waits in
-/// the queue (above READ COMMITTED it polls); while a transaction has it, the call waits in the database.
+/// Threads: the call runs in the caller's thread, as every use of the transaction does. While a lease holds the name,
+/// the call waits in the queue (above READ COMMITTED it polls); while a transaction holds it, the call waits in the
+/// database.
 ///
 /// A pqxx::nontransaction does not compile: it would release the lock at once.
 inline transaction_lock lock_in(pqxx::dbtransaction& tx, client& locks, const lock_name& name,
@@ -154,9 +155,9 @@ inline transaction_lock lock_in(pqxx::dbtransaction& tx, client& locks, const lo
   return *detail::lock_in(bridge, locks, name, std::nullopt, options, stop);
 }
 
-/// Tries once to lock a name in your transaction; nullopt: another holder has it.
+/// Tries once to lock a name in your transaction; nullopt means that another holder holds it.
 ///
-/// The transaction is then as it was. Otherwise as lock_in().
+/// If the result is nullopt, the transaction is as it was. Otherwise as lock_in().
 [[nodiscard]] inline std::optional<transaction_lock> try_lock_in(pqxx::dbtransaction& tx, client& locks,
                                                                  const lock_name& name,
                                                                  const lock_in_options& options = {}) {
@@ -164,7 +165,8 @@ inline transaction_lock lock_in(pqxx::dbtransaction& tx, client& locks, const lo
   return detail::lock_in(bridge, locks, name, duration::zero(), options, {});
 }
 
-/// Locks a name in your transaction, waiting for at most `wait`; nullopt: not granted in time, or `stop` was requested.
+/// Locks a name in your transaction, waiting for at most `wait`; nullopt means that it was not granted in time, or that
+/// `stop` was requested.
 ///
 /// Otherwise as lock_in().
 template <class Rep, class Period>
@@ -177,9 +179,9 @@ template <class Rep, class Period>
   return detail::lock_in(bridge, locks, name, detail::saturate(wait), options, stop);
 }
 
-/// Proves that a lock is still held, and keeps it from all others until your transaction ends.
+/// Proves that a lock is still held, and keeps it from all other clients until your transaction ends.
 ///
-/// Call it before the commit, as late as possible. Rolling back to an earlier savepoint of yours undoes it.
+/// Call it before the commit, as late as possible. If you roll back to a savepoint from before the call, it is undone.
 ///
 /// Guarantee: a holder that was paused for too long cannot commit; once confirmed, the lock is kept until the
 /// transaction ends, even if its lease ends before.
@@ -190,12 +192,12 @@ template <class Rep, class Period>
 /// Throws:
 /// - errc::lock_lost: roll back
 /// - errc::not_held: the handle is empty
-/// - errc::unsupported: the lock is by for_update, and this transaction would wait for that lock's own. Do the work in
-///   the same transaction, with lock_in().
+/// - errc::unsupported: the lock is held by for_update, and this transaction would wait for the lock's own transaction.
+///   Do the work in the same transaction, with lock_in().
 /// - errc::wrong_transaction_state: see lock_in()
 /// - errc::stale_snapshot, and the transaction must be begun again: above READ COMMITTED only; it read data before the
 ///   lock was granted
-/// - errc::call_timed_out, and the transaction must be begun again: somebody else keeps the row locked
+/// - errc::call_timed_out, and the transaction must be begun again: another transaction keeps the row locked
 inline void confirm(pqxx::dbtransaction& tx, const held_lock& held) {
   detail::pqxx_transaction bridge{tx};
   detail::confirm(bridge, held);
@@ -212,23 +214,24 @@ void try_lock_in_for(pqxx::nontransaction&, client&, const lock_name&, const std
 void confirm(pqxx::nontransaction&, const held_lock&) = delete;
 void confirm(pqxx::nontransaction&, const mutex&) = delete;
 
-/// Runs a function in a transaction and commits it only if nobody had the name meanwhile; otherwise runs it again.
+/// Runs a function in a transaction and commits it only if no other client held the name meanwhile; otherwise runs it
+/// again.
 ///
-/// Optimistic concurrency control around `body(transaction)` or `body(transaction, attempt)`, where transaction is a
-/// pqxx::work. One transaction reads the version of the name, runs the body, changes the version if it is still the
-/// same, and commits. If somebody had the name meanwhile, with any strategy, or the server reports a conflict (40001,
-/// 40P01), everything is rolled back and done again after a pause. Returns what the body returns.
+/// The call is optimistic concurrency control around `body(transaction)` or `body(transaction, attempt)`, where
+/// transaction is a pqxx::work. One transaction reads the version of the name, runs the body, changes the version if it
+/// is unchanged, and commits. If another client held the name meanwhile, with any strategy, or the server reports a
+/// conflict (40001, 40P01), everything is rolled back and repeated after a pause. Returns the result of the body.
 ///
-/// \warning The body may run several times: what it does outside of the transaction is not undone. It must neither
-/// commit nor roll back, nor acquire the name, through any client: it would wait for itself.
+/// \warning The body may run several times: its effects outside of the transaction are not undone. It must neither
+/// commit nor roll back. It must not acquire the name through any client, because it would wait for itself.
 ///
 /// Throws:
-/// - errc::contention: gave up, as retry_options say
-/// - errc::would_deadlock: the calling thread has the lock through the client, or the body acquires it there
+/// - errc::contention: all attempts that retry_options allow have failed
+/// - errc::would_deadlock: the calling thread holds the lock through the client, or the body acquires it there
 /// - errc::wrong_transaction_state: see lock_in()
 /// - errc::outcome_unknown: the connection was lost during the commit
-/// - what the body throws, after a rollback, unless it reports a conflict
-/// - what the database reports
+/// - exceptions of the body, after a rollback, unless they report a conflict
+/// - errors that the database reports
 template <class Body>
 requires detail::body_of<Body, pqxx::work&>
 auto optimistically(pqxx::connection& connection, client& locks, const lock_name& name, Body&& body,

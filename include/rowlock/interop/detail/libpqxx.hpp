@@ -6,7 +6,7 @@
 #include <pqxx/version>
 
 /// Differences between the versions of libpqxx (6.4, and 7.7.1 to 8.0), for the library and for its users' programs.
-/// (How connections are made is the library's own: driver/postgresql/libpqxx.cpp.)
+/// (The library alone decides how connections are made: driver/postgresql/libpqxx.cpp.)
 #define ROWLOCK_PQXX_BEFORE(major, minor) \
   (PQXX_VERSION_MAJOR < (major) || (PQXX_VERSION_MAJOR == (major) && PQXX_VERSION_MINOR < (minor)))
 
@@ -35,7 +35,8 @@ inline const char* libpqxx_of_library() noexcept { return &ROWLOCK_PQXX_TAG(PQXX
 
 /// exec() of version 6 rolls the transaction back if a statement fails, so several cannot be sent together.
 inline constexpr bool libpqxx_takes_several = !ROWLOCK_PQXX_BEFORE(7, 0);
-/// Version 6.4 reads every answer with a table that it makes at the first answer and destroys when the program ends.
+/// Version 6.4 reads every answer with a static table that it makes at the first answer and destroys when the program
+/// ends.
 inline constexpr bool libpqxx_needs_static_objects = ROWLOCK_PQXX_BEFORE(7, 0);
 
 template <class Exception>
@@ -45,7 +46,7 @@ bool is_a(const std::exception& e) {
 
 /// Returns the SQLSTATE that an exception has or implies; empty if there is none.
 ///
-/// In 6.4 some exceptions imply one by their type alone, and transaction_rollback is no sql_error.
+/// In 6.4 the type of some exceptions implies the SQLSTATE, and transaction_rollback is not an sql_error.
 inline std::string sqlstate_of(const std::exception& e) {
   if (const auto* sql = dynamic_cast<const pqxx::sql_error*>(&e); sql != nullptr && !sql->sqlstate().empty())
     return std::string{sql->sqlstate()};
