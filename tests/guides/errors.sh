@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# errors.sh <folder of programs> [--rewrite]: what docs/errors.md says of wrong inputs is what the command does: each row of
-# its tables is an input for sh, the exit status, and all that is printed. Inputs are run in this folder, which is empty.
-# With --rewrite the rows of the page are replaced by what the command says now.
+# errors.sh <folder of programs> [--rewrite]: what docs/errors.md says of wrong inputs, and wrong_inputs.md of their
+# variants, is what the command does: each row of the tables is an input for sh, the exit status, and all that is printed.
+# Inputs are run in this folder, which is empty. With --rewrite the rows are replaced by what the command says now.
 set -euo pipefail
 
 programs=$1 mode=${2-}
-page=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/docs/errors.md
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+pages=("${here%/tests/guides}/docs/errors.md" "$here/wrong_inputs.md")
 export PATH=$programs:$PATH LC_ALL=C HOME=$PWD/home
 unset ROWLOCK_DATABASE_FILE "${!PG@}"
 
@@ -48,25 +49,28 @@ row() {
     echo "| \`$1\` | $status | ${said:-nothing} |"
 }
 
-rows=0
-prepare 2>/dev/null
-as_said=$HOME/../results/errors.md
-while IFS= read -r line; do
-    if [[ $line =~ ^\|\ \`([^\`]+)\`\ \|\  ]]; then
-        row "${BASH_REMATCH[1]}"
-        rows=$((rows + 1))
-    else
-        printf '%s\n' "$line"
-    fi
-done <"$page" >"$as_said"
+# replayed <page>: with what the command says now.
+replayed() {
+    while IFS= read -r line; do
+        if [[ $line =~ ^\|\ \`([^\`]+)\`\ \|\  ]]; then row "${BASH_REMATCH[1]}"; else printf '%s\n' "$line"; fi
+    done <"$1"
+}
 
-if [[ $mode == --rewrite ]]; then
-    cp "$as_said" "$page"
-    exit
-fi
-diff -u "$page" "$as_said" || {
-    echo "The page differs from what the command says; read it, and run tests/guides/errors.sh with --rewrite." >&2
+prepare 2>/dev/null
+failed=0
+for page in "${pages[@]}"; do
+    as_said=$HOME/../results/${page##*/}
+    replayed "$page" >"$as_said"
+    if [[ $mode == --rewrite ]]; then
+        cp "$as_said" "$page"
+    else
+        diff -u "$page" "$as_said" || failed=1
+    fi
+done
+((failed == 0)) || {
+    echo "The pages differ from what the command says; read them, and run tests/guides/errors.sh with --rewrite." >&2
     exit 1
 }
-((rows >= 100)) || { echo "The page has $rows inputs, and should have 100." >&2 && exit 1; }
-! grep -E '^\| `[^`]+` \| 0 \|' "$page" || { echo "These inputs are not wrong." >&2 && exit 1; }
+rows=$(cat "${pages[@]}" | grep -c '^| `')
+((rows >= 100)) || { echo "The pages have $rows inputs, and should have 100." >&2 && exit 1; }
+! grep -E '^\| `[^`]+` \| 0 \|' "${pages[@]}" || { echo "These inputs are not wrong." >&2 && exit 1; }
