@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """protocol_pages.py [--check]: writes the part of docs/protocol-<database>.md that is below its mark from the sheets of
-SQL, src/sql/<database>.sql: the prose of each section, and for each verb its signature and its slots. The statements are
-in the sheet. PostgreSQL's page is complete; the others have what differs from it. What is above the mark is written by
-hand, in at most 500 words. With --check the script writes nothing, and fails where a page is not current.
+SQL, src/sql/<database>.sql: for each verb its signature and its slots, and how waiters are woken. The statements, and
+what is peculiar in them, are in the sheet. PostgreSQL's page is complete; the others have what differs from it. What is
+above the mark is written by hand, in at most 500 words. With --check the script writes nothing, and fails where a page
+is not current.
 
 In the sheet, prose is comments: below a heading, and in a verb before its first statement. A paragraph ends at an empty
 comment, an indented line continues a slot, and docs/PAGE.md#HEADING becomes a link.
@@ -19,6 +20,7 @@ MOST_WORDS = 500
 MARK = "<!-- From here on cmake/protocol_pages.py writes this page from src/sql/{}.sql: change that, and run it. -->"
 SLOTS = ["doing", "does", "locks", "clock", "no row", "reply lost", "rules", "answered by", "none"]
 SHOWN = {"locks": "none", "clock": "not read", "no row": None, "reply lost": None}  # and what a page need not say
+WITH_PROSE = ["Waiting in turn"]  # sections
 HEADING = re.compile(r"-- ---- (.*?) -+$")
 SLOT = re.compile(rf"-- ({'|'.join(SLOTS)}): (.*)")
 STATEMENT = re.compile(r"-- (read|write|then|read back|batch|batch \w+|batch read back|making): ?|[^-]")
@@ -47,20 +49,7 @@ def markdown(text):
 
 
 def paragraphs(comments):
-    """Lines that are indented are shown as they are."""
-    shown, out = [], []
-    for line in comments + [""]:
-        if line.startswith("  "):
-            shown.append(line)
-            continue
-        if shown:
-            out += ["```text\n" + "\n".join(shown) + "\n```", ""]
-            shown = []
-        if line and out and out[-1]:
-            out[-1] += " " + line
-        elif line or (out and out[-1]):
-            out.append(line)
-    return "".join(f"{p if p.startswith('```') else markdown(p)}\n\n" for p in out if p)
+    return "".join(f"{markdown(' '.join(p.splitlines()))}\n\n" for p in "\n".join(comments).strip().split("\n\n"))
 
 
 class verb:
@@ -83,9 +72,8 @@ class verb:
             self.prose.append(line[3:])
 
     def differs(self, other, key):
-        if other:
-            return self.slots.get(key) != other.slots.get(key)
-        return self.slots.get(key) not in (SHOWN.get(key), None)
+        usual = other.slots.get(key) if other else SHOWN.get(key)
+        return self.slots.get(key) not in (None, usual)
 
     def text(self, other):
         """What other, the verb of the complete page, does not say. Empty where that is nothing."""
@@ -93,8 +81,8 @@ class verb:
         if self.differs(other, "does"):
             does = markdown(self.slots["does"])
             out += f"{does[0].upper()}{does[1:]}.\n\n"
-        slots = [key for key in SHOWN if self.differs(other, key)]
-        out += "".join(f"- *{key.capitalize()}*: {markdown(self.slots.get(key, 'as above'))}\n" for key in slots)
+        slots = [f"*{key.capitalize()}*: {markdown(self.slots[key])}." for key in SHOWN if self.differs(other, key)]
+        out += " ".join(slots)
         return out and f"### {self.name}\n\n{out.rstrip()}\n\n"
 
 
@@ -120,7 +108,7 @@ class section:
                 lacking.append(f"{v.name} ({markdown(v.slots['none'])})")
             elif not text:
                 equal.append(f"[{v.name}](protocol-{COMPLETE}.md#{anchor_of(v.name)})")
-        out = f"## {self.title}\n\n{paragraphs(self.prose)}"
+        out = f"## {self.title}\n\n{paragraphs(self.prose) if self.title in WITH_PROSE else ''}"
         out += f"As on PostgreSQL: {', '.join(equal)}.\n\n" if equal else ""
         out += f"Absent: {'; '.join(lacking)}.\n\n" if lacking else ""
         return out + shown
@@ -135,7 +123,7 @@ def sections_of(database):
             out.append(section(heading[1]))
         else:
             out[-1].add(line)
-    for prose in [out[0].prose] + [v.prose for s in out for v in s.verbs]:
+    for prose in [s.prose for s in out] + [v.prose for s in out for v in s.verbs]:
         markdown(" ".join(prose))  # its links lead somewhere
     return out[1:]
 
@@ -144,7 +132,7 @@ def how_to_read(database):
     sheet = f"[src/sql/{database}.sql](../src/sql/{database}.sql)"
     out = f"## The verbs\n\n{sheet} has the statements, with the reasons for what is peculiar in each; `rowlock sql VERB` prints them.\n"
     if database == COMPLETE:
-        out += "A verb is shown with its arguments and the columns of its answer. It locks nothing and reads no clock where it does not\nsay so. *No row* is what it means if no row is answered.\n\n"
+        out += "A verb is shown with its arguments and the columns of its answer. It locks nothing and reads no clock where it does not\nsay so. *No row* says what an answer without a row means.\n\n"
     else:
         out += f"Arguments, columns and whatever else is not said here are as on [PostgreSQL](protocol-{COMPLETE}.md#the-verbs).\n\n"
     return out
