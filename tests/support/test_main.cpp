@@ -1,15 +1,23 @@
 #include "support/test_main.hpp"
 
+#include <dirent.h>
+#include <execinfo.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -70,15 +78,73 @@ class last_words : public testing::EmptyTestEventListener {
 
 // --- the limit of time ---------------------------------------------------------------------------------------------
 
+constexpr int most_frames = 64;
+void* frames[most_frames];
+std::atomic<int> depth{0};
+
+extern "C" void note_own_stack(int /*signal*/) { depth = ::backtrace(frames, most_frames); }
+
+extern "C" const char __executable_start, etext;  // of the linker
+
+// By the names of functions, if the machine has addr2line.
+void write_stack() noexcept {
+  char addresses[most_frames][20];
+  char program[32];
+  std::snprintf(program, sizeof program, "/proc/%d/exe", ::getpid());
+  const char* arguments[most_frames + 4] = {"addr2line", "-Cfspe", program};
+  int last = 3;
+  for (int i = 0; i < depth; ++i) {
+    const auto* at = static_cast<const char*>(frames[i]);
+    if (at < &__executable_start || at >= &etext) continue;
+    std::snprintf(addresses[i], sizeof addresses[i], "%#tx", at - &__executable_start);
+    arguments[last++] = addresses[i];
+  }
+  ::backtrace_symbols_fd(frames, depth, STDERR_FILENO);
+  if (const auto child = ::fork(); child == 0) {
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    ::execvp(arguments[0], const_cast<char**>(arguments));
+    ::_exit(127);
+  } else if (child > 0) {
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
+// SIGTRAP: no thread blocks it, not even in a call of a driver.
+void write_stack_of(pid_t thread) noexcept {
+  write_all("-- thread:\n");
+  depth = 0;
+  if (::syscall(SYS_tgkill, ::getpid(), thread, SIGTRAP) != 0) return;
+  for (int i = 0; i < 200 && depth == 0; ++i) ::usleep(1000);
+  write_stack();
+}
+
+// In a signal's handler, so nothing here allocates memory.
+void write_all_stacks() noexcept {
+  const int tasks = ::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  alignas(dirent64) char entries[4096];
+  for (long size = 0; (size = ::syscall(SYS_getdents64, tasks, entries, sizeof entries)) > 0;)
+    for (long at = 0; at < size;) {
+      const auto* each = reinterpret_cast<const dirent64*>(entries + at);
+      if (const auto thread = std::atoi(each->d_name); thread > 0) write_stack_of(thread);
+      at += each->d_reclen;
+    }
+}
+
 extern "C" void end_late_test(int /*signal*/) {
   tell_which("[ TIMED OUT] ");
+  write_all_stacks();
   std::abort();
 }
 
 /// An alarm instead of a thread, so that tests which fork have no thread that they did not start. It is not inherited.
 class limit : public testing::EmptyTestEventListener {
  public:
-  explicit limit(unsigned seconds) : seconds_{seconds} { ::signal(SIGALRM, end_late_test); }
+  explicit limit(unsigned seconds) : seconds_{seconds} {
+    void* frame{};
+    ::backtrace(&frame, 1);  // loads what it needs now, and not in the handler
+    ::signal(SIGTRAP, note_own_stack);
+    ::signal(SIGALRM, end_late_test);
+  }
   void OnTestStart(const testing::TestInfo& /*test*/) override { ::alarm(seconds_); }
   void OnTestEnd(const testing::TestInfo& /*test*/) override { ::alarm(0); }
 
