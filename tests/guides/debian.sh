@@ -42,14 +42,14 @@ begin_system() {
 # blocks <page>: what to type, one file for each system: <scratch>/typed.1, .2, ...
 blocks() {
     awk -v to="$scratch/typed." -v at_length="$([[ ${ROWLOCK_TEST_TIER-} == all ]] && echo ", at length")" '
-        function out(line) { print line >(to n) }
+        function out(line) { if (n) print line >(to n); else before = before line "\n" }
         BEGIN { n = 0 }
         !/^```/ && kind == "" { next }
         /^```/ && kind != "" { if (writes) out("PROGRAM"); kind = ""; writes = 0; next }
         /^```/ { kind = substr($0, 4); sub(at_length "$", "", kind); first = 1; next }
         kind == "cpp" && first && /^\/\/ [a-z_]+\.cpp$/ { writes = 1; out("cat >" $2 " <<\"PROGRAM\"") }
         kind == "cpp" { if (writes) out($0); first = 0; next }
-        kind == "sh for debian" && first && /^sudo apt-get update$/ { n++ }
+        kind == "sh for debian" && first && /^sudo apt-get update$/ { n++; printf "%s", before >(to n); before = "" }
         (kind == "sh" || kind == "sh for debian") && n > 0 { out($0) }
         { first = 0 }' "$1"
 }
