@@ -296,7 +296,7 @@ class ROWLOCK_EXPORT client {
   /// an interrupted one.
   ///
   /// Throws:
-  /// - errc::database_error: a file was edited or left out, or a table of another program has the name
+  /// - errc::database_error: a file was edited or left out, or a table of another program has the same name
   /// - errc::schema_newer: the tables no longer serve this version of the library
   /// - errc::permission_denied: the role may not create tables
   ///

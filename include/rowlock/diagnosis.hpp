@@ -27,7 +27,7 @@ ROWLOCK_EXPORT std::string_view to_string(condition c) noexcept;
 struct finding {
   std::string subject{};           ///< "connection", "schema", "privileges", "clock", "log settings" or "cluster".
   rowlock::condition condition{};  ///< Whether something is wrong or could be better.
-  std::string sentence{};          ///< What was seen, and what to do if necessary; for people to read.
+  std::string sentence{};          ///< The observation, and what to do if necessary; for people to read.
 };
 
 }  // namespace rowlock::inline v1

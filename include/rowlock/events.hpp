@@ -19,8 +19,8 @@ namespace rowlock::inline v1 {
 /// The events that a client reports to client_options::observer.
 ///
 /// Durations are measured by the host's clock. Locks in the caller's transaction (lock_in) are not reported, because
-/// the client does not learn how they end. The lock by which sweepers choose one of them ("rowlock:sweeper") is not
-/// reported either.
+/// the client does not learn how they end. The lock that elects the active sweeper ("rowlock:sweeper") is not reported
+/// either.
 namespace events {
 
 /// A lock was lost while it was held.
@@ -39,17 +39,17 @@ struct lost {
 /// errc::lock_lost or errc::not_held, there was nothing to release.
 struct release_failed {
   lock_name name;  ///< The name of the lock.
-  error cause;     ///< What release() would have thrown.
+  error cause;     ///< The error that release() would have thrown.
 };
 
 /// An error ended a sweep; the next sweep continues where this one stopped.
 struct sweep_failed {
-  error cause;  ///< What the database reported.
+  error cause;  ///< The error that the database reported.
 };
 
 /// Something about the database works, but worse than it could.
 struct warning {
-  std::string sentence;  ///< What was seen and what to change; for people to read.
+  std::string sentence;  ///< A sentence that says what was seen and what to change; for people to read.
 };
 
 /// A lock was granted.
@@ -92,7 +92,7 @@ struct renewed {
 struct renewal_failed {
   lock_name name;       ///< The name of the lock.
   fencing_token token;  ///< The token of the lock.
-  error cause;          ///< What the database reported, or that it did not answer.
+  error cause;          ///< The error that the database reported, or the missing answer.
   duration left{};      ///< Time for which the lock is still held, as the client computes it.
 };
 
@@ -117,7 +117,7 @@ struct polling {
 ///
 /// The caller receives the error too, or the client tries again.
 struct failed {
-  error cause;  ///< What the database reported, or that it could not be reached.
+  error cause;  ///< The error that the database reported, or the failure to reach it.
 };
 
 /// Events were dropped, because the observer fell too far behind.

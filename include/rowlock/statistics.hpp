@@ -36,8 +36,8 @@ struct histogram {
 
 /// Counters of one client for one strategy.
 ///
-/// Each call that asks for a lock is counted once, in acquired, busy, cancelled or failed. A call by which a holder
-/// acquires again a lock that it holds is not counted. Each acquired lock is released, lost, or still held.
+/// Each call that asks for a lock is counted once, in acquired, busy, cancelled or failed. If a holder acquires again a
+/// lock that it holds, the call is not counted. Each acquired lock is released, lost, or still held.
 struct strategy_statistics {
   rowlock::strategy strategy{};  ///< The strategy that the calls asked for.
   std::uint64_t acquired = 0;    ///< Calls that were granted the lock.
@@ -71,7 +71,7 @@ struct statement_statistics {
 /// Counters of what a client has done since it connected, and gauges of what it is doing.
 ///
 /// For locks in the caller's transaction (lock_in), only the statements on the client's own connections are counted.
-/// The lock by which sweepers choose one of them ("rowlock:sweeper") is not counted.
+/// The lock that elects the active sweeper ("rowlock:sweeper") is not counted.
 struct client_statistics {
   std::vector<strategy_statistics> strategies{};   ///< One entry for each strategy.
   std::vector<loss_statistics> losses{};           ///< One entry for each reason.
@@ -91,7 +91,7 @@ struct client_statistics {
   std::size_t held = 0;                ///< Locks that are held now.
   std::size_t waiting = 0;             ///< Calls that ask for a lock now.
   std::size_t connections = 0;         ///< Connections for statements that are open now.
-  std::size_t connections_in_use = 0;  ///< Those of them that are in use.
+  std::size_t connections_in_use = 0;  ///< Open connections that are in use.
   std::size_t held_transactions = 0;   ///< Connections that for_update locks keep now.
 };
 

@@ -33,7 +33,7 @@ struct sweeper_options {
   std::size_t batch = 1000;
 };
 
-/// What a sweeper has done since it was made.
+/// Counters of what a sweeper has done since it was made.
 struct sweeper_statistics {
   std::uint64_t sweeps = 0;     ///< Sweeps that reached the end of the tables.
   std::uint64_t stand_bys = 0;  ///< Times that a sweep was due while another sweeper was working.
