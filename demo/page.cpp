@@ -104,7 +104,7 @@ std::string draw_figures(const run_result& result) {
 std::string verdict_of(const run_result& result) {
   if (result.errors() == 0) return "<span class=\"verdict good\">every unit sold once</span>";
   if (result.oversold() == 0) return "<span class=\"verdict bad\">wrong</span>";
-  return fmt::format("<span class=\"verdict bad\">{} units sold that are not there</span>", result.oversold());
+  return fmt::format("<span class=\"verdict bad\">{} oversold units</span>", result.oversold());
 }
 
 std::string draw_whole(const drawing& run, std::int64_t most_sold) {
@@ -195,9 +195,7 @@ std::string draw_intro(const sale& what, const database& where, const std::vecto
   for (const auto& each : results)
     if (each.strategy == without_lock && each.oversold() > 0)
       text += fmt::format(
-          "Without a lock <span class=\"wrong\">{} units are sold that are not there</span>; {} orders are the second "
-          "of "
-          "a user.",
+          "Without a lock <span class=\"wrong\">{} units are oversold</span>, and {} orders are a user's second one.",
           each.oversold(), each.double_orders);
   return text + "</p></div>\n";
 }

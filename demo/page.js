@@ -3,7 +3,7 @@
   'use strict';
   const means = {
     wait: 'waits', hold: 'holds the lock, sells a unit', vain: 'holds the lock, sells nothing',
-    conflict: 'attempt that conflicted and is repeated', oversold: 'sells a unit that is not there',
+    conflict: 'attempt that conflicted and is repeated', oversold: 'sells an oversold unit',
     'hold unlocked': 'purchase without a lock, sells a unit', 'vain unlocked': 'purchase without a lock, sells nothing',
   };
   const signed = (us) => {

@@ -65,23 +65,19 @@ void print_row(const run_result& result) {
 }
 
 void print_damage(const run_result& unlocked) {
-  fmt::print(
-      "\nwithout a lock: {} units sold that are not there, {} second orders of a user, {} of {} changes of the "
-      "stock lost\n",
-      unlocked.oversold(), unlocked.double_orders, unlocked.lost_updates, unlocked.sold);
+  fmt::print("\nwithout a lock: {} oversold units, {} double orders, {} of {} changes of the stock lost\n",
+             unlocked.oversold(), unlocked.double_orders, unlocked.lost_updates, unlocked.sold);
 }
 
 void print_unlocking(const run_result& before_commit, const run_result& after_commit) {
-  fmt::print("unlocked before the commit: {} units sold that are not there; after the commit: {}\n",
-             before_commit.oversold(), after_commit.oversold());
+  fmt::print("unlocked before the commit: {} oversold units; after the commit: {}\n", before_commit.oversold(),
+             after_commit.oversold());
   std::fflush(stdout);
 }
 
 void print_pausing(const run_result& going_on, const run_result& confirming) {
-  fmt::print(
-      "paused past the end of its lease, then going on: {} unit sold that is not there; with confirm before the "
-      "commit: {}\n",
-      going_on.oversold(), confirming.oversold());
+  fmt::print("paused past the end of its lease, then going on: {} oversold unit; with confirm before the commit: {}\n",
+             going_on.oversold(), confirming.oversold());
   std::fflush(stdout);
 }
 

@@ -150,7 +150,7 @@ test_page() {
     for run in "${runs[@]}"; do test_run "$run"; done
     same "zooming" true "$(found zoomed)"
     same "the whole run" true "$(found whole)"
-    [[ $(found tip) == process*'sells a unit that is not there'* ]] || fail "a red bar says: $(found tip)"
+    [[ $(found tip) == process*'sells an oversold unit'* ]] || fail "a red bar says: $(found tip)"
     same "legend" 6 "$(found legend)"
     same "what was loaded" 0 "$(found loaded)"
     same "no sideways scrolling" true "$(found fits)"
