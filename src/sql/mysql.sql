@@ -24,7 +24,7 @@
 
 -- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: the owner has the name for the lease, if it is free
+-- does: the owner holds the name for the lease, if it is free
 -- rules: locks_where_refused
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row that looks free
 -- clock: where the row is locked already
@@ -817,7 +817,7 @@ SELECT :name FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL;
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder has the name alone, if no other shares it
+-- does: the holder holds the name alone, if no other shares it
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: others share it, or it is not ours
@@ -903,35 +903,35 @@ WHERE s.name = :name AND s.expires_at > SYSDATE(6) ORDER BY s.token;
 
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
 --
--- Each client has a listener: a connection that is opened when a call first waits, has the user-level lock rowlock_ID
--- (ID: the client's random id, by which its owner ends), and sleeps in statements of 10 s. It is closed when no call
--- has waited for so long. A release of a marked name sends KILL QUERY IS_USED_LOCK('rowlock_ID') for the client to
--- which it has granted the name; if it has granted it to none, for the first ticket of another client (first_waiter).
--- So does a waiter that leaves, because a release may have woken its client. The thread that has released sends them:
--- one round trip or two, none where no client waits.
+-- Each client has a listener: a connection that is opened when a call first waits, holds the user-level lock
+-- rowlock_ID (ID: the end of the client's owner), and sleeps in statements of 10 s. It is closed when no call has
+-- waited for that long. A release of a marked name sends KILL QUERY IS_USED_LOCK('rowlock_ID') to the client that it
+-- has granted the name; without a grant, to the owner of another client's first ticket (first_waiter). So does a
+-- waiter that leaves, because a release may have woken its client. The thread that has released sends it: one round
+-- trip or two, none where no client waits.
 --
--- The server looks the session's number up inside that statement, and the listener does nothing that a KILL could
--- harm. If it ended between the look-up and the KILL, and its number was given to another session in that instant, a
+-- The server looks the session's number up inside that statement, and a KILL does the listener no harm. If the
+-- listener ended between the look-up and the KILL, and its number was given to another session in that instant, a
 -- statement of the same account would be interrupted. Servers count numbers upwards, so this takes a restart of the
 -- count. An owner that does not end with 16 hexadecimal digits is not looked up.
 --
--- On MySQL the listener sleeps in SELECT SLEEP(10). On MariaDB a KILL that meets a SLEEP as it begins or ends can stop
--- every SLEEP of the server for two seconds (seen on 10.11). There it waits in GET_LOCK(..., 10) for the lock of a
--- second, idle connection of its own. If that is granted, the second connection has ended, and both are opened anew.
+-- On MySQL the listener sleeps in SELECT SLEEP(10). On MariaDB a KILL that meets a SLEEP as it begins or ends can
+-- stop every SLEEP of the server for two seconds (seen on 10.11). There it waits in GET_LOCK(..., 10) for the lock
+-- of its second, idle connection. If that is granted, the second connection has ended, and both are opened anew.
 --
--- A wake-up says no name: if all threads of the client wait for one name, the first of them tries; otherwise one look
--- (turn) tells which may go. A KILL between two sleeps has no effect. So 20 ms after a sleep has begun the client
--- looks at all its names in one statement, and then every 2 s. After a sleep that a KILL has ended, the next looks
--- come 80 ms later and then at distances that double, up to 2 s. After a look that shows that others take a name in
--- its turn and wake no client (lock_in, older programs), the next comes after 20 ms, and each later one after twice as
--- long, up to 2 s. Waiters try by themselves as on every database.
+-- A wake-up names no lock. If all threads of the client wait for one name, the first of them tries; otherwise one
+-- look (turn) shows which may try. A KILL between two sleeps has no effect. So the client looks at all its names in
+-- one statement 20 ms after a sleep has begun, and then every 2 s. After a sleep that a KILL has ended, it looks
+-- after 80 ms, and then after twice as long each time, up to 2 s. If a look shows that others take a name in its
+-- turn and wake no client (lock_in, older programs), it looks after 20 ms, and then after twice as long each time,
+-- up to 2 s. Waiters try by themselves as on every database.
 --
--- The listener proves itself: another connection sends it KILL QUERY every 10 ms until the first sleep ends. If it
--- does not within 2 s (proxies that share sessions, nodes of a cluster), or there are no user-level locks, the client
--- warns, looks at the queues instead (docs/protocol.md#wake-ups), and tries again after a minute. It also looks while
--- the connection is down. A release by another account, which may not interrupt the listener (1095, 1227), is found by
--- the look every 2 s. COMMIT of for_update and older programs wake no client: waiters behind them try every 5 to 250
--- ms.
+-- The listener proves itself: another connection sends it KILL QUERY every 10 ms until the first sleep ends. If that
+-- takes more than 2 s (proxies that share sessions, nodes of a cluster), or there are no user-level locks, the
+-- client warns, looks at the queues instead (docs/protocol.md#wake-ups), and tries again after a minute. It also
+-- looks while the connection is down. The look every 2 s finds a release by another account, which may not interrupt
+-- the listener (1095, 1227). COMMIT of for_update and older programs wake no client: waiters behind them try every 5
+-- to 250 ms.
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
@@ -1210,7 +1210,7 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
 -- does: the row as open transactions have changed it
 -- locks: none
 -- clock: in the row's expression
--- no row: no transaction has the name
+-- no row: no transaction holds the name
 -- The driver sends it three times, the second with SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED for it alone. The
 -- first and the third show what is committed. A row that all three show free, the second with another version than the
 -- first, the third with that of the first, is being changed by an open transaction. If the first and the third differ,
@@ -1246,7 +1246,7 @@ WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = :name;
 -- does: the rows of names that begin so, as open transactions have changed them
 -- locks: none
 -- clock: in the row's expression
--- no row: no transaction has the name
+-- no row: no transaction holds the name
 -- read:
 SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
     CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,

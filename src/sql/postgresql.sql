@@ -29,7 +29,7 @@
 
 -- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: the owner has the name for the lease, if it is free
+-- does: the owner holds the name for the lease, if it is free
 -- rules: waits_to_make
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free; none where it is held
 -- clock: after the lock
@@ -796,7 +796,7 @@ RETURNING l.name, CASE WHEN l.waiting THEN
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder has the name alone, if no other shares it
+-- does: the holder holds the name alone, if no other shares it
 -- locks: as release_share
 -- clock: after the lock
 -- no row: others share it, or it is not ours
@@ -874,24 +874,24 @@ WHERE s.name = :name::text AND s.expires_at > clock_timestamp() ORDER BY s.token
 
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
 --
--- Each client LISTENs to one channel, the table prefix and the client's random id, on a connection that is opened when
--- a call first waits. release where the row is marked, defer_release, free, leave, and tell_next after the COMMIT of
--- for_update notify the owner of the first live ticket, unless that is the client itself. Without a ticket nothing is
+-- Each client LISTENs to one channel, the table prefix and the client's id, on a connection that is opened when a
+-- call first waits. release where the row is marked, defer_release, free, leave, and tell_next after the COMMIT of
+-- for_update notify the owner of the first live ticket, unless it is the client itself. Without a ticket nothing is
 -- sent, because NOTIFY makes commits wait for each other on the server.
 --
--- A notification that the server refuses must not undo the work (law 7). PostgreSQL sends notifications at the commit,
--- and undoes all of the transaction where it cannot: the queue is full (54000), it cannot be written (53100, 58030),
--- or another transaction that notifies has its lock for longer than lock_timeout, as while it waits for a synchronous
--- standby (55P03). Then release, defer_release, leave, free, release_share, reap_shares and notify_waiters are sent
--- once more without the notification, and release without the grant. Nothing had happened, so it is as if that had
--- been sent first. The maintenance thread looks again, and notifies when the server takes notifications again. The
--- waiter finds its turn by the refresh of its ticket, 2 s later at most. Nothing is notified in a caller's
--- transaction.
+-- A notification that the server refuses must not undo the work (law 7). PostgreSQL sends notifications at the
+-- commit, and undoes the whole transaction where it cannot: the queue is full (54000), it cannot be written (53100,
+-- 58030), or another transaction that notifies keeps its lock for longer than lock_timeout, as while it waits for a
+-- synchronous standby (55P03). Then release, defer_release, leave, free, release_share, reap_shares and
+-- notify_waiters are sent once more without the notification, and release without the grant. Nothing had happened,
+-- so this is as if they had been sent that way first. The maintenance thread looks again, and notifies when the
+-- server takes notifications again. The waiter finds its turn by the refresh of its ticket, at most 2 s later. A
+-- caller's transaction notifies no client.
 --
--- The client rings once on another connection (ring), and relies on LISTEN only if that notification arrives within 2
--- s. Behind PgBouncer in transaction mode it does not arrive. Then the client warns once, looks at the queues instead
--- (docs/protocol.md#wake-ups), and tries again every minute. It also looks while the connection is broken; when it is
--- back, the first waiter of each name tries once. A silent connection is probed every 15 s.
+-- The client rings once on another connection (ring), and relies on LISTEN only if that notification arrives within
+-- 2 s. Behind PgBouncer in transaction mode it does not. Then the client warns once, looks at the queues instead
+-- (docs/protocol.md#wake-ups), and tries again every minute. It also looks while the connection is broken; when it
+-- is back, the first waiter of each name tries once. A silent connection is probed every 10 s.
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
@@ -1238,7 +1238,7 @@ FROM rowlock_lock WHERE name = :name::text;
 -- does: the row as open transactions have changed it
 -- locks: none
 -- clock: in the row's expression
--- no row: no transaction has the name
+-- no row: no transaction holds the name
 -- What is left of a transaction that was rolled back has no such lock. The token is not known (0), the owner is what
 -- the session calls itself, and only roles that may see it are told since when. It is a picture of a moment, for
 -- people: a change that is not committed yet looks the same, as does any transaction that locks the row. Nothing
@@ -1259,7 +1259,7 @@ WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND l.name = :name:
 -- does: the rows of names that begin so, as open transactions have changed them
 -- locks: none
 -- clock: in the row's expression
--- no row: no transaction has the name
+-- no row: no transaction holds the name
 -- read:
 WITH held AS MATERIALIZED (
   SELECT k.transactionid, k.pid, a.application_name, a.xact_start

@@ -22,7 +22,7 @@
 
 -- name: acquire(name, owner, thread, acquisition, lease, note) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: the owner has the name for the lease, if it is free
+-- does: the owner holds the name for the lease, if it is free
 -- rules: read_explains
 -- locks: none for the read; the file's write lock for the write
 -- clock: in both, in the row's expression
@@ -415,7 +415,7 @@ WHERE name = :name AND expires_at <= clock_us()
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder has the name alone, if no other shares it
+-- does: the holder holds the name alone, if no other shares it
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: others share it, or the share is not ours
@@ -486,12 +486,12 @@ WHERE s.name = :name AND s.expires_at > clock_us() ORDER BY s.token;
 
 -- ---- Waiting in turn -------------------------------------------------------------------------------------------------
 --
--- No server notifies. PRAGMA data_version shows commits of other processes. While a call waits, a thread reads it on a
--- connection of its own, 1 ms apart at first, 3 ms when none of the names waited for has changed hands for a second.
--- After each change it looks at the queues of all these names (turn), and wakes the waiters whose turn has come and
--- whose name looks free. It takes its first reading, then wakes the first waiter of every name, so that a change
--- before that reading is not missed. The end of a process that holds a name by for_update is no commit: the first
--- waiter behind such a row tries every 5 to 250 ms.
+-- No server notifies. PRAGMA data_version shows commits of other processes. While a call waits, a thread reads it on
+-- its own connection, every 1 ms at first, every 3 ms when none of the names waited for has changed hands for a
+-- second. After each change it looks at the queues of all these names (turn), and wakes the waiters whose turn has
+-- come and whose name looks free. It takes its first reading, then wakes the first waiter of every name, so that a
+-- change before that reading is not missed. The end of a process that holds a name by for_update is no commit: the
+-- first waiter behind such a row tries every 5 to 250 ms.
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
