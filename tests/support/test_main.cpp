@@ -1,6 +1,7 @@
 #include "support/test_main.hpp"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -84,7 +85,14 @@ std::atomic<int> depth{0};
 
 extern "C" void note_own_stack(int /*signal*/) { depth = ::backtrace(frames, most_frames); }
 
-extern "C" const char __executable_start, etext;  // of the linker
+// nullptr: not in this program.
+const char* in_program(const void* address) noexcept {
+  Dl_info own{};
+  Dl_info found{};
+  ::dladdr(reinterpret_cast<const void*>(&note_own_stack), &own);
+  if (::dladdr(address, &found) == 0 || found.dli_fbase != own.dli_fbase) return nullptr;
+  return static_cast<const char*>(own.dli_fbase);
+}
 
 // By the names of functions, if the machine has addr2line.
 void write_stack() noexcept {
@@ -94,9 +102,9 @@ void write_stack() noexcept {
   const char* arguments[most_frames + 4] = {"addr2line", "-Cfspe", program};
   int last = 3;
   for (int i = 0; i < depth; ++i) {
-    const auto* at = static_cast<const char*>(frames[i]);
-    if (at < &__executable_start || at >= &etext) continue;
-    std::snprintf(addresses[i], sizeof addresses[i], "%#tx", at - &__executable_start);
+    const auto* const begin = in_program(frames[i]);
+    if (begin == nullptr) continue;
+    std::snprintf(addresses[i], sizeof addresses[i], "%#tx", static_cast<const char*>(frames[i]) - begin);
     arguments[last++] = addresses[i];
   }
   ::backtrace_symbols_fd(frames, depth, STDERR_FILENO);
