@@ -35,8 +35,6 @@ def blocks(path: pathlib.Path):
     is_header = path.suffix == ".hpp"
     start, text, fenced = 0, "", False
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        if not is_header and "below is written by" in line:
-            break  # the rest is written from src/sql/*.sql
         if is_header:
             comment = re.search(r"///<?(.*)", line)
             line = comment[1] if comment and not comment[1].startswith("     ") else ""

@@ -1323,7 +1323,7 @@ ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token));
 
 -- name: sweep(name, retention) -> name
 -- doing: sweeping
--- does: deletes the row, if no client has had the name for so long. Its version is at most the floor
+-- does: deletes the row, if no client has held the name for so long. Its version is at most the floor
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: where the row is locked already
@@ -1411,7 +1411,7 @@ FROM rowlock_migration ORDER BY version DESC LIMIT 1;
 
 -- name: probe() -> name
 -- doing: checking for permission to write
--- does: the table of which rows may be hidden from this role, if there is one. Fails if locks could not be taken
+-- does: the table whose rows may be hidden from this role, if there is one. Fails if locks could not be taken
 -- locks: none
 -- clock: where the row is locked already
 -- no row: always

@@ -1401,7 +1401,7 @@ ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE s.tok
 
 -- name: sweep(name, retention) -> name
 -- doing: sweeping
--- does: deletes the row, if no client has had the name for so long. Its version is at most the floor
+-- does: deletes the row, if no client has held the name for so long. Its version is at most the floor
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: in the locking select
 -- no row: nothing was deleted
@@ -1496,7 +1496,7 @@ FROM rowlock_migration ORDER BY version DESC LIMIT 1;
 
 -- name: probe() -> name
 -- doing: checking for permission to write
--- does: the table of which rows may be hidden from this role, if there is one. Fails if locks could not be taken
+-- does: the table whose rows may be hidden from this role, if there is one. Fails if locks could not be taken
 -- locks: none
 -- clock: not read
 -- no row: always

@@ -766,7 +766,7 @@ ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE token
 
 -- name: sweep(name, retention) -> name
 -- doing: sweeping
--- does: deletes the row, if no client has had the name for so long. Its version is at most the floor
+-- does: deletes the row, if no client has held the name for so long. Its version is at most the floor
 -- locks: the file's write lock
 -- clock: in WHERE
 -- no row: it is used, or its version is above the floor
@@ -824,7 +824,7 @@ SELECT version, serves_from, installation, applied_at, clock_us() FROM rowlock_m
 
 -- name: probe() -> name
 -- doing: checking for permission to write
--- does: the table of which rows may be hidden from this role, if there is one. Fails if locks could not be taken
+-- does: the table whose rows may be hidden from this role, if there is one. Fails if locks could not be taken
 -- locks: the file's write lock
 -- clock: not read
 -- no row: always
