@@ -20,7 +20,12 @@ MOST_WORDS = 500
 MARK = "<!-- All below is written by cmake/protocol_pages.py from src/sql/{}.sql: change that, and run it. -->"
 SLOTS = ["doing", "does", "locks", "clock", "no row", "reply lost", "rules", "answered by", "none"]
 # And what need not be said on the complete page.
-SHOWN = {"locks": ["none"], "clock": ["not read", "in the row's expression"], "no row": [], "reply lost": []}
+SHOWN = {
+    "locks": ["none"],
+    "clock": ["after the lock", "in the row's expression", "not read"],
+    "no row": [],
+    "reply lost": [],
+}
 SAME = {"where the row is locked already": "after the lock"}  # in the words of two sheets
 WITH_PROSE = ["Waiting in turn"]  # sections
 HEADING = re.compile(r"-- ---- (.*?) -+$")
@@ -135,7 +140,7 @@ def how_to_read(database):
     sheet = f"[src/sql/{database}.sql](../src/sql/{database}.sql)"
     out = f"## The verbs\n\n{sheet} has the statements, with the reasons for what is peculiar in each; `rowlock sql VERB` prints them.\n"
     if database == COMPLETE:
-        out += "A verb is shown with its arguments and the columns of its answer. It locks nothing where it does not say so.\nWhere no *clock* is named, the statement reads none, or reads it in the row's expression. *No row* says what an answer without a row means.\n\n"
+        out += "A verb is shown with its arguments and the columns of its answer. It locks nothing where it does not say so.\nWhere no *clock* is named, it is read after the lock, in the row's expression, or not at all. *No row* says what an answer without a row means.\n\n"
     else:
         out += f"Arguments, columns and whatever else is not said here are as on [PostgreSQL](protocol-{COMPLETE}.md#the-verbs).\n\n"
     return out
