@@ -33,9 +33,7 @@ client& client::operator=(client&& other) noexcept {
 client::~client() { close(); }
 
 held_lock client::acquire(const lock_name& name, const lock_options& options, std::stop_token stop) {
-  auto held = try_acquire_for_(name, duration::max(), options, std::move(stop));
-  if (!held) throw error{errc::cancelled, "stopped while waiting for " + base::quoted(name.view())};
-  return std::move(*held);
+  return detail::granted(try_acquire_for_(name, duration::max(), options, std::move(stop)), "for ", &name);
 }
 
 std::optional<held_lock> client::try_acquire(const lock_name& name, const lock_options& options) {
@@ -49,9 +47,8 @@ std::optional<held_lock> client::try_acquire_for_(const lock_name& name, duratio
 }
 
 held_lock client::acquire_any(const lock_names& names, const lock_options& options, std::stop_token stop) {
-  auto held = try_acquire_any_for_(names.all(), duration::max(), options, std::move(stop));
-  if (!held) throw error{errc::cancelled, "stopped while waiting for one of several names"};
-  return std::move(*held);
+  return detail::granted(try_acquire_any_for_(names.all(), duration::max(), options, std::move(stop)),
+                         "for one of several names");
 }
 
 std::optional<held_lock> client::try_acquire_any(const lock_names& names, const lock_options& options) {
@@ -65,9 +62,8 @@ std::optional<held_lock> client::try_acquire_any_for_(std::span<const lock_name>
 }
 
 held_set client::acquire_all(const lock_names& names, const lock_options& options, std::stop_token stop) {
-  auto held = try_acquire_all_for_(names.all(), duration::max(), options, std::move(stop));
-  if (!held) throw error{errc::cancelled, "stopped while waiting for several names"};
-  return std::move(*held);
+  return detail::granted(try_acquire_all_for_(names.all(), duration::max(), options, std::move(stop)),
+                         "for several names");
 }
 
 std::optional<held_set> client::try_acquire_all(const lock_names& names, const lock_options& options) {
@@ -81,9 +77,7 @@ std::optional<held_set> client::try_acquire_all_for_(std::span<const lock_name> 
 }
 
 held_lock client::acquire_shared(const lock_name& name, const lock_options& options, std::stop_token stop) {
-  auto held = try_acquire_shared_for_(name, duration::max(), options, std::move(stop));
-  if (!held) throw error{errc::cancelled, "stopped while waiting to share " + base::quoted(name.view())};
-  return std::move(*held);
+  return detail::granted(try_acquire_shared_for_(name, duration::max(), options, std::move(stop)), "to share ", &name);
 }
 
 std::optional<held_lock> client::try_acquire_shared(const lock_name& name, const lock_options& options) {

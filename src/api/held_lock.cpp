@@ -85,7 +85,7 @@ bool held_lock::try_upgrade() { return detail::inside::client_of(*this).upgrade(
 void held_lock::downgrade() { detail::inside::client_of(*this).downgrade(detail::inside::lease_of(*this)); }
 
 void held_lock::release() {
-  detail::inside::not_empty(*this);
+  detail::not_empty(lease_, "held_lock");
   const auto lease = std::exchange(lease_, nullptr);
   const auto client = std::exchange(client_, nullptr);
   client->locks.release(lease);

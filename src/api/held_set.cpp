@@ -8,39 +8,25 @@
 #include <string>
 #include <utility>
 
+#include "api/inside.hpp"
 #include "base/text.hpp"
 
 namespace rowlock::inline v1 {
 
-namespace {
-
-template <class State>
-State& not_empty(const std::unique_ptr<State>& of) {
-  if (!of)
-    throw error{errc::not_held, "this held_set is empty, because it was released, moved from, or never had a lock"};
-  return *of;
-}
-
-}  // namespace
-
 struct held_set::state {
   explicit state(std::vector<held_lock> all) : locks{std::move(all)} {
-    for (const auto& each : locks) told.emplace_back(each.lost(), stop{any_is_lost});
+    for (const auto& each : locks) relays.emplace_back(each.lost(), detail::relay{any_is_lost});
   }
   ~state() {
-    told.clear();
+    relays.clear();
     while (!locks.empty()) locks.pop_back();
   }
   state(const state&) = delete;
   state& operator=(const state&) = delete;
 
-  struct stop {
-    std::stop_source that;
-    void operator()() const { that.request_stop(); }
-  };
   std::vector<held_lock> locks;
   std::stop_source any_is_lost;
-  std::deque<std::stop_callback<stop>> told;
+  std::deque<detail::relayed> relays;
 };
 
 held_set::held_set() noexcept = default;
@@ -66,7 +52,7 @@ fencing_token held_set::token(const lock_name& name) const {
 
 std::optional<duration> held_set::expires_in() const {
   std::optional<duration> out;
-  for (const auto& each : not_empty(state_).locks) {
+  for (const auto& each : detail::not_empty(state_, "held_set").locks) {
     const auto left = each.why_lost() == loss_reason::none ? each.expires_in() : duration::zero();
     if (left) out = std::min(out.value_or(duration::max()), *left);
   }
@@ -87,13 +73,13 @@ loss_reason held_set::why_lost() const noexcept {
 
 // NOLINTNEXTLINE(readability-make-member-function-const): it is the locks that change
 void held_set::extend(duration lease) {
-  for (auto& each : not_empty(state_).locks) each.extend(lease);
+  for (auto& each : detail::not_empty(state_, "held_set").locks) each.extend(lease);
 }
 
 void held_set::release() {
-  not_empty(state_);
+  detail::not_empty(state_, "held_set");
   const auto all = std::exchange(state_, nullptr);
-  all->told.clear();
+  all->relays.clear();
   std::exception_ptr first;
   std::for_each(all->locks.rbegin(), all->locks.rend(), [&](held_lock& each) {
     try {

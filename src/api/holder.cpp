@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/fork_guard.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 
 namespace rowlock::inline v1 {

@@ -6,14 +6,42 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "driver/backend.hpp"
 #include "engine/client_core.hpp"
 
 namespace rowlock::inline v1::detail {
+
+/// Passes a stop on.
+struct relay {
+  std::stop_source to;
+  void operator()() { to.request_stop(); }
+};
+using relayed = std::stop_callback<relay>;
+
+/// What a handle has inside; throws errc::not_held if it is empty. `kind`: of handle.
+template <class Pointer>
+auto& not_empty(const Pointer& inside, const char* kind) {
+  if (!inside)
+    throw error{errc::not_held,
+                std::string{"this "} + kind + " is empty, because it was released, moved from, or never had a lock"};
+  return *inside;
+}
+
+/// What was waited for without a time limit, if only a stop can have ended that. `what_for` and `name` are for people.
+template <class Held>
+Held granted(std::optional<Held> held, const char* what_for, const lock_name* name = nullptr) {
+  if (!held)
+    throw error{errc::cancelled, std::string{"stopped while waiting "} + what_for +
+                                     (name == nullptr ? std::string{} : base::quoted(name->view()))};
+  return std::move(*held);
+}
 
 /// The engine behind the public objects. Throws for an empty one.
 struct inside {
@@ -27,13 +55,11 @@ struct inside {
     if (!c.impl_) throw error{errc::client_closed, "this rowlock client was moved from; use the one it was moved to"};
     return c.impl_;
   }
-  static const held_lock& not_empty(const held_lock& held) {
-    if (!held.lease_)
-      throw error{errc::not_held, "this held_lock is empty, because it was released, moved from, or never had a lock"};
-    return held;
+  static engine::client_core& client_of(const held_lock& held) { return not_empty(held.client_, "held_lock"); }
+  static const engine::lease_ptr& lease_of(const held_lock& held) {
+    not_empty(held.lease_, "held_lock");
+    return held.lease_;
   }
-  static engine::client_core& client_of(const held_lock& held) { return *not_empty(held).client_; }
-  static const engine::lease_ptr& lease_of(const held_lock& held) { return not_empty(held).lease_; }
   static std::optional<held_lock> held(const std::shared_ptr<engine::client_core>& by, engine::lease_ptr lease) {
     if (!lease) return std::nullopt;
     return held_lock{by, std::move(lease)};

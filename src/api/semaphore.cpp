@@ -45,9 +45,7 @@ semaphore::semaphore(client& from, lock_name name, std::int64_t permits, lock_op
 semaphore::~semaphore() = default;
 
 held_lock semaphore::acquire(std::int64_t number, std::stop_token stop) {
-  auto held = try_acquire_for_(duration::max(), number, std::move(stop));
-  if (!held) throw error{errc::cancelled, "stopped while waiting for a permit of " + base::quoted(name().view())};
-  return std::move(*held);
+  return detail::granted(try_acquire_for_(duration::max(), number, std::move(stop)), "for a permit of ", &name());
 }
 
 std::optional<held_lock> semaphore::try_acquire(std::int64_t number) {

@@ -7,8 +7,8 @@
 
 #include "api/inside.hpp"
 #include "base/boot_clock.hpp"
-#include "base/jitter.hpp"
 #include "base/text.hpp"
+#include "base/waits.hpp"
 #include "core/checks.hpp"
 #include "core/wait.hpp"
 

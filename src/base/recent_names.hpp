@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rowlock/lock_name.hpp>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -28,6 +30,35 @@ class recent_names {
   std::atomic<std::uint64_t>& word(std::string_view name) noexcept { return words_[place(name) / 64]; }
 
   std::array<std::atomic<std::uint64_t>, bits / 64> words_{};
+};
+
+/// Names whose row was vacant when this client saw it last, with that version where it matters: the last few of them,
+/// by a hash. A hint: a wrong one costs a round trip.
+class vacant_names {
+ public:
+  bool may_have(const lock_name& name, std::int64_t version = 0) const noexcept {
+    const auto hash = hash_of(name);
+    return places_[hash % places].load(std::memory_order_relaxed) == with(hash, version);
+  }
+  void remember(const lock_name& name, std::int64_t version = 0) noexcept {
+    const auto hash = hash_of(name);
+    places_[hash % places].store(with(hash, version), std::memory_order_relaxed);
+  }
+  void forget(const lock_name& name) noexcept {
+    auto hash = hash_of(name);
+    places_[hash % places].compare_exchange_strong(hash, 0, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t places = 1024;
+  static std::uint64_t with(std::uint64_t hash, std::int64_t version) noexcept {
+    return hash ^ (static_cast<std::uint64_t>(version) >> 1U);  // never 0 either: versions are not negative
+  }
+  static std::uint64_t hash_of(const lock_name& name) noexcept {
+    return std::hash<std::string_view>{}(name.view()) | (std::uint64_t{1} << 63U);  // never 0, which is no name
+  }
+
+  std::array<std::atomic<std::uint64_t>, places> places_{};
 };
 
 }  // namespace rowlock::inline v1::base

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,5 +41,9 @@ ROWLOCK_EXPORT void append(std::string& to, char32_t c);
 
 /// The bytes behind %XX; nullopt where an escape is broken.
 ROWLOCK_EXPORT std::optional<std::string> percent_decoded(std::string_view text);
+
+/// The end of a message about an unknown word: `; did you mean WORD?` with the most similar known word, or nothing if
+/// none is similar.
+ROWLOCK_EXPORT std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace rowlock::inline v1::base

@@ -25,4 +25,14 @@ bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mu
   }
 }
 
+/// Waits until then, or for `stop`.
+void rest(base::instant until, const std::stop_token& stop);
+
+/// A random number in [0, 1), to keep waiters out of step. Not for ids.
+double jitter() noexcept;
+
+/// Rests for a random part of `most`, so that those who got into each other's way do not meet again; not beyond the
+/// deadline, and not after a stop.
+void pause_at_random(duration most, base::instant deadline, const std::stop_token& stop);
+
 }  // namespace rowlock::inline v1::base

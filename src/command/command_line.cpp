@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/spelling.hpp"
 #include "base/text.hpp"
 #include "command/exit_status.hpp"
 #include "command/manual.hpp"

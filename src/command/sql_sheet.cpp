@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/spelling.hpp"
 #include "base/text.hpp"
 #include "command/database.hpp"
 #include "driver/passages.hpp"

@@ -7,7 +7,7 @@
 
 #include "base/time.hpp"
 #include "core/lease.hpp"
-#include "core/retry_backoff.hpp"
+#include "core/wait.hpp"
 
 namespace rowlock::inline v1::core {
 

@@ -1,4 +1,8 @@
+#include <cstddef>
+#include <iterator>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/error_detail.hpp"
@@ -7,85 +11,56 @@ namespace rowlock::inline v1 {
 
 namespace {
 
-const char* words(errc code) noexcept {
-  switch (code) {
-    case errc::invalid_name:
-      return "invalid lock name";
-    case errc::invalid_option:
-      return "invalid option";
-    case errc::invalid_url:
-      return "invalid database URL";
-    case errc::unsupported:
-      return "not supported";
-    case errc::timed_out:
-      return "timed out";
-    case errc::cancelled:
-      return "cancelled";
-    case errc::contention:
-      return "gave up after too many conflicts";
-    case errc::lock_lost:
-      return "lock lost";
-    case errc::not_held:
-      return "lock not held";
-    case errc::would_deadlock:
-      return "would deadlock with oneself";
-    case errc::deadlock:
-      return "deadlock";
-    case errc::serialization_failure:
-      return "serialization failure";
-    case errc::stale_snapshot:
-      return "stale snapshot";
-    case errc::connection_failed:
-      return "connection failed";
-    case errc::call_timed_out:
-      return "call to the database timed out";
-    case errc::pool_exhausted:
-      return "no connection became free in time";
-    case errc::outcome_unknown:
-      return "outcome unknown";
-    case errc::schema_missing:
-      return "schema missing";
-    case errc::schema_older:
-      return "schema too old";
-    case errc::schema_newer:
-      return "schema too new";
-    case errc::permission_denied:
-      return "permission denied";
-    case errc::client_closed:
-      return "client closed";
-    case errc::used_after_fork:
-      return "used after fork";
-    case errc::wrong_transaction_state:
-      return "wrong transaction state";
-    case errc::database_error:
-      return "database error";
-  }
-  return "unknown rowlock error";
+struct described_code {
+  std::string_view name;
+  const char* words = nullptr;
+  bool is_retryable = false;  // usually
+};
+
+// In the order of errc, which begins with 1.
+constexpr described_code codes[] = {{"invalid_name", "invalid lock name"},
+                                    {"invalid_option", "invalid option"},
+                                    {"invalid_url", "invalid database URL"},
+                                    {"unsupported", "not supported"},
+                                    {"timed_out", "timed out", true},
+                                    {"cancelled", "cancelled"},
+                                    {"contention", "gave up after too many conflicts", true},
+                                    {"lock_lost", "lock lost"},
+                                    {"not_held", "lock not held"},
+                                    {"would_deadlock", "would deadlock with oneself"},
+                                    {"deadlock", "deadlock", true},
+                                    {"serialization_failure", "serialization failure", true},
+                                    {"stale_snapshot", "stale snapshot", true},
+                                    {"connection_failed", "connection failed", true},
+                                    {"call_timed_out", "call to the database timed out", true},
+                                    {"pool_exhausted", "no connection became free in time", true},
+                                    {"outcome_unknown", "outcome unknown"},
+                                    {"schema_missing", "schema missing"},
+                                    {"schema_older", "schema too old"},
+                                    {"schema_newer", "schema too new"},
+                                    {"permission_denied", "permission denied"},
+                                    {"client_closed", "client closed"},
+                                    {"used_after_fork", "used after fork"},
+                                    {"wrong_transaction_state", "wrong transaction state"},
+                                    {"database_error", "database error"}};
+static_assert(std::size(codes) == static_cast<std::size_t>(errc::database_error));
+
+constexpr described_code description_of(errc code) noexcept {
+  const auto at = static_cast<std::size_t>(code) - 1;
+  return at < std::size(codes) ? codes[at] : described_code{"unknown", "unknown rowlock error"};
 }
+static_assert(description_of(errc::lock_lost).name == "lock_lost" &&
+              description_of(errc::database_error).name == "database_error");
 
 class category final : public std::error_category {
  public:
   const char* name() const noexcept override { return "rowlock"; }
-  std::string message(int code) const override { return words(static_cast<errc>(code)); }
+  std::string message(int code) const override { return description_of(static_cast<errc>(code)).words; }
 };
 
-bool is_usually_retryable(errc code) noexcept {
-  switch (code) {
-    case errc::timed_out:
-    case errc::contention:
-    case errc::deadlock:
-    case errc::serialization_failure:
-    case errc::stale_snapshot:
-    case errc::connection_failed:
-    case errc::call_timed_out:
-    case errc::pool_exhausted:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
+
+std::string_view to_string(errc code) noexcept { return description_of(code).name; }
 
 const std::error_category& error_category() noexcept {
   static const category the;
@@ -122,7 +97,7 @@ error error_access::changed(const error& e, void (*change)(answers&)) {
 }
 
 error_access::answers error_access::usual(errc code) noexcept {
-  return {.retryable = is_usually_retryable(code),
+  return {.retryable = description_of(code).is_retryable,
           .connection_unusable = code == errc::connection_failed,
           .outcome_unknown = code == errc::outcome_unknown};
 }

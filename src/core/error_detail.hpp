@@ -17,6 +17,11 @@ struct error::detail_t {
 
 namespace detail {
 
+/// Whether the client itself is at its end: closed, or of the parent process.
+inline bool is_end_of_client(const error& e) noexcept {
+  return e.code() == errc::client_closed || e.code() == errc::used_after_fork;
+}
+
 /// How drivers throw errors whose answers differ from what the code alone would say.
 struct error_access {
   using answers = error::detail_t;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/time.hpp"
-#include "core/lock_owner.hpp"
+#include "core/identity.hpp"
 
 namespace rowlock::inline v1::core {
 

@@ -1,11 +1,17 @@
 #pragma once
 
+#include <rowlock/fencing_token.hpp>
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace rowlock::inline v1::core {
 
@@ -43,5 +49,32 @@ enum class session_number : std::int64_t { several = -1, unknown = 0 };
 
 constexpr std::int64_t to_integer(ticket_number n) noexcept { return static_cast<std::int64_t>(n); }
 constexpr std::int64_t to_integer(session_number n) noexcept { return static_cast<std::int64_t>(n); }
+
+/// Who has a name, as far as the database tells.
+struct lock_owner {
+  fencing_token token{};      ///< 0: not known, because a transaction has the name
+  fencing_token committed{};  ///< the version of the row
+  bool is_committed = false;  ///< held by a lease, or else by a transaction that is under way
+  std::string acquisition{};  ///< of a lease, as its row has it
+  /// The server's session that keeps the row locked, as far as it is known, and what it calls itself.
+  std::optional<session_number> session{};
+  std::string session_name{};
+  /// Others that keep it locked as well: a renewal does so beside a pin for a moment, and several may pin one lease.
+  std::vector<session_number> other_sessions{};
+
+  bool is_kept_by(session_number one) const noexcept {
+    return session == one || std::find(other_sessions.begin(), other_sessions.end(), one) != other_sessions.end();
+  }
+
+  /// Whether this, seen later, is the owner that was seen then. A lease that has ended since and is still pinned is;
+  /// that it is pinned must have been seen before, by any of those that keep it now.
+  bool is_still(const lock_owner& then) const noexcept {
+    if (committed != then.committed) return false;
+    if (is_committed) return then.is_committed;
+    if (!session) return !then.session && !then.is_committed;
+    return then.is_kept_by(*session) || std::any_of(other_sessions.begin(), other_sessions.end(),
+                                                    [&](session_number each) { return then.is_kept_by(each); });
+  }
+};
 
 }  // namespace rowlock::inline v1::core

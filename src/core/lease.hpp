@@ -1,5 +1,9 @@
 #pragma once
 
+#include <rowlock/fencing_token.hpp>
+
+#include <cstdint>
+
 #include "base/time.hpp"
 
 namespace rowlock::inline v1::core {
@@ -30,5 +34,43 @@ base::instant renewal_retry(base::instant now, duration lease, double jitter) no
 
 /// A failed release is repeated: soon at first, then slower.
 duration undo_pause(int attempt) noexcept;
+
+/// One acquisition that is handed over from holder to holder inside a client. Its row has the same acquisition all the
+/// time; each holder has a token of its own, from a block that was reserved in the row.
+///
+///   granted --a release, and somebody here waits--> tokens are reserved --handed over--> handed over ...
+///   any --nobody waits here, other clients do and the block is used up, the limit, a failure--> released in the row
+struct tenure {
+  base::instant began{};        ///< when the acquisition was asked for
+  fencing_token next{};         ///< of the tokens that are reserved for it
+  std::int64_t tokens = 0;      ///< that are left
+  base::instant reserved_at{};  ///< when that was answered
+  bool others_wait = false;     ///< other clients, as was answered then
+};
+
+/// What becomes of a lock that its holder releases and that somebody here waits for.
+enum class succession : std::uint8_t {
+  hand_over,  ///< with the next token
+  reserve,    ///< more tokens; that renews the lease, too. Then it is handed over
+  release     ///< in the database
+};
+
+/// `renewal_due`: from then on the lease has too little left to be handed over as it is.
+succession after_release(const tenure& t, base::instant now, base::instant renewal_due, duration limit) noexcept;
+
+/// From when on it is not handed over any more.
+base::instant tenure_end(const tenure& t, duration limit) noexcept;
+
+/// How many tokens to reserve: few at first, as the answer tells whether other clients wait. No more than microseconds
+/// have passed since the block before: so versions do not run ahead of the database's clock.
+std::int64_t block_size(const tenure& t, base::instant now) noexcept;
+
+/// That many were reserved, up to `last`.
+void add_block(tenure& t, fencing_token last, std::int64_t number, bool others_wait, base::instant now) noexcept;
+
+fencing_token take_token(tenure& t) noexcept;
+
+/// For how long after a release for others the waiters of this client ask in turn.
+inline constexpr duration giving_way = std::chrono::milliseconds{50};
 
 }  // namespace rowlock::inline v1::core

@@ -1,6 +1,7 @@
 #include "core/wait.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "core/lease.hpp"
@@ -73,5 +74,57 @@ duration watch_pause(duration quiet_for) noexcept { return quiet_for < 1s ? 1ms 
 duration lock_poll_pause(int polls_so_far) noexcept {
   return std::min<duration>(50us * (1 << std::clamp(polls_so_far / 2, 0, 7)), 5ms);
 }
+
+retry_backoff::retry_backoff(base::instant now, base::instant deadline)
+    : begin_{now}, since_{now}, deadline_{deadline}, next_{deadline} {}
+
+// Nobody tells of the end of a transaction or a process.
+void retry_backoff::was_refused(const refusal& why, base::instant now, double jitter) {
+  failure_.reset();
+  failures_ = 0;
+  has_answer_ = true;
+  const duration waited = now - since_;
+  const bool has_lease = why.left || why.is_free;
+  const auto pause = why.is_told && has_lease ? told_pause(waited, why.left, why.is_behind, jitter)
+                                              : poll_pause(waited, why.left, jitter);
+  next_ = std::min(deadline_, base::later(now, pause));
+}
+
+void retry_backoff::failed(const error& e, base::instant now, double jitter) {
+  failure_ = e;
+  next_ = std::min(deadline_, base::later(now, error_pause(++failures_, jitter)));
+}
+
+void retry_backoff::begin_again(base::instant now) { since_ = next_ = now; }
+
+void retry_backoff::throw_if_never_answered() const {
+  if (failure_ && !has_answer_) throw error{*failure_};
+}
+
+namespace {
+
+// What a step is to cost: little enough that programs that lock at the same time do not notice. Beside many others most
+// of it is waiting for its turn, which fewer rows would not make shorter.
+constexpr duration short_step = 15ms;
+constexpr duration long_step = 45ms;
+constexpr std::size_t fewest_rows = 250;
+
+duration part(duration whole, double share) noexcept { return std::chrono::duration_cast<duration>(whole * share); }
+
+}  // namespace
+
+std::size_t first_rows(std::size_t most) noexcept { return std::min<std::size_t>(most, 100); }
+
+std::size_t next_rows(std::size_t rows, duration cost, std::size_t most) noexcept {
+  if (cost < short_step) return std::min(rows * 2, most);
+  if (cost > long_step) return std::min(std::max(rows / 2, fewest_rows), most);
+  return rows;
+}
+
+duration sweep_pause(duration cost) noexcept { return std::clamp<duration>(cost * 2, 1ms, 1s); }
+
+duration sweep_interval(duration every, double jitter) noexcept { return part(every, 0.75 + jitter / 2); }
+
+duration first_sweep(duration every, double jitter) noexcept { return part(every, jitter); }
 
 }  // namespace rowlock::inline v1::core

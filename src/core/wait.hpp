@@ -1,8 +1,10 @@
 #pragma once
 
+#include <rowlock/error.hpp>
 #include <rowlock/export.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 
 #include "base/time.hpp"
@@ -55,5 +57,63 @@ duration watch_pause(duration quiet_for) noexcept;
 
 /// How long to sleep before asking again for a lock that the operating system does not queue for.
 ROWLOCK_EXPORT duration lock_poll_pause(int polls_so_far) noexcept;
+
+/// Decides when a waiting call tries next, by what its attempts were told. `jitter` is in [0, 1).
+class retry_backoff {
+ public:
+  retry_backoff(base::instant now, base::instant deadline);
+
+  base::instant deadline() const noexcept { return deadline_; }
+  base::instant next_try() const noexcept { return next_; }
+  bool is_over(base::instant now) const noexcept { return now >= deadline_; }
+  duration waited(base::instant now) const noexcept { return now - begin_; }
+
+  struct refusal {
+    std::optional<duration> left{};  ///< of the holder's lease; absent: held without one, unless
+    bool is_free = false;            ///< it is not held, but others come first
+    bool is_behind = false;          ///< others come first
+    bool is_told = false;            ///< another source tells when the next attempt is worth while
+  };
+  void was_refused(const refusal& why, base::instant now, double jitter);
+  void failed(const error& e, base::instant now, double jitter);
+  /// It is first in its queue now: what it has waited before does not count for how often it tries.
+  void begin_again(base::instant now);
+
+  /// Throws the last failure if no attempt was ever answered.
+  void throw_if_never_answered() const;
+  /// How long it may take in all, and what went wrong last, if there was no answer since.
+  duration given() const noexcept { return deadline_ - begin_; }
+  const std::optional<error>& failure() const noexcept { return failure_; }
+
+ private:
+  base::instant begin_;
+  base::instant since_;
+  base::instant deadline_;
+  base::instant next_;
+  std::optional<error> failure_;
+  int failures_ = 0;
+  bool has_answer_ = false;
+};
+
+/// A ticket is deleted when its waiter has been dead for so long: one that was only stopped keeps its place until then.
+inline constexpr duration ticket_retention = std::chrono::minutes{1};
+
+/// Another sweeper takes over after so long from one that has died.
+inline constexpr duration sweeper_lease = std::chrono::seconds{30};
+
+/// How many rows the first step of a sweep looks at: how fast the database is, is not known yet.
+std::size_t first_rows(std::size_t most) noexcept;
+
+/// How many the next step looks at, after one that cost so much time: as many as keep it short.
+std::size_t next_rows(std::size_t rows, duration cost, std::size_t most) noexcept;
+
+/// How long to leave the database to others after a step that cost so much time.
+duration sweep_pause(duration cost) noexcept;
+
+/// From one sweep to the next. `jitter` in [0, 1).
+duration sweep_interval(duration every, double jitter) noexcept;
+
+/// To the first. `jitter` in [0, 1).
+duration first_sweep(duration every, double jitter) noexcept;
 
 }  // namespace rowlock::inline v1::core

@@ -7,7 +7,6 @@
 #include <random>
 
 #include "base/boot_clock.hpp"
-#include "base/jitter.hpp"
 #include "base/waits.hpp"
 
 namespace rowlock::inline v1::driver {

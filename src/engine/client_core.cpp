@@ -3,12 +3,17 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
-#include "base/atexit_registry.hpp"
 #include "base/boot_clock.hpp"
+#include "base/process.hpp"
 #include "core/checks.hpp"
 #include "core/error_detail.hpp"
 #include "core/url.hpp"
@@ -30,12 +35,57 @@ void destroy(client_core* core) noexcept {
   if (!core->is_foreign()) delete core;  // NOLINT(cppcoreguidelines-owning-memory): a shared_ptr's deleter
 }
 
+// --- the end of the program ------------------------------------------------------------------------------------------
+
+struct open_clients {
+  const std::uint64_t generation = base::process_generation();
+  std::mutex mutex;
+  std::vector<std::weak_ptr<client_core>> all;
+  std::vector<const driver::backend*> kinds;  // whose static objects are older than an exit handler
+};
+
+// Never destroyed: it is asked until the very end. The child of a fork begins another one, since nobody may be there to
+// unlock the parent's.
+open_clients& current() {
+  static std::atomic<open_clients*> the{nullptr};
+  open_clients* found = the.load();
+  if (found != nullptr && found->generation == base::process_generation()) return *found;
+  auto fresh = std::make_unique<open_clients>();
+  return the.compare_exchange_strong(found, fresh.get()) ? *fresh.release() : *found;
+}
+
+void close_all() {
+  auto& open = current();
+  std::vector<std::weak_ptr<client_core>> all;
+  {
+    const std::lock_guard lock{open.mutex};
+    all.swap(open.all);
+  }
+  for (const auto& each : all)
+    if (const auto found = each.lock()) found->close();
+}
+
+// If it still exists, it is closed before the static objects are destroyed that were made until now: a driver may need
+// some, and a client in an older static variable would outlive them. Each kind of driver has static objects of its own,
+// so everything is closed before those of the last kind are destroyed.
+void close_at_exit(const std::shared_ptr<client_core>& client) {
+  auto& open = current();
+  const std::lock_guard lock{open.mutex};
+  const auto* const kind = &client->db.kind();
+  if (std::find(open.kinds.begin(), open.kinds.end(), kind) == open.kinds.end()) {
+    open.kinds.push_back(kind);
+    std::atexit(close_all);  // NOLINT(cert-err33-c): where it cannot, what is left to do?
+  }
+  std::erase_if(open.all, [](const auto& each) { return each.expired(); });
+  open.all.push_back(client);
+}
+
 }  // namespace
 
 std::shared_ptr<client_core> client_core::open(const driver::backend& kind, std::string_view url,
                                                client_options options) try {
   std::shared_ptr<client_core> client{new client_core{kind, url, checked(std::move(options))}, destroy};
-  if (client->db.database().needs_static_objects()) base::close_at_exit(client, &client->db.kind());
+  if (client->db.database().needs_static_objects()) close_at_exit(client);
   return client;
 } catch (const error&) {
   throw;

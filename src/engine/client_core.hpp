@@ -6,10 +6,8 @@
 #include <memory>
 #include <string_view>
 
-#include "base/atexit_registry.hpp"
 #include "engine/acquire/acquirer.hpp"
-#include "engine/admin/force_release.hpp"
-#include "engine/admin/inspector.hpp"
+#include "engine/admin/admin.hpp"
 #include "engine/events/telemetry.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/identity.hpp"
@@ -29,7 +27,7 @@ namespace rowlock::inline v1::engine {
 ///
 ///   open --close()--> closed: nothing can be acquired, everything held is lost (client_closed)
 ///   in a child of a fork: foreign: calls throw, destructors do nothing
-class client_core final : public base::closable {
+class client_core final {
  private:
   const client_options options_;
   identity who_;
@@ -39,9 +37,9 @@ class client_core final : public base::closable {
   client_core(const driver::backend& kind, std::string_view url, client_options options);
   client_core(const client_core&) = delete;
   client_core& operator=(const client_core&) = delete;
-  ~client_core() override { client_core::close(); }
+  ~client_core() { close(); }
 
-  void close() noexcept override;
+  void close() noexcept;
   client_statistics stats();
   bool upgrade(const lease_ptr& a) { return locks.upgrade(a, who_); }
   void downgrade(const lease_ptr& a) { locks.downgrade(a, who_); }

@@ -1,32 +1,34 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "base/ids.hpp"
 #include "core/identity.hpp"
 
 namespace rowlock::inline v1::engine {
 
-/// How the database and other clients know this client, and the ids of all that it asks for.
+/// Of this host, as the operating system has it: bytes of any kind.
+std::string host_name();
+
+/// How the database and other clients know this client, and the ids of all that it asks for. They begin with 16
+/// hexadecimal digits from the operating system's randomness, so that parent and child of a fork differ.
 class identity {
  public:
-  explicit identity(std::string_view application)
-      : id_{base::random_id()}, owner_{base::owner_id(application, base::host_name(), id_)}, ids_{id_} {}
+  /// Of `host`, what is not UTF-8 becomes "?".
+  explicit identity(std::string_view application, std::string_view host = host_name());
 
-  /// application:host:pid:id
+  /// application:host:pid:id, at most 255 bytes.
   const std::string& owner() const noexcept { return owner_; }
-  core::acquisition_id next_id() {
-    const auto id = ids_.next();
-    return core::acquisition_id{std::string_view{id.data(), id.size()}};
-  }
-  bool made(std::string_view id) const noexcept { return ids_.made(id); }
+  /// Unique, and cheap enough to make one for every attempt.
+  core::acquisition_id next_id();
+  bool made(std::string_view id) const noexcept { return id.starts_with(id_); }
 
  private:
   const std::string id_;
   const std::string owner_;
-  base::attempt_ids ids_;
+  std::atomic<std::uint64_t> count_{0};
 };
 
 }  // namespace rowlock::inline v1::engine

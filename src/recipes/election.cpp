@@ -4,16 +4,14 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <string>
 #include <thread>
 
 #include "api/inside.hpp"
 #include "base/boot_clock.hpp"
 #include "base/guarded.hpp"
-#include "base/start_thread.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/waits.hpp"
 #include "core/checks.hpp"
@@ -23,12 +21,6 @@ namespace rowlock::inline v1 {
 namespace {
 
 using core_ptr = std::shared_ptr<engine::client_core>;
-
-struct relay {
-  mutable std::stop_source to;
-  void operator()() const { to.request_stop(); }
-};
-using relayed = std::stop_callback<relay>;
 
 void check_election(const election_options& options) {
   core::check(options.lock);
@@ -97,9 +89,7 @@ election::election(client& of, lock_name name, election_options options) {
 election::~election() = default;
 
 held_lock election::campaign(std::stop_token stop) {
-  auto held = try_campaign_for_(duration::max(), std::move(stop));
-  if (!held) throw error{errc::cancelled, "stopped while waiting for the lead of " + base::quoted(name().view())};
-  return std::move(*held);
+  return detail::granted(try_campaign_for_(duration::max(), std::move(stop)), "for the lead of ", &name());
 }
 
 std::optional<held_lock> election::try_campaign() { return try_campaign_for_(duration::zero(), {}); }
@@ -113,15 +103,15 @@ bool election::lead(std::stop_token stop, const work& todo) {
   for (bool goes_after_others = false;;) {
     s.client->db.check_usable();  // in a child of a fork somebody may have locked what follows
     std::stop_source told;
-    const relayed by_stop{stop, relay{told}};
-    const relayed by_resign{s.terms.lock()->get_token(), relay{told}};
+    const detail::relayed by_stop{stop, detail::relay{told}};
+    const detail::relayed by_resign{s.terms.lock()->get_token(), detail::relay{told}};
     auto held = s.campaign(goes_after_others ? s.after_others : s.options.lock, duration::max(), told.get_token());
     if (!held) {
       if (stop.stop_requested()) return false;
       goes_after_others = true;
       continue;
     }
-    const relayed by_loss{held->lost(), relay{told}};
+    const detail::relayed by_loss{held->lost(), detail::relay{told}};
     if (!told.stop_requested()) call(todo, told.get_token(), *held);
     const bool was_told = told.stop_requested();
     const bool was_limited = held->why_lost() == loss_reason::hold_limit;
@@ -154,8 +144,6 @@ struct election::observation::state {
   bool has_told = false;
   bool has_leader = false;
   fencing_token last{};
-  std::mutex resting;
-  std::condition_variable_any stopped;
   base::guarded<std::jthread> thread;
 
   // By the thread itself it is not joined, but by the destructor.
@@ -176,8 +164,7 @@ struct election::observation::state {
         if (e.code() == errc::client_closed) return;
       } catch (const std::exception&) {  // the next look makes up for it
       }
-      std::unique_lock lock{resting};
-      base::wait_until(stopped, lock, base::later(base::now(), every), stop, [] { return false; });
+      base::rest(base::later(base::now(), every), stop);
     }
   }
 

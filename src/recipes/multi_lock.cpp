@@ -8,11 +8,12 @@
 #include <string>
 #include <utility>
 
+#include "api/inside.hpp"
 #include "base/boot_clock.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/waits.hpp"
 #include "core/checks.hpp"
-#include "recipes/random_pause.hpp"
 
 namespace rowlock::inline v1 {
 
@@ -43,10 +44,8 @@ multi_lock::multi_lock(std::vector<part> parts, lock_options options)
 multi_lock::~multi_lock() = default;
 
 held_set multi_lock::acquire(std::stop_token stop) {
-  auto held = try_acquire_for_(duration::max(), std::move(stop));
-  if (!held)
-    throw error{errc::cancelled, "stopped while waiting for " + std::to_string(state_->parts.size()) + " locks"};
-  return std::move(*held);
+  const auto what_for = "for " + std::to_string(state_->parts.size()) + " locks";
+  return detail::granted(try_acquire_for_(duration::max(), std::move(stop)), what_for.c_str());
 }
 
 std::optional<held_set> multi_lock::try_acquire() { return try_acquire_for_(duration::zero(), {}); }
@@ -72,7 +71,7 @@ std::optional<held_set> multi_lock::try_acquire_for_(duration wait, std::stop_to
     held.clear();
     waited_for = next;
     // Two that name the same in opposite orders might take turns in being refused.
-    if (round > 0) recipes::pause_at_random(1ms * (1 << std::min(round, 6)), deadline, stop);
+    if (round > 0) base::pause_at_random(1ms * (1 << std::min(round, 6)), deadline, stop);
   }
 }
 

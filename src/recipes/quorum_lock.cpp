@@ -10,15 +10,15 @@
 #include <string>
 #include <utility>
 
+#include "api/inside.hpp"
 #include "base/boot_clock.hpp"
-#include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
+#include "base/waits.hpp"
 #include "core/checks.hpp"
-#include "recipes/database_threads.hpp"
 #include "recipes/quorum.hpp"
-#include "recipes/random_pause.hpp"
 
 namespace rowlock::inline v1 {
 
@@ -35,12 +35,6 @@ struct held_quorum::state {
   state(std::shared_ptr<recipes::quorum> held, std::shared_ptr<recipes::database_threads> threads, lock_name what)
       : in{std::move(held)}, by{std::move(threads)}, name{std::move(what)} {}
 
-  static const state& not_empty(const std::unique_ptr<state>& of) {
-    if (!of)
-      throw error{errc::not_held,
-                  "this held_quorum is empty, because it was released, moved from, or never had a lock"};
-    return *of;
-  }
   std::optional<error> release() const {
     auto left = in->end();
     const auto number = left.members.size();
@@ -71,13 +65,13 @@ held_quorum& held_quorum::operator=(held_quorum&& other) noexcept {
 }
 
 held_quorum::operator bool() const noexcept { return state_ != nullptr; }
-const lock_name& held_quorum::name() const { return state::not_empty(state_).name; }
-std::size_t held_quorum::majority() const { return state::not_empty(state_).in->majority(); }
+const lock_name& held_quorum::name() const { return detail::not_empty(state_, "held_quorum").name; }
+std::size_t held_quorum::majority() const { return detail::not_empty(state_, "held_quorum").in->majority(); }
 
 std::vector<held_quorum::member> held_quorum::members() const {
   std::vector<member> out;
   if (why_lost() != loss_reason::none) return out;
-  state::not_empty(state_).in->for_each_held([&](const recipes::quorum::member& each) {
+  detail::not_empty(state_, "held_quorum").in->for_each_held([&](const recipes::quorum::member& each) {
     out.push_back({.database = each.database,
                    .token = each.lock.token(),
                    .expires_in = each.lock.expires_in().value_or(duration::zero())});
@@ -107,7 +101,7 @@ loss_reason held_quorum::why_lost() const noexcept {
 }
 
 void held_quorum::release() {
-  state::not_empty(state_);
+  detail::not_empty(state_, "held_quorum");
   auto of = std::exchange(state_, nullptr);
   if (of->process.is_foreign()) {
     static_cast<void>(of.release());
@@ -235,10 +229,7 @@ quorum_lock::~quorum_lock() {
 }
 
 held_quorum quorum_lock::acquire(std::stop_token stop) {
-  auto held = try_acquire_for_(duration::max(), std::move(stop));
-  if (!held)
-    throw error{errc::cancelled, "stopped while waiting for a majority to grant " + base::quoted(name().view())};
-  return std::move(*held);
+  return detail::granted(try_acquire_for_(duration::max(), std::move(stop)), "for a majority to grant ", &name());
 }
 
 std::optional<held_quorum> quorum_lock::try_acquire() { return try_acquire_for_(duration::zero(), {}); }
@@ -267,7 +258,7 @@ std::optional<held_quorum> quorum_lock::try_acquire_for_(duration wait, std::sto
       break;
     }
     const auto most = (5ms + base::now() - began) * (1 << std::min(round, 6));
-    recipes::pause_at_random(std::min<duration>(most, longest_pause), deadline, stop);
+    base::pause_at_random(std::min<duration>(most, longest_pause), deadline, stop);
   }
   return std::nullopt;
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "core/sweep.hpp"
+#include "core/wait.hpp"
 
 namespace rowlock::inline v1::store {
 

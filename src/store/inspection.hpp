@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/identity.hpp"
-#include "core/lock_owner.hpp"
 #include "core/sharing.hpp"
 #include "store/access.hpp"
 

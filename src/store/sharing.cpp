@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "core/sharing.hpp"
-#include "core/sweep.hpp"
 #include "core/wait.hpp"
 #include "store/correlate.hpp"
 

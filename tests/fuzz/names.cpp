@@ -5,7 +5,6 @@
 
 #include <array>
 
-#include "base/spelling.hpp"
 #include "base/text.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/utf8.hpp"

@@ -22,8 +22,8 @@ if(count LESS 20)
 endif()
 
 # Values of labels that the page names by their type.
-file(READ "${ROOT}/src/core/error_name.cpp" codes)
-file(READ "${ROOT}/src/api/loss_reason.cpp" reasons)
+file(READ "${ROOT}/src/core/error.cpp" codes)
+file(READ "${ROOT}/src/api/names.cpp" reasons)
 
 # --- what is named ----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/alarm.hpp"
-#include "base/ids.hpp"
+#include "engine/identity.hpp"
 #include "engine/lease/reconciler.hpp"
 
 // Parts of the engine that need neither a database nor time to pass.
@@ -107,11 +107,12 @@ TEST(alarm, an_arming_before_the_disarming_does_not_hold_a_later_one_up) {
 }
 
 TEST(ids, attempts_differ_and_have_32_digits) {
-  base::attempt_ids ids{base::random_id()};
-  const auto one = ids.next();
-  EXPECT_EQ(one.size(), core::acquisition_id::longest);
-  EXPECT_NE(one, ids.next());
-  EXPECT_NE(base::random_id(), base::random_id());
+  engine::identity who{"app"};
+  const auto one = who.next_id();
+  EXPECT_EQ(one.text().size(), core::acquisition_id::longest);
+  EXPECT_NE(one, who.next_id());
+  EXPECT_TRUE(who.made(one.text()));
+  EXPECT_FALSE(engine::identity{"app"}.made(one.text()));
 }
 
 }  // namespace

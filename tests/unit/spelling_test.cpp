@@ -1,4 +1,4 @@
-#include "base/spelling.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/checks.hpp"
-#include "core/sweep.hpp"
+#include "core/wait.hpp"
 #include "support/errors.hpp"
 
 namespace rowlock {

@@ -1,4 +1,4 @@
-#include "core/tenure.hpp"
+#include "core/lease.hpp"
 
 #include <gtest/gtest.h>
 

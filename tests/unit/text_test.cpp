@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ids.hpp"
+#include "engine/identity.hpp"
 
 namespace {
 
@@ -79,9 +79,10 @@ TEST(percent_decoded, refuses_broken_ones) {
 }
 
 TEST(owner_test, is_text_whatever_the_host_is_called) {
-  EXPECT_TRUE(base::owner_id("app", "db1.example", "0123").starts_with("app:db1.example:"));
-  EXPECT_TRUE(base::owner_id("app", "caf\xc3\xa9", "0123").starts_with("app:caf\xc3\xa9:"));
-  const auto odd = base::owner_id("app", "caf\xe9\xff.1", "0123");
+  const auto owner_on = [](std::string_view host) { return rowlock::engine::identity{"app", host}.owner(); };
+  EXPECT_TRUE(owner_on("db1.example").starts_with("app:db1.example:"));
+  EXPECT_TRUE(owner_on("caf\xc3\xa9").starts_with("app:caf\xc3\xa9:"));
+  const auto odd = owner_on("caf\xe9\xff.1");
   EXPECT_TRUE(odd.starts_with("app:caf??.1:")) << odd;
   EXPECT_TRUE(base::is_plain_text(odd));
 }

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/spelling.hpp"
 #include "base/text.hpp"
 #include "driver/failure_meaning.hpp"
 #include "sql/sheet.hpp"

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/start_thread.hpp"
+#include "base/process.hpp"
 #include "base/waits.hpp"
 #include "driver/failure_meaning.hpp"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/boot_clock.hpp"
-#include "base/start_thread.hpp"
+#include "base/process.hpp"
 
 namespace rowlock::inline v1::driver {
 

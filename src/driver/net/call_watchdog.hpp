@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "base/boot_timer.hpp"
+#include "base/alarm.hpp"
 #include "base/time.hpp"
 #include "driver/session.hpp"
 

@@ -1,7 +1,8 @@
 #include "driver/postgresql/address.hpp"
 
-#include <libpq-fe.h>
 #include <rowlock/error.hpp>
+
+#include <libpq-fe.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/spelling.hpp"
 #include "base/text.hpp"
 
 namespace rowlock::inline v1::driver {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
-#include "base/jitter.hpp"
+#include "base/waits.hpp"
 #include "core/checks.hpp"
 #include "core/wait.hpp"
 #include "engine/acquire/attempt.hpp"

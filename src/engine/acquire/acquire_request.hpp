@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/sharing.hpp"
-#include "engine/events/counters.hpp"
+#include "engine/events/telemetry.hpp"
 #include "engine/queue/local_wait_queue.hpp"
 
 namespace rowlock::inline v1::engine {

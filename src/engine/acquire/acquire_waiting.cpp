@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/boot_clock.hpp"
-#include "base/jitter.hpp"
 #include "base/text.hpp"
+#include "base/waits.hpp"
 #include "core/error_detail.hpp"
 #include "engine/acquire/attempt.hpp"
 

@@ -1,4 +1,4 @@
-#include "engine/admin/force_release.hpp"
+#include "engine/admin/admin.hpp"
 
 #include <rowlock/error.hpp>
 

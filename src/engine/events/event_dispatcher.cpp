@@ -14,8 +14,8 @@
 #include <variant>
 
 #include "base/boot_clock.hpp"
-#include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/waits.hpp"
 

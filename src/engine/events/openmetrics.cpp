@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/events/telemetry.hpp"
+
 namespace rowlock::inline v1 {
 
 namespace {
@@ -96,23 +98,28 @@ class page {
   std::string_view family_;
 };
 
+constexpr std::pair<std::string_view, std::uint64_t strategy_statistics::*> outcomes[] = {
+    {"acquired", &strategy_statistics::acquired},
+    {"busy", &strategy_statistics::busy},
+    {"cancelled", &strategy_statistics::cancelled},
+    {"failed", &strategy_statistics::failed}};
+
 void write_strategies(page& to, const client_statistics& of) {
+  const auto of_each = [&](auto write) {
+    for (const auto& each : of.strategies) write(each, label{"strategy", to_string(each.strategy)});
+  };
   to.counter("rowlock_acquisitions", "Calls that asked for a lock, by how they ended.");
-  for (const auto& each : of.strategies) {
-    const label by{"strategy", to_string(each.strategy)};
-    to.total(each.acquired, {by, {"outcome", "acquired"}});
-    to.total(each.busy, {by, {"outcome", "busy"}});
-    to.total(each.cancelled, {by, {"outcome", "cancelled"}});
-    to.total(each.failed, {by, {"outcome", "failed"}});
-  }
+  of_each([&](const auto& each, const label& by) {
+    for (const auto& [outcome, number] : outcomes) to.total(each.*number, {by, {"outcome", outcome}});
+  });
   to.counter("rowlock_releases", "Locks that their holders released.");
-  for (const auto& each : of.strategies) to.total(each.released, {{"strategy", to_string(each.strategy)}});
+  of_each([&](const auto& each, const label& by) { to.total(each.released, {by}); });
   to.counter("rowlock_strategy_losses", "Locks that were lost while they were held, by strategy.");
-  for (const auto& each : of.strategies) to.total(each.lost, {{"strategy", to_string(each.strategy)}});
+  of_each([&](const auto& each, const label& by) { to.total(each.lost, {by}); });
   to.histogram_in_seconds("rowlock_wait_seconds", "From the call to the grant, for locks that were acquired.");
-  for (const auto& each : of.strategies) to.value(each.waits, {"strategy", to_string(each.strategy)});
+  of_each([&](const auto& each, const label& by) { to.value(each.waits, by); });
   to.histogram_in_seconds("rowlock_hold_seconds", "How long locks were held that were released or lost.");
-  for (const auto& each : of.strategies) to.value(each.holds, {"strategy", to_string(each.strategy)});
+  of_each([&](const auto& each, const label& by) { to.value(each.holds, by); });
 }
 
 void write_failures(page& to, const client_statistics& of) {
@@ -122,22 +129,6 @@ void write_failures(page& to, const client_statistics& of) {
   for (const auto& each : of.errors) to.total(each.failures, {{"code", to_string(each.code)}});
   to.histogram_in_seconds("rowlock_statement_seconds", "How long calls to the database took, failed ones included.");
   for (const auto& each : of.statements) to.value(each.took, {"operation", each.operation});
-}
-
-void write_counts(page& to, const client_statistics& of) {
-  to.counter("rowlock_handovers", "Locks that were handed over from thread to thread.").total(of.handovers);
-  to.counter("rowlock_renewals", "Locks that were renewed.").total(of.renewals);
-  to.counter("rowlock_renewal_failures", "Leases that could not be renewed because the database did not answer.")
-      .total(of.renewal_failures);
-  to.counter("rowlock_release_failures", "Releases that failed where no exception could say so.")
-      .total(of.release_failures);
-  to.counter("rowlock_reconnects", "Connections that were opened after one had been lost.").total(of.reconnects);
-  to.counter("rowlock_polling_fallbacks", "Times that waiting calls fell back to polling.").total(of.polling_fallbacks);
-  to.counter("rowlock_sweeps", "Sweeps that came to the end of the tables.").total(of.sweeps);
-  to.counter("rowlock_swept_rows", "Rows of unused names that were deleted.").total(of.swept_rows);
-  to.counter("rowlock_swept_tickets", "Tickets of dead waiters that were deleted.").total(of.swept_tickets);
-  to.counter("rowlock_dropped_events", "Events that were dropped because the observer fell behind.")
-      .total(of.dropped_events);
 }
 
 void write_state(page& to, const client_statistics& of) {
@@ -168,7 +159,7 @@ void write_openmetrics(std::ostream& to, const client_statistics& of) {
   page out;
   write_strategies(out, of);
   write_failures(out, of);
-  write_counts(out, of);
+  for (const auto& each : engine::totals) out.counter(each.metric, each.help).total(of.*each.shown);
   write_state(out, of);
   out.write(to);
 }

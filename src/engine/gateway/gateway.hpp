@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
-#include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/time.hpp"
 #include "core/url.hpp"

@@ -18,13 +18,12 @@
 #include <thread>
 #include <vector>
 
-#include "base/fork_guard.hpp"
+#include "base/process.hpp"
 #include "base/time.hpp"
 #include "core/identity.hpp"
 #include "core/lease.hpp"
 #include "core/sharing.hpp"
-#include "core/tenure.hpp"
-#include "engine/events/counters.hpp"
+#include "engine/events/telemetry.hpp"
 #include "engine/gateway/pool.hpp"
 #include "store/leases.hpp"
 

@@ -14,7 +14,6 @@
 #include "engine/lease/lease_state.hpp"
 #include "engine/maintenance.hpp"
 #include "engine/queue/release_notices.hpp"
-#include "engine/retry_list.hpp"
 #include "store/leases.hpp"
 
 namespace rowlock::inline v1::engine {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/boot_clock.hpp"
-#include "core/tenure.hpp"
+#include "core/lease.hpp"
 #include "core/wait.hpp"
 #include "engine/gateway/batches.hpp"
 #include "engine/queue/ticket_cleanup.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
-#include "base/jitter.hpp"
+#include "base/waits.hpp"
 #include "core/lease.hpp"
 #include "engine/gateway/batches.hpp"
 

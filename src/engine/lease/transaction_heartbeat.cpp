@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
-#include "base/start_thread.hpp"
+#include "base/process.hpp"
 #include "core/lease.hpp"
 #include "strategy/strategy.hpp"
 

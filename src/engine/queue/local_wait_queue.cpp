@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
-#include "base/jitter.hpp"
 #include "base/waits.hpp"
 #include "core/wait.hpp"
 

@@ -20,7 +20,6 @@
 #include "engine/maintenance.hpp"
 #include "engine/queue/local_wait_queue.hpp"
 #include "engine/queue/release_notices.hpp"
-#include "engine/retry_list.hpp"
 #include "store/leases.hpp"
 
 namespace rowlock::inline v1::engine {

@@ -3,7 +3,6 @@
 #include <exception>
 #include <utility>
 
-#include "base/jitter.hpp"
 #include "base/waits.hpp"
 #include "core/wait.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rowlock/error.hpp>
 #include <rowlock/lock_name.hpp>
 #include <rowlock/transaction.hpp>
 
@@ -11,13 +12,12 @@
 
 #include "base/guarded.hpp"
 #include "base/recent_names.hpp"
-#include "core/retry_backoff.hpp"
+#include "driver/enlisted_transaction.hpp"
 #include "engine/acquire/acquirer.hpp"
 #include "engine/gateway/gateway.hpp"
 #include "engine/identity.hpp"
 #include "engine/lease/held_locks.hpp"
 #include "engine/queue/release_notices.hpp"
-#include "engine/transaction/vacant_names.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -53,29 +53,52 @@ class transaction_locks {
   void pause_until(base::instant t) { db_.pause_until(t, {}); }
 
  private:
-  struct cleared;
-  struct progress;
-  class kept_name;
+  class lock_in_call;
+  /// What the pool's connections see of a name.
+  struct cleared {
+    bool is_free = false;
+    bool is_shared = false;
+    bool is_locked = false;          ///< by a transaction
+    bool is_missing = false;         ///< and could not be made just now
+    bool is_kept = false;            ///< by a lease of this client that was for a transaction: nobody works under it
+    std::optional<duration> left{};  ///< of the holder's lease
+    std::int64_t version = 0;        ///< of a vacant row
+    std::string released{};          ///< an acquisition that this client has released and somebody's transaction pins
+    /// The session that has confirmed it.
+    core::session_number confirmed_by = core::session_number::unknown;
+  };
+
+  static error elsewhere(const std::string& how);
+  static driver::enlisted_result result_of(driver::enlisted_result r) { return r; }
+  static driver::enlisted_result result_of(const driver::lock_view& seen) { return seen.what; }
+  static driver::enlisted_result result_of(const std::optional<driver::lock_view>& seen) {
+    return seen.value_or(driver::lock_view{}).what;
+  }
+  // The client has found its tables over its own connections.
+  template <class Use>
+  static auto in_transaction(Use use) try {
+    return use();
+  } catch (const error& e) {
+    if (e.code() != errc::schema_missing) throw;
+    throw elsewhere(std::string{"no rowlock tables ("} + e.what() + ")");
+  }
+  /// Asks in the caller's transaction about a name. Throws if that is in another installation than the client.
+  template <class Use>
+  auto ask(const lock_name& name, Use use) {
+    const auto installation = this->installation();
+    const auto found = in_transaction([&] { return use({.name = name.view(), .installation = installation}); });
+    if (result_of(found) == driver::enlisted_result::elsewhere) settle_installation(installation);
+    return found;
+  }
+
   cleared make_way(const lock_name& name);
   std::optional<cleared> look_for_way(const lock_name& name, const store::access& db);
-  bool is_locked_by(const lock_name& name, std::int64_t session);
-  bool is_pinned_by(const lock_name& name, std::int64_t sign);
   void note_kept(const lease_state& kept);
   std::string left_to_transactions(const lock_name& name);
-  bool may_be_taken_first(const lock_name& name, const cleared& way, const progress& so_far);
-  bool may_ask_for_released(driver::enlisted_transaction& in, const lock_name& name, const cleared& way,
-                            driver::take_options& how, progress& so_far);
-  std::optional<transaction_lock> take_vacant(driver::enlisted_transaction& in, const lock_name& name,
-                                              const lock_in_options& options);
-  std::optional<transaction_lock> try_lock_in(driver::enlisted_transaction& in, const lock_name& name,
-                                              const lock_in_options& options, progress& so_far);
   lease_ptr keep(const lock_name& name, lock_options how, const holder& by, base::instant until,
                  const std::stop_token& stop);
-  std::optional<transaction_lock> take_in_turn(driver::enlisted_transaction& in, const lock_name& name,
-                                               const lock_in_options& options, progress& so_far);
-  std::optional<transaction_lock> take_kept(driver::enlisted_transaction& in, const lease_state& kept,
-                                            const lock_in_options& options, progress& so_far);
   bool try_confirm(driver::enlisted_transaction& in, const lease_ptr& a);
+  void begin_optimistically(driver::enlisted_transaction& in);
   std::string installation();
   void settle_installation(const std::string& supposed);
   void refuse_old_snapshot(driver::enlisted_transaction& in, const lease_state& a);
@@ -87,7 +110,7 @@ class transaction_locks {
   acquirer& acquirer_;
   release_notices& notices_;
   base::guarded<std::string> installation_;  // empty: not asked for yet
-  vacant_names vacant_;
+  base::vacant_names vacant_;
   base::recent_names contended_;                                               // in files
   base::guarded<std::unordered_map<std::string, core::acquisition_id>> kept_;  // for transactions, the last of a name
 };
