@@ -7,7 +7,7 @@
 namespace rowlock::command {
 
 /// Text for a screen of columns: what the locale's terminal cannot show is a question mark. `text` is UTF-8 without
-/// anything that a terminal obeys (printable.hpp). How wide a character is, is the locale's.
+/// anything that a terminal obeys (base::printable). How wide a character is, is the locale's.
 std::wstring to_cells(std::string_view text);
 
 /// As it was typed.

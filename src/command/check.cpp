@@ -1,4 +1,4 @@
-#include "command/check.hpp"
+#include "command/subcommands.hpp"
 
 #include <rowlock/rowlock.hpp>
 
@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "command/database.hpp"
-#include "command/json.hpp"
-#include "command/printable.hpp"
-#include "command/table.hpp"
+#include "command/output.hpp"
 
 namespace rowlock::command {
 
@@ -75,7 +74,7 @@ void print_lines(const std::vector<finding>& findings) {
   std::vector<table_line> lines;
   for (const auto& each : findings)
     lines.push_back(
-        {each.subject, std::string{to_string(each.condition)}, printable(in_words_of_the_shell(each.sentence))});
+        {each.subject, std::string{to_string(each.condition)}, base::printable(in_words_of_the_shell(each.sentence))});
   write_table(std::cout, lines);
 }
 

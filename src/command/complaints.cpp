@@ -5,6 +5,7 @@
 
 #include "command/manual.hpp"
 #include "command/pages.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
@@ -82,6 +83,56 @@ const CLI::Option* option_in(const CLI::App& whole, std::string_view sentence) {
   return found != nullptr ? found : whole.get_option_no_throw(name);
 }
 
+/// Also one that is the library's default: there is no lease that it could be about.
+void refuse_what_is_about_a_lease(const CLI::App& taking, const run_options& given) {
+  if (given.lock.strategy != strategy::for_update) return;
+  for (const auto* flag : {"--lease", "--at-least", "--hold-limit"})
+    if (taking.count(flag) != 0)
+      throw usage_error{std::string{flag} + " is about a lease, and for_update has none; leave out " + flag +
+                        ", or choose another --strategy"};
+}
+
+void refuse_what_cannot_be_shared(const CLI::App& taking, const run_options& given) {
+  if (!given.is_shared && given.permits == 0) return;
+  const std::string flag = given.is_shared ? "--shared" : "--permits";
+  if (given.lock.strategy != strategy::unique_index)
+    throw usage_error{flag + " is for unique_index only; leave out --strategy"};
+  if (taking.count("--at-least") != 0)
+    throw usage_error{"--at-least is for a lock that one has alone; leave out --at-least or " + flag};
+}
+
+std::string typed(const CLI::App& taking, const std::string& flag, duration otherwise) {
+  return taking.count(flag) != 0 ? taking.get_option(flag)->as<std::string>() : bound_in_words(otherwise);
+}
+
+/// If rowlock dies, its lease is all that keeps the name taken.
+void refuse_at_least_beyond_the_lease(const CLI::App& taking, const lock_options& lock) {
+  if (lock.at_least <= lock.lease) return;
+  const auto least = typed(taking, "--at-least", lock.at_least);
+  throw usage_error{"--at-least " + least + " is longer than the lease of " + typed(taking, "--lease", lock.lease) +
+                    ", after which the name would be free if rowlock died; give --lease " + least + " too"};
+}
+
+void refuse_in_taking(const CLI::App& taking, const run_options& given) {
+  if (!taking.parsed()) return;
+  refuse_what_is_about_a_lease(taking, given);
+  refuse_what_cannot_be_shared(taking, given);
+  refuse_at_least_beyond_the_lease(taking, given.lock);
+}
+
+void refuse_no_time(const CLI::App& sweep) {
+  if (sweep.parsed() && sweep.count("--once") + sweep.count("--every") == 0)
+    throw usage_error{
+        "neither --once nor --every is given; write: rowlock sweep --once, or rowlock sweep --every DURATION"};
+}
+
+void refuse_without_force(const CLI::App& release) {
+  if (release.parsed() && release.count("--force") == 0)
+    throw usage_error{
+        "a lock is released by its holder, when its command or program is done; release --force frees it, whoever has "
+        "it"};
+}
+
 }  // namespace
 
 std::string complaint_about(const CLI::App& whole, const CLI::ParseError& refused,
@@ -121,6 +172,12 @@ std::string complaint_about(const CLI::App& whole, const CLI::ParseError& refuse
 
 std::string with_page(const std::string& sentence, const std::string& page) {
   return sentence + (sentence.ends_with('?') ? " See " : "; see ") + page;
+}
+
+void refuse_contradictions(const CLI::App& app, const run_options& given) {
+  for (const auto* taking : {"run", "hold"}) refuse_in_taking(*app.get_subcommand(taking), given);
+  refuse_no_time(*app.get_subcommand("sweep"));
+  refuse_without_force(*app.get_subcommand("release"));
 }
 
 }  // namespace rowlock::command

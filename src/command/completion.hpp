@@ -5,8 +5,25 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rowlock::command {
+
+/// As "--help" and "-h".
+std::vector<std::string> flags_of(const CLI::Option& o);
+
+/// The kinds of values that can be listed.
+inline constexpr std::string_view listed_kinds[] = {"STRATEGY", "SHELL", "KEY"};
+/// The values that there are for one kind of value ("STRATEGY"); empty: they cannot be listed.
+std::vector<std::string> values_of_kind(std::string_view kind);
+
+/// As one word of any of these shells, which is taken to the letter.
+std::string shell_quoted(std::string_view text);
+
+/// The parts of a completion, one for each shell.
+std::string bash_completion(const CLI::App& whole);
+std::string zsh_completion(const CLI::App& whole);
+std::string fish_completion(const CLI::App& whole);
 
 /// The shells that it completes for.
 inline constexpr std::string_view shells[] = {"bash", "zsh", "fish"};

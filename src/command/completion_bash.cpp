@@ -1,7 +1,6 @@
 #include <string_view>
 
 #include "command/completion.hpp"
-#include "command/completion_words.hpp"
 #include "command/manual.hpp"
 
 namespace rowlock::command {

@@ -1,6 +1,6 @@
 #include <string_view>
 
-#include "command/completion_words.hpp"
+#include "command/completion.hpp"
 #include "command/manual.hpp"
 
 namespace rowlock::command {

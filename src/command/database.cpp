@@ -12,7 +12,7 @@
 #include <utility>
 #include <variant>
 
-#include "command/printable.hpp"
+#include "base/text.hpp"
 #include "command/sqlite_file.hpp"
 
 namespace rowlock::command {
@@ -112,7 +112,7 @@ std::string in_words_of_the_shell(std::string sentence) {
 }
 
 void say(const std::string& sentence) {
-  const auto line = "rowlock: " + printable(in_words_of_the_shell(sentence)) + '\n';
+  const auto line = "rowlock: " + base::printable(in_words_of_the_shell(sentence)) + '\n';
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

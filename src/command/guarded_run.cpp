@@ -2,7 +2,6 @@
 
 #include <rowlock/rowlock.hpp>
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -18,8 +17,6 @@
 namespace rowlock::command {
 
 namespace {
-
-descriptor open_terminal() { return descriptor{::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)}; }
 
 bool is_in_foreground() {
   const auto terminal = open_terminal();

@@ -30,8 +30,6 @@ struct report {
   int number = 0;  // the command's process id, negative on a terminal; why exec failed; or the exit status
 };
 
-[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
-
 // The other end may be gone: its reader sees that.
 template <class Message>
 void send(const descriptor& socket, const Message& message) {

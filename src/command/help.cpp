@@ -1,9 +1,7 @@
-#include "command/help.hpp"
+#include "command/manual.hpp"
 
 #include <sstream>
 #include <string_view>
-
-#include "command/manual.hpp"
 
 namespace rowlock::command {
 

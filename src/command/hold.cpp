@@ -1,4 +1,4 @@
-#include "command/hold.hpp"
+#include "command/subcommands.hpp"
 
 #include <rowlock/rowlock.hpp>
 

@@ -1,14 +1,13 @@
-#include "command/inspection.hpp"
+#include "command/subcommands.hpp"
 
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "command/database.hpp"
-#include "command/json.hpp"
+#include "command/output.hpp"
 #include "command/overview.hpp"
 #include "command/situation.hpp"
-#include "command/table.hpp"
 #include "command/wait_graph.hpp"
 
 namespace rowlock::command {

@@ -18,8 +18,6 @@ namespace rowlock::command {
 
 namespace {
 
-[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
-
 std::vector<std::string> environment_with(const job::variables& more) {
   std::vector<std::string> out;
   const auto is_replaced = [&](std::string_view variable) {

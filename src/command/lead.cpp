@@ -1,4 +1,4 @@
-#include "command/lead.hpp"
+#include "command/subcommands.hpp"
 
 #include <rowlock/rowlock.hpp>
 
@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "command/database.hpp"
-#include "command/durations.hpp"
 #include "command/guarded_run.hpp"
 #include "command/waiting.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 

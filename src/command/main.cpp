@@ -6,23 +6,13 @@
 #include <exception>
 #include <iostream>
 
-#include "command/check.hpp"
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
 #include "command/file.hpp"
-#include "command/hold.hpp"
-#include "command/inspection.hpp"
 #include "command/job.hpp"
-#include "command/lead.hpp"
-#include "command/metrics.hpp"
-#include "command/migrate.hpp"
 #include "command/options.hpp"
-#include "command/release.hpp"
-#include "command/run.hpp"
 #include "command/signals.hpp"
-#include "command/sql_sheet.hpp"
-#include "command/sweep.hpp"
-#include "command/top.hpp"
+#include "command/subcommands.hpp"
 
 namespace rowlock::command {
 

@@ -40,4 +40,13 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app);
 /// "rowlock-run", as the page is called.
 std::string title_of(const CLI::App& app);
 
+/// Help that reads like a page of the manual: pages.cpp, and the options where they are declared.
+class manual_formatter final : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+};
+
+/// The page of the program or of one of its subcommands for man(1), in the macros of man(7).
+std::string roff_page(const CLI::App& app);
+
 }  // namespace rowlock::command

@@ -1,4 +1,4 @@
-#include "command/metrics.hpp"
+#include "command/subcommands.hpp"
 
 #include <rowlock/rowlock.hpp>
 
@@ -8,7 +8,7 @@
 
 #include "command/database.hpp"
 #include "command/file.hpp"
-#include "command/json.hpp"
+#include "command/output.hpp"
 
 namespace rowlock::command {
 

@@ -1,8 +1,9 @@
-#include "command/migrate.hpp"
+#include "command/subcommands.hpp"
+
+#include <rowlock/rowlock.hpp>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <rowlock/rowlock.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -13,8 +14,7 @@
 #include <vector>
 
 #include "command/database.hpp"
-#include "command/json.hpp"
-#include "command/table.hpp"
+#include "command/output.hpp"
 
 namespace rowlock::command {
 

@@ -12,97 +12,16 @@
 #include "command/command_line.hpp"
 #include "command/complaints.hpp"
 #include "command/completion.hpp"
-#include "command/durations.hpp"
-#include "command/help.hpp"
 #include "command/manual.hpp"
+#include "command/option_kinds.hpp"
 #include "command/pages.hpp"
-#include "command/roff.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
 namespace {
 
 using namespace std::chrono_literals;
-
-/// A kind of value: how it is called in help, how it is read, and what is said where it cannot be.
-template <class T>
-struct kind {
-  std::string_view name;
-  std::optional<T> (*parse)(std::string_view text);
-  std::string_view complaint;
-};
-
-template <class Number, Number Least, Number Most>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const auto* const end = text.data() + text.size();
-  const auto [rest, failure] = std::from_chars(text.data(), end, number);
-  const bool is_one = failure == std::errc{} && rest == end && number >= Least && number <= Most;
-  return is_one ? std::optional{number} : std::nullopt;
-}
-
-std::optional<strategy> parse_strategy(std::string_view text) {
-  for (const auto each : all_strategies)
-    if (text == to_string(each)) return each;
-  return std::nullopt;
-}
-
-std::optional<top_order> parse_order(std::string_view text) {
-  for (const auto& each : top_orders)
-    if (text == each.name) return each.order;
-  return std::nullopt;
-}
-
-constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 1m30s or 90"};
-constexpr kind<int> a_status{"STATUS", parse_number<int, 0, 255>, "is no exit status; write a number from 0 to 255"};
-constexpr kind<std::size_t> a_count{"NUMBER", parse_number<std::size_t, 1, 10000>,
-                                    "is no number of rows; write one from 1 to 10000"};
-constexpr kind<std::int64_t> some_permits{"NUMBER", parse_number<std::int64_t, 1, 1'000'000>,
-                                          "is no number of permits; write one from 1 to 1000000"};
-constexpr kind<std::int64_t> a_token{"TOKEN", parse_number<std::int64_t, 1, std::numeric_limits<std::int64_t>::max()>,
-                                     "is no fencing token; write the number that rowlock show prints"};
-constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy,
-                                    "is no strategy; there are unique_index, for_update and version_cas"};
-
-constexpr kind<top_order> an_order{"KEY", parse_order,
-                                   "is no key to sort by; there are name, age, lease, queue and rate"};
-
-std::string refusal(const std::string& text, std::string_view complaint) {
-  return '"' + text + "\" " + std::string{complaint};
-}
-
-/// CLI11's own reading of numbers takes "-1" and "0x4B" too.
-template <class T, class To>
-CLI::Option& add(CLI::App& app, const std::string& flags, const kind<T>& of, To& to, const std::string& explanation) {
-  const auto flag = flags.substr(flags.find("--"));
-  const auto read = [flag, &of, &to](const std::string& text) {
-    const auto value = of.parse(text);
-    if (!value) throw CLI::ValidationError{flag, refusal(text, of.complaint)};
-    to = *value;
-  };
-  return *app.add_option_function<std::string>(flags, read, explanation)->type_name(std::string{of.name});
-}
-
-struct bounds {
-  duration least;
-  duration most;
-};
-
-constexpr bounds up_to_ten_years{duration::zero(), 24h * 3650};
-constexpr bounds length_of_a_lease{100ms, 24h * 30};
-constexpr bounds up_to_thirty_days{duration::zero(), 24h * 30};
-
-/// The library has bounds too, but would speak of a lease of so many microseconds.
-template <class To>
-CLI::Option& add(CLI::App& app, const std::string& flags, bounds within, To& to, const std::string& explanation) {
-  const auto check = [within](const std::string& text) {
-    const auto value = parse_duration(text);
-    if (!value || (*value >= within.least && *value <= within.most)) return std::string{};
-    return *value < within.least ? refusal(text, "is too short; the least is " + bound_in_words(within.least))
-                                 : refusal(text, "is too long; the most is " + bound_in_words(within.most));
-  };
-  return *add(app, flags, a_duration, to, explanation).check(check);
-}
 
 void add_fair(CLI::App& app, run_options& run) {
   app.add_flag_callback(
@@ -325,56 +244,6 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
   add_help(app, help);
 }
 
-/// Also one that is the library's default: there is no lease that it could be about.
-void refuse_what_is_about_a_lease(const CLI::App& taking, const run_options& given) {
-  if (given.lock.strategy != strategy::for_update) return;
-  for (const auto* flag : {"--lease", "--at-least", "--hold-limit"})
-    if (taking.count(flag) != 0)
-      throw usage_error{std::string{flag} + " is about a lease, and for_update has none; leave out " + flag +
-                        ", or choose another --strategy"};
-}
-
-void refuse_what_cannot_be_shared(const CLI::App& taking, const run_options& given) {
-  if (!given.is_shared && given.permits == 0) return;
-  const std::string flag = given.is_shared ? "--shared" : "--permits";
-  if (given.lock.strategy != strategy::unique_index)
-    throw usage_error{flag + " is for unique_index only; leave out --strategy"};
-  if (taking.count("--at-least") != 0)
-    throw usage_error{"--at-least is for a lock that one has alone; leave out --at-least or " + flag};
-}
-
-std::string typed(const CLI::App& taking, const std::string& flag, duration otherwise) {
-  return taking.count(flag) != 0 ? taking.get_option(flag)->as<std::string>() : bound_in_words(otherwise);
-}
-
-/// If rowlock dies, its lease is all that keeps the name taken.
-void refuse_at_least_beyond_the_lease(const CLI::App& taking, const lock_options& lock) {
-  if (lock.at_least <= lock.lease) return;
-  const auto least = typed(taking, "--at-least", lock.at_least);
-  throw usage_error{"--at-least " + least + " is longer than the lease of " + typed(taking, "--lease", lock.lease) +
-                    ", after which the name would be free if rowlock died; give --lease " + least + " too"};
-}
-
-void refuse_contradictions(const CLI::App& taking, const run_options& given) {
-  if (!taking.parsed()) return;
-  refuse_what_is_about_a_lease(taking, given);
-  refuse_what_cannot_be_shared(taking, given);
-  refuse_at_least_beyond_the_lease(taking, given.lock);
-}
-
-void refuse_no_time(const CLI::App& sweep) {
-  if (sweep.parsed() && sweep.count("--once") + sweep.count("--every") == 0)
-    throw usage_error{
-        "neither --once nor --every is given; write: rowlock sweep --once, or rowlock sweep --every DURATION"};
-}
-
-void refuse_without_force(const CLI::App& release) {
-  if (release.parsed() && release.count("--force") == 0)
-    throw usage_error{
-        "a lock is released by its holder, when its command or program is done; release --force frees it, whoever has "
-        "it"};
-}
-
 void take_command(const std::string& sub, run_options& to, const command_line& line) {
   if (to.shell_command.empty() && line.command.empty())
     throw usage_error{"no COMMAND is given; write: rowlock " + sub + " NAME COMMAND [ARGUMENT]..."};
@@ -421,9 +290,7 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
     parsed.answer = answer_to(app, e);
     return parsed;
   }
-  for (const auto* taking : {"run", "hold"}) refuse_contradictions(*app.get_subcommand(taking), parsed.given.run);
-  refuse_no_time(*app.get_subcommand("sweep"));
-  refuse_without_force(*app.get_subcommand("release"));
+  refuse_contradictions(app, parsed.given.run);
   const bool is_about_help = app.get_subcommand("help")->parsed();
   if (is_about_help)
     parsed.answer = answer_to(app, help);

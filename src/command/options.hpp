@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "command/exit_status.hpp"
-#include "command/top_order.hpp"
+#include "command/top_rows.hpp"
 
 namespace rowlock::command {
 

@@ -4,16 +4,11 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "command/pages_under_locks.hpp"
+
 namespace rowlock::command {
 
 namespace {
-
-constexpr page::section environment{
-    "ENVIRONMENT",
-    R"(ROWLOCK_DATABASE is the URL of the database where --database is not given. ROWLOCK_DATABASE_FILE names a file whose first
-line is that URL, where neither is given: so that a password shows neither in the list of processes nor in the
-environment. URLs are sqlite:/var/lib/rowlock/locks.db, postgresql://user@host/database or
-mysql://user@host/database)"};
 
 constexpr page::section common_statuses{"EXIT STATUS", R"( 0    done
  1    show, waiters, release: nobody has it, waits for it, or was freed
@@ -55,163 +50,6 @@ The same of all locks, on a screen:
 
 Free it, where you know that its holder should not have it:
  rowlock release --force nightly)"}};
-
-constexpr page::section waiting{
-    "WAITING",
-    R"(Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue,
-unless a newcomer is faster. If standard error is a terminal, a line there says who has the lock. With --verbose, lines do.
-
-With --fair this rowlock overtakes nobody: it gets the lock when all who began to wait before have had it or have
-given up, and --wait 0 fails if anybody waits, even if the lock is free. Give it to all who ask for NAME: one without it
-may still overtake. A waiting rowlock that was killed or stopped is passed over within 10s.
-
-If the database cannot be reached, rowlock says so and tries again until --wait is over, so that a job survives a restart
-or a failover of the server. With --wait 0 it fails at once. Without --wait it fails after one minute if the database has not
-answered since the start, as with a wrong address.
-
-In a command under the lock NAME, a rowlock that waits for NAME is refused (64): it would wait for itself.)"};
-
-constexpr page::section run_before[] = {
-    {"DESCRIPTION",
-     R"(Waits for the lock NAME, runs COMMAND while it has it, and lets go when COMMAND has ended. At any time at most one
-of all who ask for NAME has it, on whichever hosts they run.
-
-The lock is a lease in the database, which rowlock renews while COMMAND runs. If rowlock or its host dies, the next one
-gets the lock when the lease ends (but see STRATEGIES). If the lock is lost while COMMAND runs (the database could not be reached in time,
-the machine slept, somebody freed it, --hold-limit is over), COMMAND and what it has started get SIGTERM, and SIGKILL after
---grace. If rowlock itself is killed, even by SIGKILL, a second process of it, rowlock-guard, does the same.
-
-COMMAND keeps standard input, output and error. Where there is a terminal it stays in the foreground, so that it may
-read from the terminal and Ctrl-C and Ctrl-Z work as usual. Without a terminal, as in cron, it gets a process group of
-its own. Signals sent to rowlock alone are passed on to COMMAND and to what it has started in its group.
-
-When rowlock itself has used up its processor time (the soft limit of ulimit -t), COMMAND and what it has started get SIGTERM too,
-and SIGKILL after --grace; then the lock is released. For its own limits COMMAND gets the signals that it gets without rowlock.
-
-rowlock waits for COMMAND alone: what COMMAND leaves running in the background when it ends runs on without the lock. So
-does a daemon, a process with a session or, without a terminal, a group of its own, also where the lock is lost.
-
-Options of rowlock come before COMMAND; what comes after it is its own. With -- in between, COMMAND may begin with a hyphen.)"}};
-
-constexpr page::section run_behind[] = {
-    {"EXIT STATUS", R"(That of COMMAND, or
- 64   the command line, the name of the lock or a URL is wrong
- 69   the database cannot be reached, or does not answer
- 70   the lock was lost while COMMAND ran, whatever that returned (--lost-exit)
- 75   the lock was not got in time (--busy-exit)
- 77   no permission: for the file, the database or the tables
- 78   rowlock's tables are missing, or of another version: see migrate
- 126  COMMAND was found but cannot be executed
- 127  COMMAND was not found
- 128+n  COMMAND was ended by signal n)"},
-    {"ENVIRONMENT OF THE COMMAND",
-     R"(COMMAND finds the lock's name in ROWLOCK_NAME and in ROWLOCK_TOKEN its fencing token, a number that grows with every
-holder: a storage that remembers the largest it has seen can refuse a late one.)"},
-    {"SHARING",
-     R"(With --shared, any number of commands have the lock at once, and none that asks for it without; with --permits NUMBER, as many
-as that. Each has a lease and a token of its own. It takes the strategy unique_index. Who wants the lock alone is not passed for
-longer than 100ms by those who come later and share it; with --fair, nobody is passed.)"},
-    {"STRATEGIES", R"(Those who ask for a NAME exclude each other, whichever strategies they chose.
-
-unique_index and version_cas take a lease, and no connection stays open for it. They differ in how they take it: by one
-statement that waits for nobody, or by a read and a change that fails where somebody else was faster.
-
-for_update keeps a transaction open on a connection of its own. If rowlock dies, the next one gets the lock as soon as
-the server sees the connection end, within 10s at the latest. It is for commands of seconds: as long as a transaction is
-open, PostgreSQL cannot clean up behind others. The lock is also lost if rowlock is stopped for longer than 10s.
-In an SQLite file it is no transaction but a file beside the database that the operating system keeps locked.)"},
-    waiting,
-    environment,
-    {"EXAMPLES",
-     R"(A job that runs on one of several hosts, whose clocks differ by less than 5 minutes; the others skip it:
- 0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly nightly.sh
-
-The same, and each waits for a database that is away: --at-least is the wait and the difference between the clocks:
- 0 3 * * *  rowlock run -w 10m --quiet -E 0 --at-least 15m --lease 15m nightly nightly.sh
-
-One deployment after the other, for at most ten minutes of waiting:
- rowlock run --wait 10m --note "$USER" deploy ./deploy.sh production)"}};
-
-constexpr page::section hold_before[] = {
-    {"DESCRIPTION",
-     R"(Waits for the lock NAME, prints its fencing token on a line of its own, and holds the lock until standard input ends or
-SIGTERM, SIGINT, SIGHUP or SIGXCPU comes. Then it releases the lock and exits with 0. It is for a section of a script that is no
-command of its own. What is written to its standard input is ignored.
-
-If the lock is lost meanwhile (the database could not be reached in time, the machine slept, somebody freed it,
---hold-limit is over), it says so and exits with 70. It stops nothing: the script must look.
-
-When the script that started it ends, in whatever way, its end of the pipe is closed, and the lock is released. If standard
-output is a pipe that no process reads any more while rowlock waits for the lock, it gives up, as by SIGPIPE. Standard
-input of a background job of a script is /dev/null, which ends at once, as a closed one does: give it a pipe.)"}};
-
-constexpr page::section hold_behind[] = {{"EXIT STATUS", R"( 0    the lock was held, and was released
- 64   the command line, the name of the lock or a URL is wrong
- 69   the database cannot be reached, or does not answer
- 70   the lock was lost while it was held (--lost-exit)
- 74   standard output cannot be written to
- 75   the lock was not got in time (--busy-exit)
- 77   no permission: for the file, the database or the tables
- 78   rowlock's tables are missing, or of another version: see migrate)"},
-                                         waiting,
-                                         environment,
-                                         {"EXAMPLES", R"(A section of a script, in sh, dash, bash and zsh:
- folder=$(mktemp -d) || exit
- mkfifo "$folder/until" "$folder/token" || exit
- rowlock hold deploy <"$folder/until" >"$folder/token" &
- holder=$!
- exec 3>"$folder/until" 4<"$folder/token"
- rm -r "$folder"
- read -r token <&4 || { wait "$holder"; exit; }
- ... the section; before each step: (echo >&3) 2>/dev/null || exit 70
- exec 3>&- 4<&-
- wait "$holder"
-
-Where the whole script may have the lock, it can start itself again with rowlock run:
- [ "${1-}" = locked ] || exec rowlock run deploy sh "$0" locked "$@"
- shift)"}};
-
-constexpr page::section lead_before[] = {
-    {"DESCRIPTION",
-     R"(Keeps COMMAND running on exactly one of several hosts: start the same line on each of them. It waits for the lock NAME,
-without a time limit, and runs COMMAND when it has it, as rowlock run does; the others stand by.
-
-If the lock is lost while COMMAND runs (the database could not be reached in time, the machine slept, somebody freed
-it), COMMAND and what it has started get SIGTERM, and SIGKILL after --grace. Then rowlock waits for the lock again. If
-rowlock is killed, they get the same. If it or its host dies, the next one gets the lock when the lease ends.
-
-When COMMAND ends by itself, rowlock releases the lock and exits with its status; another host that waits runs COMMAND
-then. With --restart, rowlock keeps the lock and starts COMMAND again.
-
-SIGTERM, SIGINT and SIGQUIT end it: they are passed on to COMMAND, which gets SIGKILL after --grace; then rowlock releases the
-lock, so that the next host has it at once, and exits. All other signals are only passed on. While it waits, any of them ends it.
-
-Terminals, process groups and the words of COMMAND are as of rowlock run. Who asks for NAME with rowlock run, or in a
-program, is kept out as well.)"}};
-
-constexpr page::section lead_behind[] = {
-    {"EXIT STATUS", R"(That of COMMAND, or
- 64   the command line, the name of the lock or a URL is wrong
- 69   the database does not answer as it should
- 70   rowlock was told to end, and had lost the lock before COMMAND had ended
- 77   no permission: for the file, the database or the tables
- 78   rowlock's tables are missing, or of another version: see migrate
- 126  COMMAND was found but cannot be executed, also with --restart
- 127  COMMAND was not found, also with --restart
- 128+n  COMMAND was ended by signal n)"},
-    {"ENVIRONMENT OF THE COMMAND",
-     R"(COMMAND finds the lock's name in ROWLOCK_NAME and in ROWLOCK_TOKEN its fencing token, the leader's term: each leader has a
-greater one than all before, and the commands that --restart starts have that of their leader.)"},
-    {"WAITING",
-     R"(Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue,
-unless a newcomer is faster; with --fair this rowlock overtakes nobody. If the database cannot be reached, rowlock says so and
-tries again until it can, but for one minute if it has not answered since the start.)"},
-    environment,
-    {"EXAMPLES", R"(A queue's worker of which there must be one, on two hosts; the other takes over:
- rowlock lead --restart billing/worker -- /usr/local/bin/worker
-
-Who leads, and who stands by:
- rowlock show billing/worker)"}};
 
 constexpr page::section migrate_before[] = {
     {"DESCRIPTION",

@@ -1,24 +1,73 @@
-#include "command/release.hpp"
+#include "command/subcommands.hpp"
 
 #include <rowlock/rowlock.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <iostream>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "command/database.hpp"
-#include "command/json.hpp"
-#include "command/lock_words.hpp"
-#include "command/printable.hpp"
-#include "command/question.hpp"
+#include "command/output.hpp"
+#include "command/signals.hpp"
 #include "command/situation.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
 namespace {
+
+bool is_watched() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
+
+/// Without its end.
+std::string line_from(int device) {
+  std::string line;
+  char c = 0;
+  for (;;) {
+    const auto size = ::read(device, &c, 1);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0 || c == '\n') return line;
+    line += c;
+  }
+}
+
+/// The terminal, to ask whoever sits there. It is asked itself: what goes in and out of the program may be redirected.
+class terminal {
+ public:
+  /// None where standard input or standard error is none.
+  terminal();
+  explicit operator bool() const noexcept { return static_cast<bool>(device_); }
+
+  void show(const std::string& text) const;
+  /// Whether the answer is yes. An empty line and the end of the input are a no.
+  bool agrees(const std::string& question) const;
+
+ private:
+  descriptor device_;
+};
+
+terminal::terminal() : device_{is_watched() ? open_terminal() : descriptor{}} {}
+
+void terminal::show(const std::string& text) const {
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto size = ::write(device_.number(), rest.data(), rest.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return;
+    rest.remove_prefix(static_cast<std::size_t>(size));
+  }
+}
+
+bool terminal::agrees(const std::string& question) const {
+  show(question + " [y/N] ");
+  const auto answer = line_from(device_.number());
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
 
 enum class outcome : std::uint8_t { freed, not_held, not_confirmed, passed_on };
 
@@ -101,7 +150,7 @@ void tell(const situation& seen, outcome o, bool as_json) {
     all["why_not"] = or_null(std::string{reason_of(o)});
     print(all);
   } else if (o == outcome::freed) {
-    std::cout << printable(what_was_freed(*seen.holder)) << '\n';
+    std::cout << base::printable(what_was_freed(*seen.holder)) << '\n';
   }
 }
 

@@ -1,9 +1,7 @@
-#include "command/roff.hpp"
+#include "command/manual.hpp"
 
 #include <cctype>
 #include <string_view>
-
-#include "command/manual.hpp"
 
 namespace rowlock::command {
 

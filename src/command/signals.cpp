@@ -1,5 +1,6 @@
 #include "command/signals.hpp"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ namespace {
 constexpr int answered[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGCONT, SIGCHLD, SIGXCPU};
 
 int checked(int result, const char* what) {
-  if (result < 0) throw std::system_error{errno, std::generic_category(), what};
+  if (result < 0) fail(what);
   return result;
 }
 
@@ -40,6 +41,10 @@ struct sigaction file_size_before {};
 }  // namespace
 
 void survive_file_size_limit() { file_size_before = replace(SIGXFSZ, SIG_IGN); }
+
+void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
+
+descriptor open_terminal() { return descriptor{::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)}; }
 
 descriptor::descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
 

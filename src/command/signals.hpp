@@ -24,6 +24,12 @@ class descriptor {
   int number_;
 };
 
+/// The terminal that controls this process; empty where there is none.
+descriptor open_terminal();
+
+/// Throws what the last system call said.
+[[noreturn]] void fail(const char* what);
+
 /// Wakes the main thread, from any other. Rung before anybody waits, it is not forgotten.
 class bell {
  public:

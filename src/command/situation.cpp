@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "command/durations.hpp"
-#include "command/lock_words.hpp"
-#include "command/printable.hpp"
+#include "base/text.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
@@ -48,8 +47,8 @@ std::string bond_of(const lock_info& lock) {
 }
 
 table_line line_of(const waiter_info& waiter) {
-  return {std::to_string(waiter.ticket), format_duration(waiter.age), printable(waiter.owner), printable(waiter.thread),
-          printable(waiter.note)};
+  return {std::to_string(waiter.ticket), format_duration(waiter.age), base::printable(waiter.owner),
+          base::printable(waiter.thread), base::printable(waiter.note)};
 }
 
 void write_sharers(std::ostream& out, const std::vector<lock_info>& all) {
@@ -57,15 +56,15 @@ void write_sharers(std::ostream& out, const std::vector<lock_info>& all) {
   std::vector<table_line> lines{{"TOKEN", "HELD", "EXPIRES", "PERMITS", "OWNER", "THREAD", "NOTE"}};
   for (const auto& each : all)
     lines.push_back({token_or_dash(each), duration_or_dash(each.held_for), duration_or_dash(each.expires_in),
-                     std::to_string(each.sharers), printable(each.owner), printable(each.thread),
-                     printable(each.note)});
+                     std::to_string(each.sharers), base::printable(each.owner), base::printable(each.thread),
+                     base::printable(each.note)});
   out << '\n';
   write_table(out, lines);
 }
 
 void write_details(std::ostream& out, const lock_info& lock) {
   const auto field = [&](std::string_view title, std::string_view value) {
-    out << fmt::format("{:9} {}\n", title, printable(value));
+    out << fmt::format("{:9} {}\n", title, base::printable(value));
   };
   field("name", lock.name.view());
   field("token", token_or_dash(lock));
@@ -100,8 +99,9 @@ std::string owner_of(const lock_info& lock) {
 }
 
 table_line line_of(const lock_info& lock) {
-  return {printable(lock.name.view()),       token_or_dash(lock),       duration_or_dash(lock.held_for),
-          duration_or_dash(lock.expires_in), printable(owner_of(lock)), printable(lock.note)};
+  return {base::printable(lock.name.view()), token_or_dash(lock),
+          duration_or_dash(lock.held_for),   duration_or_dash(lock.expires_in),
+          base::printable(owner_of(lock)),   base::printable(lock.note)};
 }
 
 void write_queue(std::ostream& out, const std::vector<waiter_info>& queue) {
@@ -116,7 +116,7 @@ void write_queues(std::ostream& out, const std::vector<waiter_info>& queues) {
   std::vector<table_line> lines{{"NAME", "TICKET", "AGE", "OWNER", "THREAD", "NOTE"}};
   for (const auto& each : queues) {
     lines.push_back(line_of(each));
-    lines.back().insert(lines.back().begin(), printable(each.name.view()));
+    lines.back().insert(lines.back().begin(), base::printable(each.name.view()));
   }
   write_table(out, lines);
 }

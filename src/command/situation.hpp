@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "command/json.hpp"
-#include "command/table.hpp"
+#include "command/output.hpp"
 
 namespace rowlock::command {
 

@@ -1,4 +1,4 @@
-#include "command/sql_sheet.hpp"
+#include "command/subcommands.hpp"
 
 #include <algorithm>
 #include <iostream>

@@ -1,7 +1,8 @@
-#include "command/sweep.hpp"
+#include "command/subcommands.hpp"
+
+#include <rowlock/rowlock.hpp>
 
 #include <fmt/format.h>
-#include <rowlock/rowlock.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -13,7 +14,7 @@
 #include <thread>
 
 #include "command/database.hpp"
-#include "command/json.hpp"
+#include "command/output.hpp"
 #include "command/signals.hpp"
 
 namespace rowlock::command {

@@ -1,4 +1,4 @@
-#include "command/top.hpp"
+#include "command/subcommands.hpp"
 
 #include <poll.h>
 #include <signal.h>
@@ -15,15 +15,15 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.hpp"
 #include "command/curses_screen.hpp"
 #include "command/database.hpp"
-#include "command/lock_words.hpp"
-#include "command/printable.hpp"
+#include "command/output.hpp"
 #include "command/signals.hpp"
 #include "command/situation.hpp"
-#include "command/table.hpp"
 #include "command/top_looker.hpp"
 #include "command/top_screen.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
@@ -35,14 +35,14 @@ using namespace std::chrono_literals;
 
 table_line line_of(const top_row& row) {
   const auto& lock = row.holder;
-  return {printable(row.name),
+  return {base::printable(row.name),
           duration_or_dash(lock ? lock->held_for : std::nullopt),
           duration_or_dash(lock ? lock->expires_in : std::nullopt),
           text_of(row.grants),
           std::to_string(row.waiting),
           duration_or_dash(row.longest_wait),
-          lock ? printable(owner_of(*lock)) : "-",
-          lock ? printable(lock->note) : ""};
+          lock ? base::printable(owner_of(*lock)) : "-",
+          lock ? base::printable(lock->note) : ""};
 }
 
 void print(const top_history& history, top_order by) {

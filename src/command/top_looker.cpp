@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "command/lock_words.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 

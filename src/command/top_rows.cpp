@@ -1,9 +1,11 @@
 #include "command/top_rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "command/printable.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::command {
 
@@ -56,7 +58,7 @@ void sort_rows(std::vector<top_row>& rows, top_order by, bool is_reversed) {
 }
 
 bool matches(const top_row& row, std::string_view filter) {
-  const auto name = printable(row.name);
+  const auto name = base::printable(row.name);
   if (filter.starts_with('^')) return name.starts_with(filter.substr(1));
   return name.find(filter) != std::string::npos;
 }
@@ -131,6 +133,11 @@ std::optional<grant_rate> top_history::grants() const {
   auto out = rate_of(all);
   if (out) out->is_at_least = is_at_least;
   return out;
+}
+
+std::string text_of(const std::optional<grant_rate>& rate) {
+  if (!rate) return "-";
+  return fmt::format("{}{:.1f}", rate->is_at_least ? ">" : "", rate->per_second);
 }
 
 }  // namespace rowlock::command

@@ -2,6 +2,7 @@
 
 #include <rowlock/lock_info.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,9 +14,21 @@
 #include <vector>
 
 #include "command/overview.hpp"
-#include "command/top_order.hpp"
 
 namespace rowlock::command {
+
+/// By what `rowlock top` sorts.
+enum class top_order : std::uint8_t { name, age, lease, queue, rate };
+
+struct top_order_name {
+  top_order order;
+  std::string_view name;
+};
+inline constexpr std::array<top_order_name, 5> top_orders{{{top_order::name, "name"},
+                                                           {top_order::age, "age"},
+                                                           {top_order::lease, "lease"},
+                                                           {top_order::queue, "queue"},
+                                                           {top_order::rate, "rate"}}};
 
 /// How often a name changes hands, as far as looks tell: a look sees at most one grant of a name.
 struct grant_rate {
@@ -75,5 +88,8 @@ class top_history {
   std::deque<clock::time_point> looks_{};  ///< the last `depth` + 1
   std::uint64_t look_ = 0;                 ///< the number of the last one
 };
+
+/// "3.5", ">1.0" or "-".
+std::string text_of(const std::optional<grant_rate>& rate);
 
 }  // namespace rowlock::command

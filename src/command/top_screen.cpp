@@ -1,17 +1,15 @@
 #include "command/top_screen.hpp"
 
 #include <fmt/format.h>
+#include <wchar.h>
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-#include <wchar.h>
-
+#include "base/text.hpp"
 #include "command/cells.hpp"
-#include "command/durations.hpp"
-#include "command/lock_words.hpp"
-#include "command/printable.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
@@ -19,7 +17,7 @@ namespace {
 
 using look = screen_line::look;
 
-std::wstring cells(std::string_view text) { return to_cells(printable(text)); }
+std::wstring cells(std::string_view text) { return to_cells(base::printable(text)); }
 
 std::string holder_of(const top_row& row) {
   if (!row.holder) return "-";
@@ -141,11 +139,6 @@ constexpr order_key order_keys[] = {{L'n', top_order::name, L"n name"},
                                     {L'r', top_order::rate, L"r rate"}};
 
 }  // namespace
-
-std::string text_of(const std::optional<grant_rate>& rate) {
-  if (!rate) return "-";
-  return fmt::format("{}{:.1f}", rate->is_at_least ? ">" : "", rate->per_second);
-}
 
 // One step for each who waits; the highest is for eight and more.
 std::wstring graph_of(const std::vector<std::size_t>& lengths, std::size_t columns) {

@@ -107,8 +107,6 @@ class top_screen {
   std::size_t page_ = 1;         ///< how many there are
 };
 
-/// "3.5", ">1.0" or "-".
-std::string text_of(const std::optional<grant_rate>& rate);
 /// A column for each length, the latest last, in `columns` columns.
 std::wstring graph_of(const std::vector<std::size_t>& lengths, std::size_t columns);
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <set>
 
+#include "base/text.hpp"
+#include "command/output.hpp"
 #include "command/overview.hpp"
-#include "command/printable.hpp"
 #include "command/situation.hpp"
-#include "command/table.hpp"
 
 namespace rowlock::command {
 
@@ -61,12 +61,12 @@ void write_graph(std::ostream& out, const std::vector<wait_edge>& all) {
   std::vector<table_line> lines{{"WAITER", "THREAD", "WAITS FOR", "HELD BY", "THREAD", "IN A CIRCLE"}};
   for (const auto& each : all) {
     const auto line = [&](std::string owner, std::string thread) {
-      lines.push_back({printable(each.who.owner), printable(each.who.thread), printable(each.name), std::move(owner),
-                       std::move(thread), each.is_in_circle ? "yes" : "-"});
+      lines.push_back({base::printable(each.who.owner), base::printable(each.who.thread), base::printable(each.name),
+                       std::move(owner), std::move(thread), each.is_in_circle ? "yes" : "-"});
     };
     if (each.holders.empty()) line("-", "-");
     for (const auto& holder : each.holders)
-      line(printable(holder.owner), holder.thread.empty() ? "-" : printable(holder.thread));
+      line(base::printable(holder.owner), holder.thread.empty() ? "-" : base::printable(holder.thread));
   }
   write_table(out, lines);
 }

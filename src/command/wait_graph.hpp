@@ -1,14 +1,14 @@
 #pragma once
 
+#include <rowlock/client.hpp>
+
 #include <compare>
 #include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <rowlock/client.hpp>
-
-#include "command/json.hpp"
+#include "command/output.hpp"
 
 namespace rowlock::command {
 

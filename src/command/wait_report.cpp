@@ -9,10 +9,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "command/database.hpp"
-#include "command/durations.hpp"
-#include "command/printable.hpp"
 #include "command/situation.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
@@ -130,7 +130,7 @@ void wait_report::overwrite(const std::string& line) {
   const std::lock_guard lock{mutex_};
   if (!is_watched_ || has_ended_) return;
   has_line_ = true;
-  write_to_terminal('\r' + clipped("rowlock: " + printable(line), width_of_terminal()) + "\x1b[K");
+  write_to_terminal('\r' + clipped("rowlock: " + base::printable(line), width_of_terminal()) + "\x1b[K");
 }
 
 void wait_report::take_line_away() {

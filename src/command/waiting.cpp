@@ -3,9 +3,9 @@
 #include <rowlock/rowlock.hpp>
 
 #include <fmt/format.h>
-
 #include <poll.h>
 #include <signal.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,16 +14,15 @@
 #include <mutex>
 #include <optional>
 #include <set>
-
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "command/database.hpp"
-#include "command/durations.hpp"
 #include "command/situation.hpp"
 #include "command/wait_report.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 

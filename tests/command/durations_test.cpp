@@ -1,4 +1,4 @@
-#include "command/durations.hpp"
+#include "command/words.hpp"
 
 #include <gtest/gtest.h>
 

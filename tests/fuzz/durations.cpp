@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "command/durations.hpp"
+#include "command/words.hpp"
 #include "fuzz/fuzz.hpp"
 
 namespace rowlock::fuzz {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "command/json.hpp"
+#include "command/output.hpp"
 #include "command/situation.hpp"
 #include "command/wait_graph.hpp"
 #include "fuzz/fuzz.hpp"

@@ -1,12 +1,20 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <rowlock/duration.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <optional>
+#include <ostream>
 #include <string>
+#include <vector>
 
 namespace rowlock::command {
+
+using table_line = std::vector<std::string>;
+
+/// In columns. All lines have as many fields as the first.
+void write_table(std::ostream& out, const std::vector<table_line>& lines);
 
 /// What programs read. The keys keep the order in which they are written down.
 using json = nlohmann::ordered_json;

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "command/options.hpp"
+#include "command/words.hpp"
+
+// The kinds of values that options have.
+namespace rowlock::command {
+
+using namespace std::chrono_literals;
+
+/// A kind of value: how it is called in help, how it is read, and what is said where it cannot be.
+template <class T>
+struct kind {
+  std::string_view name;
+  std::optional<T> (*parse)(std::string_view text);
+  std::string_view complaint;
+};
+
+template <class Number, Number Least, Number Most>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const auto* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, number);
+  const bool is_one = failure == std::errc{} && rest == end && number >= Least && number <= Most;
+  return is_one ? std::optional{number} : std::nullopt;
+}
+
+inline std::optional<strategy> parse_strategy(std::string_view text) {
+  for (const auto each : all_strategies)
+    if (text == to_string(each)) return each;
+  return std::nullopt;
+}
+
+inline std::optional<top_order> parse_order(std::string_view text) {
+  for (const auto& each : top_orders)
+    if (text == each.name) return each.order;
+  return std::nullopt;
+}
+
+inline constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 1m30s or 90"};
+inline constexpr kind<int> a_status{"STATUS", parse_number<int, 0, 255>,
+                                    "is no exit status; write a number from 0 to 255"};
+inline constexpr kind<std::size_t> a_count{"NUMBER", parse_number<std::size_t, 1, 10000>,
+                                           "is no number of rows; write one from 1 to 10000"};
+inline constexpr kind<std::int64_t> some_permits{"NUMBER", parse_number<std::int64_t, 1, 1'000'000>,
+                                                 "is no number of permits; write one from 1 to 1000000"};
+inline constexpr kind<std::int64_t> a_token{"TOKEN",
+                                            parse_number<std::int64_t, 1, std::numeric_limits<std::int64_t>::max()>,
+                                            "is no fencing token; write the number that rowlock show prints"};
+inline constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy,
+                                           "is no strategy; there are unique_index, for_update and version_cas"};
+
+inline constexpr kind<top_order> an_order{"KEY", parse_order,
+                                          "is no key to sort by; there are name, age, lease, queue and rate"};
+
+inline std::string refusal(const std::string& text, std::string_view complaint) {
+  return '"' + text + "\" " + std::string{complaint};
+}
+
+/// CLI11's own reading of numbers takes "-1" and "0x4B" too.
+template <class T, class To>
+CLI::Option& add(CLI::App& app, const std::string& flags, const kind<T>& of, To& to, const std::string& explanation) {
+  const auto flag = flags.substr(flags.find("--"));
+  const auto read = [flag, &of, &to](const std::string& text) {
+    const auto value = of.parse(text);
+    if (!value) throw CLI::ValidationError{flag, refusal(text, of.complaint)};
+    to = *value;
+  };
+  return *app.add_option_function<std::string>(flags, read, explanation)->type_name(std::string{of.name});
+}
+
+struct bounds {
+  duration least;
+  duration most;
+};
+
+inline constexpr bounds up_to_ten_years{duration::zero(), 24h * 3650};
+inline constexpr bounds length_of_a_lease{100ms, 24h * 30};
+inline constexpr bounds up_to_thirty_days{duration::zero(), 24h * 30};
+
+/// The library has bounds too, but would speak of a lease of so many microseconds.
+template <class To>
+CLI::Option& add(CLI::App& app, const std::string& flags, bounds within, To& to, const std::string& explanation) {
+  const auto check = [within](const std::string& text) {
+    const auto value = parse_duration(text);
+    if (!value || (*value >= within.least && *value <= within.most)) return std::string{};
+    return *value < within.least ? refusal(text, "is too short; the least is " + bound_in_words(within.least))
+                                 : refusal(text, "is too long; the most is " + bound_in_words(within.most));
+  };
+  return *add(app, flags, a_duration, to, explanation).check(check);
+}
+
+}  // namespace rowlock::command

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "command/options.hpp"
+
+namespace rowlock::command {
+
+/// Each carries out its subcommand, prints to standard output, and gives the exit status.
+int check(const options& given);
+int list(const options& given);
+int metrics(const options& given);
+int migrate(const options& given);
+int print_sql(const options& given);
+int release(const options& given);
+int show(const options& given);
+int sweep(const options& given);
+int top(const options& given);
+int waiters(const options& given);
+
+/// These do not return where a signal ended the wait for the lock. To be called by the main thread, before there are
+/// others.
+///
+/// Runs the command under the lock.
+int run(const options& given);
+/// Runs the command whenever the lock is had, until it ends by itself, or a signal ends it.
+int lead(const options& given);
+/// Holds the lock until standard input or a signal ends that, or it is lost. Prints its token when it has it.
+int hold(const options& given);
+
+}  // namespace rowlock::command
