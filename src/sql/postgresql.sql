@@ -161,8 +161,9 @@ RETURNING l.acquisition, l.version, g.lease;
 -- write: :ticket is the own ticket, 0: none. :patience is above 0 for a client that only sets keep from the name, until
 --   it has been free for a second. The queue is as it was when the statement began, and so must the row be: a holder in
 --   between may have seen tickets that this statement does not see. A ticket by which a release has granted the name
---   does not count: if its waiter does not come, others pass. What a release has granted to the own ticket is claimed
---   by the same statement: a renewal, which waits for the disk.
+--   does not count: if its waiter does not come, others pass, and delete it, also where the row was freed meanwhile: a
+--   second grant to it would bring back the acquisition that its first holder still has. What a release has granted to
+--   the own ticket is claimed by the same statement: a renewal, which waits for the disk.
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting, acquisition, version FROM rowlock_lock WHERE name = :name::text),
 queue AS MATERIALIZED (
@@ -210,7 +211,7 @@ gone AS (
   RETURNING ticket),
 passed AS (
   DELETE FROM rowlock_waiter WHERE ticket = (SELECT w.ticket FROM rowlock_waiter w
-    WHERE w.name = :name::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
+    WHERE w.name = :name::text AND w.attempt = (SELECT acquisition FROM seen)
       AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
 SELECT :acquisition::text, NULL::bigint, us(seen.expires_at - clock_timestamp()), is_behind, has_place, false,
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)

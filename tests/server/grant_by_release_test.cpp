@@ -191,6 +191,23 @@ TEST_P(grant_by_release, is_never_for_a_ticket_that_was_used) {
   EXPECT_LE(*std::max_element(late.begin(), late.end()), 1);
 }
 
+// The row would have the acquisition of a holder that had lost the name in between: it would not be told, and could
+// confirm.
+TEST_P(grant_by_release, is_never_for_a_ticket_whose_lock_was_freed) {
+  auto first = connect();
+  auto second = connect();
+  auto third = connect();
+  auto held = first.acquire("orders/42", in_turn);
+  background one{waiting(second)};
+  ASSERT_TRUE(has_a_ticket_marked(1));
+  held.release();
+  const auto freed = one.get();
+  ASSERT_TRUE(third.force_release("orders/42"));
+  auto other = third.acquire("orders/42");  // before the ticket that was used is deleted
+  other.release();
+  EXPECT_TRUE(is_vacant("orders/42"));
+}
+
 class claim_of_a_grant : public on_each_server_by_proxy {
  protected:
   bool is_marked() { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }

@@ -136,7 +136,7 @@ gone AS (
   RETURNING ticket),
 passed AS (
   DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
+    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen)
       AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
 SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
@@ -1716,7 +1716,7 @@ gone AS (
   RETURNING ticket),
 passed AS (
   DELETE FROM place.rowlock_waiter WHERE ticket = (SELECT w.ticket FROM place.rowlock_waiter w
-    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen WHERE owner IS NOT NULL)
+    WHERE w.name = $1::text AND w.attempt = (SELECT acquisition FROM seen)
       AND EXISTS (SELECT FROM granted) FOR UPDATE SKIP LOCKED))
 SELECT $4::text, NULL::bigint, (extract(epoch FROM seen.expires_at - clock_timestamp()) * 1000000)::bigint, is_behind, has_place, false,
   seen.owner IS NULL, seen.acquisition, seen.version, coalesce((SELECT waiting FROM seen), false)
