@@ -146,45 +146,54 @@ bool is_waited_for(const std::vector<std::optional<store::row_state>>& rows) {
                      [](const auto& row) { return row && row->is_free() && row->is_waited_for; });
 }
 
+bool is_taken(const std::optional<store::row_state>& row) { return row && !row->is_free(); }
+
 }  // namespace
 
-first_free take_first_free(const store::access& db, std::span<const acquire_args> batch) {
-  const auto take = [&]() -> std::optional<one_of_several> {
+answer_of_several take_first_free(const store::access& db, std::span<const acquire_args> batch) {
+  answer_of_several out;
+  const auto take = [&] {
     const auto run = [&](std::span<const store::arguments> all) {
       return db.run_batch(sheets::verb::acquire_any, all);
     };
-    std::optional<one_of_several> out;
     store::correlate(batch, &acquire_args::name, store::with_each(batch, arguments_of, run),
-                     [&](std::size_t i, const store::record& r) { out = {.which = i, .what = answer_of(r)}; });
-    return out;
+                     [&](std::size_t i, const store::record& r) { out = {.what = answer_of(r), .which = i}; });
+    return out.what.what == verdict::granted;
   };
-  if (auto taken = take()) return {.taken = std::move(taken)};
+  if (take()) return out;
   const auto rows = look_at_all(db, batch);
-  if (mend(db, batch, rows))
-    if (auto taken = take()) return {.taken = std::move(taken)};
-  return {.is_waited_for = is_waited_for(rows)};
+  if (mend(db, batch, rows) && take()) return out;
+  if (is_waited_for(rows)) {
+    out.what = waited_for();
+  } else if (std::all_of(rows.begin(), rows.end(), is_taken)) {
+    out.what.what = verdict::busy;
+  }
+  return out;
 }
 
-all_of_several take_all(const store::access& db, std::span<const acquire_args> batch) {
+answer_of_several take_all(const store::access& db, std::span<const acquire_args> batch) {
+  answer_of_several out;
   const auto take = [&] {
-    auto answers = try_all(db, sheets::verb::acquire_all, batch);
+    out.granted = try_all(db, sheets::verb::acquire_all, batch);
     const bool has_all =
-        std::all_of(answers.begin(), answers.end(), [](const answer& a) { return a.what == verdict::granted; });
-    return has_all ? std::move(answers) : std::vector<answer>{};
+        std::all_of(out.granted.begin(), out.granted.end(), [](const answer& a) { return a.what == verdict::granted; });
+    if (has_all) out.what.what = verdict::granted;
+    return has_all;
   };
-  all_of_several out{.granted = take()};
-  if (!out.granted.empty()) return out;
+  if (take()) return out;
   auto rows = look_at_all(db, batch);
   if (mend(db, batch, rows)) {
-    out.granted = take();
-    if (!out.granted.empty()) return out;
+    if (take()) return out;
     rows = look_at_all(db, batch);
   }
-  const auto taken = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row && !row->is_free(); });
-  out.is_waited_for = taken == rows.end() && is_waited_for(rows);
-  if (taken == rows.end()) return out;
-  out.busy = static_cast<std::size_t>(taken - rows.begin());
-  out.why = busy(**taken);
+  out.granted.clear();
+  if (const auto taken = std::find_if(rows.begin(), rows.end(), is_taken); taken != rows.end()) {
+    out.which = static_cast<std::size_t>(taken - rows.begin());
+    out.what = busy(**taken);
+    out.what.is_shared = false;  // what dead sharers have left was taken off just now
+  } else if (is_waited_for(rows)) {
+    out.what = waited_for();
+  }
   return out;
 }
 

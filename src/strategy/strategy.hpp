@@ -129,25 +129,16 @@ std::vector<std::optional<store::row_state>> look_at_all(const store::access& db
 /// once, for one name, none may mind the others.
 std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch);
 
-/// Takes the first of these names that is free, and that nobody waits for, by a lease.
-struct one_of_several {
-  std::size_t which = 0;
+/// What was answered about several names. Busy: all of them, or the one that is taken as far as it is known.
+struct answer_of_several {
   answer what{};
+  std::size_t which = 0;          ///< that is granted, or why none is
+  std::vector<answer> granted{};  ///< of all of them
 };
-struct first_free {
-  std::optional<one_of_several> taken{};
-  bool is_waited_for = false;  ///< one is free, but who does not know the queue does not get it
-};
-first_free take_first_free(const store::access& db, std::span<const acquire_args> batch);
-
+/// Takes the first of these names that is free, and that nobody waits for, by a lease.
+answer_of_several take_first_free(const store::access& db, std::span<const acquire_args> batch);
 /// Takes all of these names by a lease, or none: those that nobody waits for, or have the version that was seen.
-struct all_of_several {
-  std::vector<answer> granted{};      ///< empty: none
-  std::optional<std::size_t> busy{};  ///< the first that is taken, as far as it is known
-  answer why{};                       ///< what its row tells
-  bool is_waited_for = false;         ///< all are free, but who does not know the queues does not get them
-};
-all_of_several take_all(const store::access& db, std::span<const acquire_args> batch);
+answer_of_several take_all(const store::access& db, std::span<const acquire_args> batch);
 
 /// Runs a verb that may make the row of a name. If somebody else makes it meanwhile, and
 /// keeps it in a transaction, there is no row in the answer.

@@ -242,6 +242,40 @@ TEST_P(claim_of_a_grant, that_nobody_wants_any_more_is_undone_long_before_its_le
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
+// The ticket of a wait that has ended is there for longer than a try waits for its deletion.
+TEST_P(claim_of_a_grant, for_an_earlier_wait_of_this_client_is_no_reason_to_refuse_it_the_name) {
+  const std::function<bool(client&)> ways[] = {
+      [](client& locks) { return locks.try_acquire("orders/42").has_value(); },
+      [](client& locks) { return locks.try_acquire("orders/42", in_turn).has_value(); },
+      [](client& locks) { return locks.try_acquire("orders/42", {.strategy = strategy::version_cas}).has_value(); },
+      [](client& locks) {
+        return locks.try_acquire_any({"orders/42", "orders/43"}).has_value();
+      },
+      [](client& locks) {
+        return locks.try_acquire_all({"orders/42", "orders/41"}).has_value();
+      }};
+  auto first = connect();
+  const auto beside = first.acquire("orders/43");
+  for (const auto& ask : ways) {
+    SCOPED_TRACE(&ask - ways);
+    auto second = connect_through_proxy();
+    auto held = first.acquire("orders/42", in_turn);
+    background one{[&](std::stop_token stop) { return second.acquire("orders/42", in_turn, std::move(stop)); }};
+    ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
+    on_request(tcp_proxy::contains("gone AS (DELETE FROM ", "rowlock_waiter WHERE ticket = $"),
+               tcp_proxy::action::hold);
+    one.stop();
+    EXPECT_TRUE(throws(errc::cancelled, [&] { static_cast<void>(one.get()); }));
+    ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+    ASSERT_EQ(db().tickets(), 1);
+    held.release();
+    EXPECT_TRUE(ask(second));
+    proxy().let_go();
+    second.close();
+    ASSERT_TRUE(eventually([&] { return is_vacant("orders/42") && db().tickets() == 0; }));
+  }
+}
+
 TEST_P(grant_by_release, is_taken_until_its_time_is_over) {
   auto first = connect();
   auto second = connect();

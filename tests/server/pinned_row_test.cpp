@@ -163,6 +163,9 @@ TEST_P(locked_row, that_is_free_soon_is_no_reason_to_be_refused) {
   for (const auto by : {strategy::unique_index, strategy::version_cas})
     EXPECT_TRUE(happens([&] { return locks.try_acquire("orders/42", {.strategy = by}).has_value(); })) << to_string(by);
   EXPECT_TRUE(happens([&] { return locks.try_acquire_all({"orders/42", "orders/43"}).has_value(); }));
+  const auto beside = locks.acquire("orders/43", {.lease = long_lease});
+  for (const lock_options& how : {lock_options{}, {.strategy = strategy::version_cas}, {.fairness = fairness::fifo}})
+    EXPECT_TRUE(happens([&] { return locks.try_acquire_any({"orders/42", "orders/43"}, how).has_value(); }));
   auto held = locks.acquire("orders/42", {.lease = long_lease});
   EXPECT_TRUE(happens([&] { return held.extend(long_lease), true; }));
 }

@@ -82,43 +82,36 @@ void ticket_upkeep::mark(local_wait_queue::waiter& w, const lock_name& name, con
 } catch (const std::exception&) {  // somebody keeps the row locked: the waiter asks again by itself
 }
 
-void ticket_upkeep::leave(local_wait_queue::waiter& w, const store::access& db) noexcept {
-  local_wait_queue::waiter* const one = &w;
-  leave({&one, 1}, db);
-}
-
-void ticket_upkeep::leave(std::span<local_wait_queue::waiter* const> all, const store::access& db) noexcept try {
+void ticket_upkeep::leave(std::span<queued_waiter* const> all, const store::access& db) noexcept try {
   std::vector<queue_ticket> own;
-  for (const auto* w : all) own.push_back(w->ticket());
+  for (auto* each : all) own.push_back(each->waiter().ticket());
   std::erase_if(own, [](const auto& t) { return t.number == core::ticket_number::none; });
   if (own.empty()) return;
   const auto gone = store::leave(db, refs(own));
   for (std::size_t i = 0; i < own.size(); ++i)
     if (gone[i])
-      for (auto* w : all)
-        if (w->ticket_number() == own[i].number) w->give_up_ticket();
+      for (auto* each : all)
+        if (each->waiter().ticket_number() == own[i].number) each->waiter().give_up_ticket();
 } catch (const std::exception&) {  // they go with the waiter
 }
 
-void ticket_upkeep::leave(local_wait_queue::waiter& w, const lock_name& name, std::vector<queue_ticket> handed,
-                          const store::access& db) {
-  if (handed.empty()) return leave(w, db);
+void ticket_upkeep::leave(queued_waiter& w, std::vector<queue_ticket> handed, const store::access& db) {
   std::vector<bool> have_gone(handed.size() + 1);
-  handed.push_back(w.ticket());
+  handed.push_back(w.waiter().ticket());
   try {
     have_gone = store::leave(db, refs(handed));
   } catch (const error&) {  // later, then
   }
-  if (have_gone.back()) w.give_up_ticket();
+  if (have_gone.back()) w.waiter().give_up_ticket();
   handed.pop_back();
   for (std::size_t i = 0; i < handed.size(); ++i)
-    if (!have_gone[i]) cleanup_.leave_later(name, handed[i].attempt, handed[i].number);
+    if (!have_gone[i]) cleanup_.leave_later(w.name(), handed[i].attempt, handed[i].number);
 }
 
-void ticket_upkeep::leave(local_wait_queue::waiter& w, const driver::limits& until) noexcept try {
-  if (w.ticket_number() == core::ticket_number::none) return;
-  db_.run(until, [&](const store::access& db) { leave(w, db); });
-} catch (const std::exception&) {  // it goes with the waiter
+void ticket_upkeep::leave(std::span<queued_waiter* const> all, const driver::limits& until) noexcept try {
+  const auto is_there = [](auto* each) { return each->waiter().ticket_number() != core::ticket_number::none; };
+  if (std::any_of(all.begin(), all.end(), is_there)) db_.run(until, [&](const store::access& db) { leave(all, db); });
+} catch (const std::exception&) {  // they go with the waiter
 }
 
 // A ticket that it finds gone is replaced by its waiter.

@@ -14,6 +14,8 @@
 
 namespace rowlock::inline v1::engine {
 
+class queued_waiter;
+
 /// The tickets of this client's waiters in the database's queues: takes them and keeps them alive.
 class ticket_upkeep final : public maintenance::task {
  public:
@@ -32,14 +34,12 @@ class ticket_upkeep final : public maintenance::task {
             const terms& by_terms, const driver::limits& until);
   /// Before each try, so that a release that comes after it tells the waiter; as far as the row can be changed.
   void mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept;
-  /// A waiter that has the lock leaves the queue at once: a release that comes soon must not find it to be the next.
-  static void leave(local_wait_queue::waiter& w, const store::access& db) noexcept;
-  /// The same of one that is in the queues of several names.
-  static void leave(std::span<local_wait_queue::waiter* const> all, const store::access& db) noexcept;
-  /// The same, and with it tickets of waiters to which it was handed over.
-  void leave(local_wait_queue::waiter& w, const lock_name& name, std::vector<queue_ticket> handed,
-             const store::access& db);
-  void leave(local_wait_queue::waiter& w, const driver::limits& until) noexcept;
+  /// A call that has the lock leaves the queues in which it is at once: a release that comes soon must not find it to
+  /// be the next.
+  static void leave(std::span<queued_waiter* const> all, const store::access& db) noexcept;
+  void leave(std::span<queued_waiter* const> all, const driver::limits& until) noexcept;
+  /// The same of a waiter, and of tickets of others of its name to which it was handed over.
+  void leave(queued_waiter& w, std::vector<queue_ticket> handed, const store::access& db);
   /// Hints the waiters that may go, among those with these tickets. Answers the most that has happened to one of them.
   local_wait_queue::change hint_those_who_may_go(const store::access& db, const std::vector<queue_ticket>& some);
 

@@ -14,7 +14,7 @@
 #include "base/text.hpp"
 #include "base/waits.hpp"
 #include "core/error_detail.hpp"
-#include "engine/acquire/attempt.hpp"
+#include "engine/acquire/acquirer.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -26,55 +26,55 @@ core::acquire_machine::wakeup wakeup_of(local_wait_queue::outcome o) {
   return o == local_wait_queue::outcome::out_of_time ? out_of_time : hinted;
 }
 
+// What the caller of another reader can take as it is.
+bool takes_share(const acquire_request& what) noexcept {
+  return what.call != nullptr && what.share.is_reader() && !what.is_reentrant && !what.options.hold_limit &&
+         what.options.at_least == duration::zero();
+}
+
 }  // namespace
 
-// What has a free row locked is most likely a holder where transactions hold the name.
-lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_token& stop) try {
-  const bool may_be_held = what.is_for_transaction || holds_by_transaction(what.options.strategy);
-  const int tries = may_be_held ? core::inconclusive_tries : core::inconclusive_only_tries;
-  const auto until = db_.call_limits(stop);
-  auto lease = try_once(what, until, tries).lease;
-  const std::span names = what.set != nullptr ? std::span<const lock_name>{what.set->names} : std::span{&what.name, 1};
-  if (lease || !take_back(names, until)) return lease;
-  return try_once(what, until, tries).lease;
-} catch (const error& e) {
-  if (e.code() == errc::cancelled && stop.stop_requested()) return nullptr;
-  throw;
-}
+/// Where a call waits: in the queue of a name, or of all names of a set.
+struct acquirer::place {
+  acquire_request what;
+  core::acquire_machine machine;
+  lease_ptr offer{};
+  core::acquire_machine::step step{};
+  std::vector<queued_waiter*> queued{};  // while it waits
 
-bool acquirer::take_back(std::span<const lock_name> names, const driver::limits& until) {
-  bool out = false;
-  for (const auto& name : names) {
-    const auto take_one = [&] {
-      const auto outcome = cleanup_.take_back(name, until);
-      out = out || outcome;
-      return outcome != store::release_outcome::pinned;  // by the maintenance thread, which releases it as well
-    };
-    retry_inconclusive(db_, until.stop, take_one, core::inconclusive_only_tries);
+  bool is_hinted() const {
+    return std::any_of(queued.begin(), queued.end(), [](auto* each) { return each->waiter().is_hinted(); });
   }
-  return out;
-}
+  void leave_with_lock(const lease_state& lease) {
+    for (auto* each : queued) {
+      each->waiter().leave_with_lock();
+      if (lease.id == each->waiter().ticket().attempt) each->how = ticket_cleanup::departure::spent;
+    }
+  }
+  /// Without the lock.
+  void leave() noexcept {
+    for (auto* each : queued) each->leave();
+  }
+};
 
-lease_ptr acquirer::wait_for(acquire_request wanted, base::instant deadline, const std::stop_token& stop) {
+lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
   const auto now = base::now();
-  const bool takes_handovers =
-      wanted.call != nullptr && wanted.share.is_exclusive() && wanted.set == nullptr && handover_.takes(wanted.options);
-  place at{.what = std::move(wanted),
+  const auto& name = what.names[0];
+  const bool takes_handovers = what.call != nullptr && what.is_plain() && handover_.takes(what.options);
+  place at{.what = what,
            .machine = {now, deadline, takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt}};
-  const auto& what = at.what;
-  const bool offers = takes_handovers || takes_share(what);
   auto& machine = at.machine;
   lease_ptr lease;
   // Where somebody else was seen to wait, a fair attempt without a ticket would be in vain.
-  const bool others_wait = !queue_.is_empty(what.name) || (what.is_fair() && locks_.was_waited_for(what.name));
-  at.step = machine.begin(others_wait, takes_handovers && handover_.held_until(what.name, what.options) > now);
+  const bool others_wait = !queue_.is_empty(name) || (what.is_fair() && locks_.was_waited_for(name));
+  at.step = machine.begin(others_wait, takes_handovers && handover_.held_until(name, what.options) > now);
   if (at.step.what == try_once) {
     lease = try_while_waiting(what, machine, stop);
     at.step = machine.after_first_try(base::now());
   }
   if (!lease && at.step.what == enter_queue) {
-    if (offers) at.offer = offer_of(what);
+    if (takes_handovers || takes_share(what)) at.offer = offer_of(what);
     lease = wait_in_queues({&at, 1}, stop);
   }
   if (!lease && !stop.stop_requested())
@@ -82,8 +82,42 @@ lease_ptr acquirer::wait_for(acquire_request wanted, base::instant deadline, con
   return lease;
 }
 
+// It is in the queues of so many of the names at a time. If there are more, it tries for all after so long, and goes to
+// the queues of the next.
+lease_ptr acquirer::wait_for_any(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
+  constexpr std::size_t most_queues = 32;
+  constexpr duration longest_stay = std::chrono::seconds{1};
+  int failures = 0;
+  std::vector<lock_name> in_order{what.names.begin(), what.names.end()};
+  const std::size_t queues = std::min(most_queues, in_order.size());
+  while (!stop.stop_requested()) {
+    try {
+      if (auto lease = attempts_.make(what, db_.call_limits(stop)).lease) return lease;
+      const auto now = base::now();
+      if (now >= deadline || stop.stop_requested()) return nullptr;
+      const auto until = queues == in_order.size() ? deadline : std::min(deadline, base::later(now, longest_stay));
+      std::vector<place> places;
+      places.reserve(queues);
+      for (const auto& name : std::span{in_order}.first(queues)) {
+        cleanup_.clear(name, until - now, stop);
+        places.push_back({.what = what.of(name), .machine = {now, until}});
+      }
+      if (auto lease = wait_in_queues(places, stop)) return lease;
+      std::rotate(in_order.begin(), in_order.begin() + static_cast<std::ptrdiff_t>(queues), in_order.end());
+      failures = 0;
+    } catch (const error& e) {
+      if (e.code() == errc::cancelled && stop.stop_requested()) return nullptr;
+      if ((!e.is_retryable() && !e.outcome_is_unknown()) || base::now() >= deadline) throw;
+      const auto until = base::later(base::now(), core::error_pause(++failures, base::jitter()));
+      db_.pause_until(std::min(until, deadline), stop);
+      db_.check_usable();
+    }
+  }
+  return nullptr;
+}
+
 lease_ptr acquirer::offer_of(const acquire_request& what) const {
-  auto offer = std::make_shared<lease_state>(what.name, what.reentrant(), what.by, what.options);
+  auto offer = std::make_shared<lease_state>(what.names[0], what.reentrant(), what.by, what.options);
   offer->counts = &db_.events().numbers();
   offer->asked_at = what.call->began();
   offer->share_as(what.share);
@@ -93,19 +127,13 @@ lease_ptr acquirer::offer_of(const acquire_request& what) const {
 // A set asks the database whose turn it is: of its names, another one may be the first in each queue here.
 core::acquire_machine::position acquirer::position_of(const place& at) {
   const auto& what = at.what;
-  if (what.set != nullptr) return {.is_first = true, .has_ticket = what.ticket() != core::ticket_number::none};
-  const auto here = what.waiter->where(base::now());
+  if (what.is_set()) return {.is_first = true, .has_ticket = what.ticket() != core::ticket_number::none};
+  const auto here = at.queued[0]->waiter().where(base::now());
   return {.is_first = here.is_first,
           .has_ticket = here.ticket != core::ticket_number::none,
           .gives_way = here.gives_way,
           .held_here_until =
-              at.offer && here.is_first ? handover_.held_until(what.name, what.options) : base::instant::min()};
-}
-
-// It is registered, and kept, since it was handed over.
-lease_ptr acquirer::was_handed(const acquire_request& what, const lease_ptr& offer) {
-  if (what.options.as) queue_.hint_everybody(what.name);
-  return offer;
+              at.offer && here.is_first ? handover_.held_until(what.names[0], what.options) : base::instant::min()};
 }
 
 // To repeat the call would not help: what it has is what the others wait for.
@@ -122,19 +150,13 @@ void acquirer::end_deadlocked(std::span<local_wait_queue::waiter* const> waiters
 
 void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, std::pmr::list<queued_waiter>& all) {
   auto& what = at.what;
-  const auto enter = [&](const lock_name& name) {
+  for (const auto& name : what.names) {
     auto* const beside = all.empty() ? nullptr : &all.back();
     at.queued.push_back(&all.emplace_back(queue_, cleanup_, name, wants, beside));
-    return &all.back().waiter();
-  };
-  if (what.set == nullptr) {
-    what.waiter = enter(what.name);
-  } else {
-    for (const auto& name : what.set->names) what.set->waiters.push_back(enter(name));
-    what.waiter = what.set->waiters.front();
   }
+  what.queued = at.queued;
   for (auto* one : at.queued) {
-    if (may_be_granted(what)) one->how = ticket_cleanup::departure::unwanted;
+    if (attempts_.may_be_granted(what)) one->how = ticket_cleanup::departure::unwanted;
     one->lease = what.options.lease;
   }
 }
@@ -149,7 +171,7 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
   std::pmr::monotonic_buffer_resource memory{for_one_name.data(), for_one_name.size()};
   std::pmr::list<queued_waiter> entered{&memory};
   std::vector<local_wait_queue::waiter*> waiters;
-  for (auto& at : places) enter_queues(at, at.what.set != nullptr ? all : places.size() > 1 ? any : one, entered);
+  for (auto& at : places) enter_queues(at, at.what.is_set() ? all : places.size() > 1 ? any : one, entered);
   for (auto& each : entered) waiters.push_back(&each.waiter());
   for (auto& at : places) {
     if (auto lease = again(at.what)) return lease;  // since the first look, before anybody could tell this waiter
@@ -168,7 +190,10 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
     const auto& offer = places[0].offer;
     const auto outcome = waiters.size() == 1 ? waiters[0]->wait(until, stop, offer)
                                              : local_wait_queue::waiter::wait_for_several(waiters, until, stop);
-    if (outcome == local_wait_queue::outcome::handed) return was_handed(places[0].what, offer);
+    if (outcome == local_wait_queue::outcome::handed) {  // and so it is registered, and kept
+      if (places[0].what.options.as) queue_.hint_everybody(offer->name);
+      return offer;
+    }
     if (outcome == local_wait_queue::outcome::deadlocked) end_deadlocked(waiters);
     db_.check_usable();
     const auto now = base::now();
@@ -203,7 +228,7 @@ lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const s
         break;
       case try_once:
         listen_to_others();
-        what.gives_way = what.set == nullptr && what.waiter->where(base::now()).gives_way;
+        what.gives_way = position_of(at).gives_way;
         what.passes_the_slow = machine.was_left_free(base::now()) && holds_something();
         if (auto lease = try_while_waiting(what, machine, stop)) {
           at.leave_with_lock(*lease);
@@ -239,17 +264,14 @@ driver::limits acquirer::limits_while_waiting(const core::acquire_machine& machi
 lease_ptr acquirer::try_while_waiting(const acquire_request& what, core::acquire_machine& machine,
                                       const std::stop_token& stop) try {
   const auto until = limits_while_waiting(machine, stop);
-  if (what.set != nullptr) {
-    for (std::size_t i = 0; i < what.set->waiters.size(); ++i)
-      tickets_.mark(*what.set->waiters[i], what.set->names[i], until);
-  } else if (what.waiter != nullptr && !asks_the_queue_too(what)) {
-    tickets_.mark(*what.waiter, what.name, until);
-  }
-  auto result = try_once(what, until);
+  if (!attempts_.asks_the_queue_too(what))
+    for (auto* each : what.queued) tickets_.mark(each->waiter(), each->name(), until);
+  auto result = attempts_.make(what, until);
   if (!result.lease) machine.was_refused(result.why, base::now(), base::jitter());
   return std::move(result.lease);
 } catch (const error& e) {
-  machine.failed(e, stop.stop_requested(), holds_by_transaction(what.options.strategy), base::now(), base::jitter());
+  machine.failed(e, stop.stop_requested(), attempts_.holds_by_transaction(what.options.strategy), base::now(),
+                 base::jitter());
   return nullptr;
 }
 
@@ -257,12 +279,12 @@ void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {
   const auto& what = at.what;
   for (auto* each : at.queued) {
     if (each->waiter().ticket_number() != core::ticket_number::none) continue;
-    tickets_.take(
-        each->waiter(), each->name(), what.by, what.options.note,
-        {.lease = may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt, .room = what.room()},
-        limits_while_waiting(at.machine, stop));
+    tickets_.take(each->waiter(), each->name(), what.by, what.options.note,
+                  {.lease = attempts_.may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt,
+                   .room = what.room()},
+                  limits_while_waiting(at.machine, stop));
   }
-  if (what.set != nullptr) what.waiter->hint();  // to try, wherever it is in the queues here
+  if (what.is_set()) at.queued[0]->waiter().hint();  // to try, wherever it is in the queues here
   deadlocks_.waits();
 } catch (const error& e) {
   at.machine.failed(e, stop.stop_requested(), false, base::now(), base::jitter());

@@ -1,0 +1,205 @@
+#pragma once
+
+#include <rowlock/holder.hpp>
+#include <rowlock/lock_name.hpp>
+#include <rowlock/options.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/sharing.hpp"
+#include "core/wait.hpp"
+#include "engine/events/telemetry.hpp"
+#include "engine/gateway/gateway.hpp"
+#include "engine/lease/held_locks.hpp"
+#include "engine/queue/local_wait_queue.hpp"
+#include "engine/queue/ticket_upkeep.hpp"
+#include "engine/queue/wakeups.hpp"
+#include "strategy/strategy.hpp"
+
+namespace rowlock::inline v1::engine {
+
+/// What a caller wants: one name, whichever of several can be had first, or all of several.
+struct acquire_request {
+  std::span<const lock_name> names;  ///< each once; those of a set in the order of their bytes
+  const lock_options& options;
+  holder by;
+  bool is_reentrant;
+  std::vector<lease_ptr>* set = nullptr;     ///< all of the names are wanted, or none: their leases go there
+  core::sharing share{};                     ///< beside others; of one name
+  counted_call* call = nullptr;              ///< nullptr: the client's own
+  bool is_for_transaction = false;           ///< of the caller's, which itself waits for another transaction
+  bool comes_after_others = false;           ///< who wait already: its holder has had the name for long
+  std::span<queued_waiter* const> queued{};  ///< once it waits: one for each name
+  bool gives_way = false;                    ///< to other clients that have waited longer, this time
+  bool passes_the_slow = false;              ///< those who come before, and have left the name free, this time
+
+  /// The same of one of the names alone.
+  acquire_request of(const lock_name& one) const {
+    return {.names = {&one, 1}, .options = options, .by = by, .is_reentrant = is_reentrant, .call = call};
+  }
+  bool is_set() const noexcept { return set != nullptr; }
+  bool is_any() const noexcept { return !is_set() && names.size() > 1; }
+  /// One name that it wants alone.
+  bool is_plain() const noexcept { return !is_set() && names.size() == 1 && share.is_exclusive(); }
+  std::optional<holder> reentrant() const { return is_reentrant ? std::optional{by} : std::nullopt; }
+  bool is_fair() const noexcept {
+    return (options.fairness == fairness::fifo || comes_after_others) && !passes_the_slow;
+  }
+  bool asks_in_turn() const noexcept { return is_fair() || gives_way; }
+  /// Tickets that have waited less long are passed. Who wants the name alone, and not in turn, passes all but sets.
+  duration patience() const noexcept {
+    const bool is_in_turn = share.is_exclusive() ? asks_in_turn() : is_fair();
+    return is_in_turn ? duration::zero() : core::sharing_patience;
+  }
+  /// When others come first: nobody tells when a set ceases to insist.
+  std::optional<duration> comes_again_after(std::optional<duration> left) const noexcept {
+    return left || patience() == duration::zero() ? left : core::insists_for;
+  }
+  /// What its tickets say of whom it can be beside.
+  std::int64_t room() const noexcept {
+    if (!is_set()) return share.room;
+    return options.fairness == fairness::fifo ? core::room_of_fair_set : core::room_of_set;
+  }
+  /// The least of its tickets: that is the place of a set in the queues of all its names. So of two sets one is before
+  /// the other in each queue in which both are, in whichever order their tickets were taken. none: one is missing.
+  core::ticket_number ticket() const {
+    auto least = queued.empty() ? core::ticket_number::none : core::ticket_number::last;
+    for (auto* each : queued) least = std::min(least, each->waiter().ticket_number());
+    return least;
+  }
+  /// Those with an earlier ticket come first.
+  core::ticket_number turn() const {
+    const auto own = ticket();
+    return own == core::ticket_number::none ? core::ticket_number::last : own;
+  }
+};
+
+struct attempt_result {
+  lease_ptr lease{};  ///< of a set the first
+  core::retry_backoff::refusal why{};
+};
+
+/// Attempts to acquire: each is sent, what is answered is read, and where no answer comes the outcome is resolved.
+///
+///   sent --granted--> admitted: its holder relies on it
+///                 --the answer took too long--> undone
+///        --refused, but a release grants it meanwhile--> claimed, and admitted
+///        --refused--> it says why
+///        --no answer--> found in the database: adopted, as if it had been answered
+///                   --not found--> undone, whenever it may come; never doubled (law 6)
+class attempts {
+ public:
+  attempts(gateway& db, identity& who, held_locks& locks, local_wait_queue& queue, ticket_upkeep& tickets,
+           ticket_cleanup& cleanup, wakeups& hints)
+      : db_{db}, who_{who}, locks_{locks}, queue_{queue}, tickets_{tickets}, cleanup_{cleanup}, wakeups_{hints} {}
+
+  /// `tries`: at most, while others have the row locked just then.
+  attempt_result make(const acquire_request& what, const driver::limits& until, int tries = core::inconclusive_tries);
+  /// By a release, while it waits. Who need not wait in turn is granted it only where it is told of that at once.
+  bool may_be_granted(const acquire_request& what) const noexcept;
+  /// Whether the statement of the attempt asks the queue, so that the row need not be marked before.
+  bool asks_the_queue_too(const acquire_request& what) const noexcept;
+  bool holds_by_transaction(strategy s) noexcept;
+
+ private:
+  using combined_try = combined_verb<strategies::acquire_args, strategies::answer>;
+  using readers = std::vector<local_wait_queue::reader>;
+  struct attempt;
+  /// What was answered to an attempt that was sent at `sent`.
+  struct reply {
+    base::instant sent{};
+    strategies::answer answer{};
+    std::size_t which = 0;                      // of the names it is about
+    std::vector<strategies::answer> granted{};  // of all names of a set
+    std::unique_ptr<held_transaction> transaction{};
+    core::acquisition_id ticket{};  // by which a release has granted it; none: it was the attempt
+  };
+
+  bool try_once(const acquire_request& what, const driver::limits& until, attempt_result& out);
+  bool try_any(const acquire_request& what, const driver::limits& until, attempt_result& out);
+  reply send(attempt& a, const driver::limits& until);
+  reply hold(attempt& a, const driver::limits& until);
+  reply ask(attempt& a, const driver::limits& until, combined_call_ptr& left);
+  bool is_queued(const acquire_request& what) const noexcept;
+  reply take(const attempt& a, const store::access& db);
+  reply take_in_turn(attempt& a, const store::access& db);
+  bool must_look(const acquire_request& what) const noexcept;
+  static bool look(attempt& a, const store::ticket_ref& own, const store::access& db, reply& out);
+  bool claim_grant(const attempt& a, reply& r, const store::access& db);
+  bool read(attempt& a, reply r, const driver::limits& until, attempt_result& out);
+  bool is_marked(queued_waiter& by, bool says_so, const driver::limits& until);
+  std::optional<reply> adopt(const attempt& a, base::instant sent, const driver::limits& until) noexcept;
+  void leave_unresolved(const acquire_request& what, const lock_name& name, const core::acquisition_id& id,
+                        const combined_call_ptr& left = {});
+  lease_ptr admit(attempt& a, reply& r);
+  lease_ptr admit(const acquire_request& what, const lock_name& name, const core::acquisition_id& id, reply& r,
+                  const strategies::answer& granted);
+  static void begin(lease_state& lease, base::instant sent, const strategies::answer& granted);
+
+  // attempts_to_share.cpp
+  reply share_in_turn(attempt& a, const store::access& db);
+  static std::optional<readers> look_for_readers(attempt& a, const store::access& db, reply& out);
+  bool hand_share(const local_wait_queue::reader& to, const core::acquisition_id& id, base::instant sent,
+                  const strategies::answer& granted);
+  void undo_share(const local_wait_queue::reader& of, const core::acquisition_id& id, bool may_appear);
+
+  combined_try try_by(const strategies::algorithm& how);
+  combined_try& try_of(strategy s) noexcept;
+
+  gateway& db_;
+  identity& who_;
+  held_locks& locks_;
+  local_wait_queue& queue_;
+  ticket_upkeep& tickets_;
+  ticket_cleanup& cleanup_;
+  wakeups& wakeups_;
+  const strategies::for_update for_update_{};
+  const strategies::algorithm unique_index_{strategies::unique_index};
+  const strategies::algorithm version_cas_{strategies::version_cas};
+  const strategies::algorithm liveness_rows_{strategies::liveness_rows};
+  combined_try unique_index_try_{try_by(unique_index_)};
+  combined_try version_cas_try_{try_by(version_cas_)};
+  combined_try liveness_rows_try_{try_by(liveness_rows_)};
+};
+
+/// What one attempt asks for, and what it owns until it has succeeded: what a set has of its names by then is let go
+/// of at the end, and what was granted and not admitted is undone.
+struct attempts::attempt {
+  struct wanted {
+    const lock_name& name;
+    queued_waiter* queued;
+    core::acquisition_id id;  // the same for any of several
+    std::optional<bool> is_marked{};
+  };
+
+  attempt(attempts& by, const acquire_request& what);
+  attempt(const attempt&) = delete;
+  attempt& operator=(const attempt&) = delete;
+  ~attempt();
+
+  store::ticket_ref place() const {
+    return {.name = {}, .attempt = {}, .number = what.turn(), .room = what.share.room, .patience = what.patience()};
+  }
+
+  attempts& by;
+  const acquire_request& what;
+  const std::string liveness;
+  alignas(std::max_align_t) std::array<std::byte, 512> for_one_name;
+  std::pmr::monotonic_buffer_resource memory{for_one_name.data(), for_one_name.size()};
+  std::pmr::vector<wanted> names{&memory};  // but those that its holder has already
+  std::pmr::vector<strategies::acquire_args> batch{&memory};
+  std::vector<lease_ptr> got{};  // of a set: what its holder has already, and what is admitted
+  std::size_t granted = 0;       // so many of the names of a set,
+  std::size_t admitted = 0;      // and so many of these
+};
+
+}  // namespace rowlock::inline v1::engine

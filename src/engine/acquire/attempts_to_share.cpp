@@ -1,0 +1,102 @@
+#include <functional>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "engine/acquire/attempts.hpp"
+#include "engine/gateway/batches.hpp"
+
+// A share is not granted by a release, and one that is granted lets the next of those who wait hear of it, as all of
+// them may be able to share the name. So one attempt asks for the readers that come right behind it, too.
+
+namespace rowlock::inline v1::engine {
+
+// The shares of all of them are this client's, each with an acquisition of its own, and nobody relies on one before it
+// is handed over: that is under the mutex by which a wait ends. So the share of a reader that has gone meanwhile, or
+// for which the answer came too late, is released like any that nobody wants; and if no answer comes, all are.
+attempts::reply attempts::share_in_turn(attempt& a, const store::access& db) {
+  reply out{.sent = base::now()};
+  const auto behind = look_for_readers(a, db, out);
+  if (!behind) return out;
+  std::vector<core::acquisition_id> ids(behind->size());
+  std::vector<strategies::acquire_args> batch{a.batch[0]};
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto& offer = *(*behind)[i].offer;
+    ids[i] = who_.next_id();
+    batch.push_back({.name = offer.name.view(),
+                     .owner = who_.owner(),
+                     .thread = offer.tenure->by.text(),
+                     .acquisition = ids[i].text(),
+                     .note = offer.note ? std::string_view{*offer.note} : std::string_view{},
+                     .lease = offer.time_to_live(),
+                     .seen = batch[0].seen,
+                     .share = core::one_reader});
+  }
+  out.sent = base::now();
+  std::vector<strategies::answer> answers;
+  try {
+    answers = strategies::share(db, batch);
+  } catch (const error& e) {
+    if (e.outcome_is_unknown())
+      for (std::size_t i = 0; i < ids.size(); ++i) undo_share((*behind)[i], ids[i], true);
+    throw;
+  }
+  std::vector<queue_ticket> handed;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (answers[i + 1].what != strategies::verdict::granted) continue;
+    if (hand_share((*behind)[i], ids[i], out.sent, answers[i + 1])) {
+      handed.push_back((*behind)[i].ticket);
+    } else {
+      undo_share((*behind)[i], ids[i], false);
+    }
+  }
+  out.answer = std::move(answers[0]);
+  if (out.answer.what != strategies::verdict::granted) return out;
+  handed.empty() ? ticket_upkeep::leave(a.what.queued, db) : tickets_.leave(*a.what.queued[0], std::move(handed), db);
+  return out;
+}
+
+// If nobody comes before the last of several readers but who shares the name, too, that is so for all of them.
+// Otherwise it asks for fewer, and at last by itself. nullopt: it is not its turn.
+std::optional<attempts::readers> attempts::look_for_readers(attempt& a, const store::access& db, reply& out) {
+  const auto own = a.place();
+  readers behind;
+  if (a.what.ticket() != core::ticket_number::none && a.what.share.is_reader())
+    behind = a.what.queued[0]->waiter().readers_behind(combined_batch_size - 1);
+  while (!behind.empty()) {
+    auto last = own;
+    last.number = behind.back().ticket.number;
+    last.patience = duration::zero();
+    if (look(a, last, db, out)) return behind;
+    behind.resize(out.answer.what == strategies::verdict::behind ? behind.size() / 2 : 0);
+  }
+  return look(a, own, db, out) ? std::optional{std::move(behind)} : std::nullopt;
+}
+
+bool attempts::hand_share(const local_wait_queue::reader& to, const core::acquisition_id& id, base::instant sent,
+                          const strategies::answer& granted) {
+  const auto take = [&](const lease_ptr& offer) {
+    const auto began = offer->asked_at;
+    offer->id = id;
+    begin(*offer, sent, granted);
+    if (offer->deadline() <= base::now()) return false;
+    const auto report = [&] {
+      db_.events().tell([&] {
+        return events::acquired{
+            .name = offer->name, .token = offer->token, .strategy = offer->strategy, .waited = base::now() - began};
+      });
+    };
+    return locks_.registry().add(offer, std::ref(report));
+  };
+  if (!queue_.hand_over_to(to.ticket, take)) return false;
+  locks_.keep(*to.offer);
+  return true;
+}
+
+void attempts::undo_share(const local_wait_queue::reader& of, const core::acquisition_id& id, bool may_appear) {
+  auto entry = locks_.unresolved_ones().entry_for(of.offer->name, id, of.offer->time_to_live(), base::now());
+  entry.is_share = true;
+  entry.may_appear = may_appear;
+  locks_.unresolved_ones().add(std::move(entry));
+}
+
+}  // namespace rowlock::inline v1::engine
