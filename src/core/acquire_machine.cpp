@@ -6,8 +6,8 @@
 namespace rowlock::inline v1::core {
 
 acquire_machine::step acquire_machine::begin(bool others_wait_here, bool is_held_here) noexcept {
-  is_told_ = others_wait_here || is_held_here;  // it has not tried
-  return {is_told_ ? action::enter_queue : action::try_once};
+  is_notified_ = others_wait_here || is_held_here;  // it has not tried
+  return {is_notified_ ? action::enter_queue : action::try_once};
 }
 
 acquire_machine::step acquire_machine::after_first_try(base::instant now) const noexcept {
@@ -18,7 +18,7 @@ acquire_machine::step acquire_machine::in_queue(base::instant now, const positio
   if (backoff_.is_over(now)) return {action::give_up};  // what was begun now could come back late
   if (at.has_ticket) return after_ticket(at);
   if (const auto until = sleeps_here_until(at); until > now) return {action::sleep, until};
-  const bool tries_first = takes_handovers() && is_told_ && at.is_first && !at.gives_way;
+  const bool tries_first = takes_handovers() && is_notified_ && at.is_first && !at.yields_to_other_clients;
   return {tries_first ? action::try_once : action::take_ticket};
 }
 
@@ -33,7 +33,7 @@ acquire_machine::step acquire_machine::after_ticket(const position& at) const no
 }
 
 acquire_machine::step acquire_machine::after_sleep(base::instant now, wakeup by) noexcept {
-  is_told_ = by == wakeup::hinted;
+  is_notified_ = by == wakeup::hinted;
   const bool is_over = by == wakeup::stopped || (by == wakeup::out_of_time && backoff_.is_over(now));
   return {is_over ? action::give_up : action::look};
 }
@@ -52,7 +52,7 @@ void acquire_machine::failed(const error& e, bool is_stopped, bool holds_by_tran
   // The holder of all transactions may be waiting for this very call to give up.
   const bool is_pool_full = e.code() == errc::pool_exhausted && holds_by_transaction;
   if (!was_stopped && (is_pool_full || (!e.is_retryable() && !e.outcome_is_unknown()))) throw error{e};
-  is_told_ = false;
+  is_notified_ = false;
   backoff_.failed(e, now, jitter);
 }
 

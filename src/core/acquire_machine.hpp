@@ -36,7 +36,7 @@ class acquire_machine {
   struct position {
     bool is_first = false;
     bool has_ticket = false;
-    bool gives_way = false;  ///< to other clients: it does not try without a ticket
+    bool yields_to_other_clients = false;  ///< to other clients: it does not try without a ticket
     /// Until then a holder of this client may hand the lock over to it; min(): none will.
     base::instant held_here_until = base::instant::min();
   };
@@ -59,7 +59,7 @@ class acquire_machine {
   step after_look(base::instant now, const position& at) noexcept;
 
   void was_refused(const retry_backoff::refusal& why, base::instant now, double jitter) {
-    is_told_ = false;
+    is_notified_ = false;
     unleased_ = why.left || why.is_free ? 0 : unleased_ + 1;
     if (!why.is_free) free_since_.reset();
     if (why.is_free && !free_since_) free_since_ = now;
@@ -89,7 +89,7 @@ class acquire_machine {
   int unleased_ = 0;                         // refusals, the last ones
   std::optional<base::instant> free_since_;  // as far as refusals tell
   bool is_first_ = false;
-  bool is_told_ = false;  // that it may be worth while, and has not tried since
+  bool is_notified_ = false;  // that it may be worth while, and has not tried since
 };
 
 }  // namespace rowlock::inline v1::core

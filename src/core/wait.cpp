@@ -85,8 +85,8 @@ void retry_backoff::was_refused(const refusal& why, base::instant now, double ji
   has_answer_ = true;
   const duration waited = now - since_;
   const bool has_lease = why.left || why.is_free;
-  const auto pause = why.is_told && has_lease ? told_pause(waited, why.left, why.is_behind, jitter)
-                                              : poll_pause(waited, why.left, jitter);
+  const auto pause = why.is_notified && has_lease ? told_pause(waited, why.left, why.is_behind, jitter)
+                                                  : poll_pause(waited, why.left, jitter);
   next_ = std::min(deadline_, base::later(now, pause));
 }
 

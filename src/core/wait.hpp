@@ -72,7 +72,7 @@ class retry_backoff {
     std::optional<duration> left{};  ///< of the holder's lease; absent: held without one, unless
     bool is_free = false;            ///< it is not held, but others come first
     bool is_behind = false;          ///< others come first
-    bool is_told = false;            ///< another source tells when the next attempt is worth while
+    bool is_notified = false;        ///< another source notifies when an attempt is worth while
   };
   void was_refused(const refusal& why, base::instant now, double jitter);
   void failed(const error& e, base::instant now, double jitter);

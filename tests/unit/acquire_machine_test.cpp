@@ -110,11 +110,11 @@ TEST(acquire_machine, told_of_nothing_takes_a_ticket_first) {
   EXPECT_EQ(machine.after_look(begin + 50ms, without_ticket).what, action::take_ticket);
 }
 
-TEST(acquire_machine, gives_way_with_a_ticket) {
+TEST(acquire_machine, yields_to_other_clients_with_a_ticket) {
   acquire_machine machine{begin, begin + 60s, 100ms};
   machine.after_sleep(begin + 1ms, wakeup::hinted);
-  const acquire_machine::position giving_way{.is_first = true, .gives_way = true};
-  EXPECT_EQ(machine.after_look(begin + 1ms, giving_way).what, action::take_ticket);
+  const acquire_machine::position yielding{.is_first = true, .yields_to_other_clients = true};
+  EXPECT_EQ(machine.after_look(begin + 1ms, yielding).what, action::take_ticket);
 }
 
 TEST(acquire_machine, with_a_ticket_does_not_try_what_may_be_handed_over_to_it) {

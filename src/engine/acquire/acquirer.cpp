@@ -121,7 +121,7 @@ lease_ptr acquirer::acquire(acquire_request what, duration wait, const std::stop
   const auto deadline = base::later(base::now(), std::max(wait, duration::zero()));
   what.comes_after_others = wait > duration::zero() && comes_after_others(what, deadline, stop);
   if (stop.stop_requested()) return nullptr;
-  if (auto lease = again(what)) return lease;
+  if (auto lease = reenter(what)) return lease;
   for (const auto& name : what.names) cleanup_.clear(name, wait, stop);
   if (wait <= duration::zero()) return try_only_once(what, stop);
   return what.is_any() ? wait_for_any(what, deadline, stop) : wait_for(what, deadline, stop);
@@ -134,7 +134,7 @@ bool acquirer::comes_after_others(const acquire_request& what, base::instant dea
 }
 
 // A holder gets again what it has. What it has of a set, each attempt gets again with all others.
-lease_ptr acquirer::again(const acquire_request& what) {
+lease_ptr acquirer::reenter(const acquire_request& what) {
   if (!what.is_reentrant || what.is_set()) return nullptr;
   for (const auto& name : what.names)
     if (auto lease = locks_.registry().again(name, what.by, what.share.is_exclusive(), base::now())) {

@@ -58,7 +58,7 @@ class acquirer {
   lease_ptr acquire_counted(acquire_request what, const lock_name& called, duration wait, const std::stop_token& stop);
   lease_ptr acquire(acquire_request what, duration wait, const std::stop_token& stop);
   bool comes_after_others(const acquire_request& what, base::instant deadline, const std::stop_token& stop);
-  lease_ptr again(const acquire_request& what);
+  lease_ptr reenter(const acquire_request& what);
   lease_ptr try_only_once(const acquire_request& what, const std::stop_token& stop);
   bool take_back(std::span<const lock_name> names, const driver::limits& until);
 

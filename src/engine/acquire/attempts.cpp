@@ -215,7 +215,7 @@ attempts::reply attempts::take_in_turn(attempt& a, const store::access& db) {
   const auto& what = a.what;
   reply out{.sent = base::now()};
   if (asks_the_queue_too(what))
-    a.batch[0].queued = {.ticket = what.ticket(), .turn = what.turn(), .patience = what.patience()};
+    a.batch[0].queued = {.ticket = what.ticket(), .turn = what.queue_position(), .patience = what.patience()};
   if (!must_look(what) || look(a, a.place(), db, out)) {
     out = take(a, db);
     if (!out.answer.is_marked) out.answer.is_marked = a.names[out.which].is_marked;
@@ -322,7 +322,7 @@ bool attempts::read(attempt& a, reply r, const driver::limits& until, attempt_re
   out.why = {.left = is_free ? a.what.comes_again_after(answer.left) : answer.left,
              .is_free = is_free,
              .is_behind = answer.is_behind,
-             .is_told = wakeups_.is_told(are_marked)};
+             .is_notified = wakeups_.is_told(are_marked)};
   return true;
 }
 

@@ -39,7 +39,7 @@ struct acquire_request {
   bool is_for_transaction = false;           ///< of the caller's, which itself waits for another transaction
   bool comes_after_others = false;           ///< who wait already: its holder has had the name for long
   std::span<queued_waiter* const> queued{};  ///< once it waits: one for each name
-  bool gives_way = false;                    ///< to other clients that have waited longer, this time
+  bool yields_to_other_clients = false;      ///< to other clients that have waited longer, this time
   bool passes_the_slow = false;              ///< those who come before, and have left the name free, this time
 
   /// The same of one of the names alone.
@@ -54,7 +54,7 @@ struct acquire_request {
   bool is_fair() const noexcept {
     return (options.fairness == fairness::fifo || comes_after_others) && !passes_the_slow;
   }
-  bool asks_in_turn() const noexcept { return is_fair() || gives_way; }
+  bool asks_in_turn() const noexcept { return is_fair() || yields_to_other_clients; }
   /// Tickets that have waited less long are passed. Who wants the name alone, and not in turn, passes all but sets.
   duration patience() const noexcept {
     const bool is_in_turn = share.is_exclusive() ? asks_in_turn() : is_fair();
@@ -64,8 +64,8 @@ struct acquire_request {
   std::optional<duration> comes_again_after(std::optional<duration> left) const noexcept {
     return left || patience() == duration::zero() ? left : core::insists_for;
   }
-  /// What its tickets say of whom it can be beside.
-  std::int64_t room() const noexcept {
+  /// What its tickets say of how many permits others may have.
+  std::int64_t max_other_permits() const noexcept {
     if (!is_set()) return share.room;
     return options.fairness == fairness::fifo ? core::room_of_fair_set : core::room_of_set;
   }
@@ -77,7 +77,7 @@ struct acquire_request {
     return least;
   }
   /// Those with an earlier ticket come first.
-  core::ticket_number turn() const {
+  core::ticket_number queue_position() const {
     const auto own = ticket();
     return own == core::ticket_number::none ? core::ticket_number::last : own;
   }
@@ -187,7 +187,11 @@ struct attempts::attempt {
   ~attempt();
 
   store::ticket_ref place() const {
-    return {.name = {}, .attempt = {}, .number = what.turn(), .room = what.share.room, .patience = what.patience()};
+    return {.name = {},
+            .attempt = {},
+            .number = what.queue_position(),
+            .room = what.share.room,
+            .patience = what.patience()};
   }
 
   attempts& by;

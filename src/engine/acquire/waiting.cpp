@@ -131,7 +131,7 @@ core::acquire_machine::position acquirer::position_of(const place& at) {
   const auto here = at.queued[0]->waiter().where(base::now());
   return {.is_first = here.is_first,
           .has_ticket = here.ticket != core::ticket_number::none,
-          .gives_way = here.gives_way,
+          .yields_to_other_clients = here.gives_way,
           .held_here_until =
               at.offer && here.is_first ? handover_.held_until(what.names[0], what.options) : base::instant::min()};
 }
@@ -174,7 +174,7 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
   for (auto& at : places) enter_queues(at, at.what.is_set() ? all : places.size() > 1 ? any : one, entered);
   for (auto& each : entered) waiters.push_back(&each.waiter());
   for (auto& at : places) {
-    if (auto lease = again(at.what)) return lease;  // since the first look, before anybody could tell this waiter
+    if (auto lease = reenter(at.what)) return lease;  // since the first look, before anybody could tell this waiter
     at.step = at.machine.in_queue(base::now(), position_of(at));
   }
   for (;;) {
@@ -223,12 +223,12 @@ lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const s
         break;
       case look:
         for (auto* each : at.queued) each->waiter().listen();
-        if (auto lease = again(what)) return lease;
+        if (auto lease = reenter(what)) return lease;
         at.step = machine.after_look(base::now(), position_of(at));
         break;
       case try_once:
         listen_to_others();
-        what.gives_way = position_of(at).gives_way;
+        what.yields_to_other_clients = position_of(at).yields_to_other_clients;
         what.passes_the_slow = machine.was_left_free(base::now()) && holds_something();
         if (auto lease = try_while_waiting(what, machine, stop)) {
           at.leave_with_lock(*lease);
@@ -281,7 +281,7 @@ void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {
     if (each->waiter().ticket_number() != core::ticket_number::none) continue;
     tickets_.take(each->waiter(), each->name(), what.by, what.options.note,
                   {.lease = attempts_.may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt,
-                   .room = what.room()},
+                   .room = what.max_other_permits()},
                   limits_while_waiting(at.machine, stop));
   }
   if (what.is_set()) at.queued[0]->waiter().hint();  // to try, wherever it is in the queues here
