@@ -210,36 +210,45 @@ TEST_P(grant_by_release, is_never_for_a_ticket_whose_lock_was_freed) {
 
 class claim_of_a_grant : public on_each_server_by_proxy {
  protected:
-  bool is_marked() { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }
+  bool is_marked(const std::string& name) {
+    return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting AND name = '" + name + "'") == 1;
+  }
+  /// An attempt that was under way at the release may claim the grant unnoticed: then once more, by another name.
+  template <class Use>
+  void disturb_a_claim(tcp_proxy::action how, Use use) {
+    auto first = connect();
+    auto second = connect_through_proxy();
+    for (int round = 0; round < 20 && !proxy().has_acted(); ++round) {
+      const auto name = "orders/" + std::to_string(round);
+      auto held = first.acquire(name, in_turn);
+      background claim{[&](std::stop_token stop) { return second.acquire(name, in_turn, std::move(stop)); }};
+      ASSERT_TRUE(is_waited_for(name) && eventually([&] { return is_marked(name); }));
+      on_request(acquiring(name), how);
+      held.release();
+      use(name, claim);
+    }
+    EXPECT_TRUE(proxy().has_acted());
+  }
 };
 ROWLOCK_SUITE_ON_SERVERS(claim_of_a_grant, on("postgresql", servers()));
 
 TEST_P(claim_of_a_grant, whose_answer_is_lost_is_made_again) {
-  auto first = connect();
-  auto second = connect_through_proxy();
-  auto held = first.acquire("orders/42", in_turn);
-  background one{[&](std::stop_token stop) { return second.acquire("orders/42", in_turn, std::move(stop)); }};
-  ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
-  on_request(acquiring("orders/42"), tcp_proxy::action::cut_after);
-  held.release();
-  const auto mine = one.get();
-  EXPECT_TRUE(proxy().has_acted());
-  EXPECT_TRUE(is_held_by("orders/42", mine));
-  EXPECT_GT(expiry("orders/42") - db().now(), std::chrono::microseconds{soon}.count());
+  disturb_a_claim(tcp_proxy::action::cut_after, [&](const std::string& name, auto& claim) {
+    const auto mine = claim.get();
+    EXPECT_TRUE(is_held_by(name, mine));
+    EXPECT_GT(expiry(name) - db().now(), std::chrono::microseconds{soon}.count());
+  });
 }
 
 TEST_P(claim_of_a_grant, that_nobody_wants_any_more_is_undone_long_before_its_lease_ends) {
-  auto first = connect();
-  auto second = connect_through_proxy();
-  auto held = first.acquire("orders/42", in_turn);
-  background one{[&](std::stop_token stop) { return second.acquire("orders/42", in_turn, std::move(stop)); }};
-  ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
-  on_request(acquiring("orders/42"), tcp_proxy::action::black_hole_after);
-  held.release();
-  ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
-  one.stop();
-  EXPECT_TRUE(throws(errc::cancelled, [&] { static_cast<void>(one.get()); }));
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+  disturb_a_claim(tcp_proxy::action::black_hole_after, [&](const std::string& name, auto& claim) {
+    ASSERT_TRUE(eventually([&] { return proxy().has_acted() || claim.is_done_within(0s); }));
+    claim.stop();
+    if (proxy().has_acted()) {
+      EXPECT_TRUE(throws(errc::cancelled, [&] { static_cast<void>(claim.get()); }));
+    }
+    EXPECT_TRUE(eventually(soon, [&] { return is_vacant(name); }));
+  });
 }
 
 // The ticket of a wait that has ended is there for longer than a try waits for its deletion.
