@@ -270,7 +270,7 @@ TEST_P(claim_of_a_grant, for_an_earlier_wait_of_this_client_is_no_reason_to_refu
     auto second = connect_through_proxy();
     auto held = first.acquire("orders/42", in_turn);
     background one{[&](std::stop_token stop) { return second.acquire("orders/42", in_turn, std::move(stop)); }};
-    ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
+    ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked("orders/42"); }));
     on_request(tcp_proxy::contains("gone AS (DELETE FROM ", "rowlock_waiter WHERE ticket = $"),
                tcp_proxy::action::hold);
     one.stop();
