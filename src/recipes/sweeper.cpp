@@ -204,7 +204,8 @@ void sweeper::state::purge_shares() {
     after = page.back();
     std::erase_if(
         page, [](const std::string& name) { return name.empty() || name.size() > 255 || !base::is_plain_text(name); });
-    for (const auto& name : page) client_->locks.reap_shares(name, client_->db.call_limits(stop_.get_token()));
+    client_->locks.reap_shares(std::vector<lock_name>{page.begin(), page.end()},
+                               client_->db.call_limits(stop_.get_token()));
     call(shortest_deletion_, [&](const store::access& db) {
       for (const auto& name : page) store::purge_shares(db, name);
       return page.size();

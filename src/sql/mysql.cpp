@@ -18,8 +18,8 @@ std::string_view type_of(std::string_view argument) {
 }
 
 // The document is an array of requests, each an array of arguments.
-std::string json_table(std::string_view arguments, const entry& of) {
-  std::string out = "JSON_TABLE(?1, '$[*]' COLUMNS (";
+std::string json_table(std::string_view document, std::string_view arguments, const entry& of) {
+  std::string out = "JSON_TABLE(" + std::string{document} + ", '$[*]' COLUMNS (";
   std::string_view separator;
   for (const auto each : split(arguments)) {
     const auto place = place_of(of, each);
@@ -29,19 +29,20 @@ std::string json_table(std::string_view arguments, const entry& of) {
   return out.append("))");
 }
 
-std::string with_wanted(std::string text, const entry& of) {
-  constexpr std::string_view begin = "wanted(";
+std::string with_tables(std::string text, const entry& of, std::string_view begin, std::string_view document) {
   for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
     const auto end = text.find(')', at);
     const auto arguments = text.substr(at + begin.size(), end - at - begin.size());
-    text.replace(at, end + 1 - at, json_table(arguments, of));
+    text.replace(at, end + 1 - at, json_table(document, arguments, of));
   }
   return text;
 }
 
 spelling as_sent() {
   const auto finish = [](std::string text, const entry& of) {
-    auto out = replaced(with_wanted(std::move(text), of), " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
+    auto out = with_tables(std::move(text), of, "wanted(", "?1");
+    out = with_tables(std::move(out), of, "locked(", "@rowlock.shares");
+    out = replaced(out, " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
     return replaced(out, "{clock}",
                     "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
   };

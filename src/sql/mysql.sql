@@ -7,6 +7,7 @@
 --
 --   us(x)              Microseconds of a time since 1970: TIMESTAMPDIFF(MICROSECOND, '1970-01-01', x).
 --   wanted(a, b)       The requests of a batch as rows with these arguments: JSON_TABLE(:requests, '$[*]' COLUMNS (...)).
+--   locked(a, b)       Those of them that were noted in @rowlock.shares.
 --   {clock}            In the caller's transaction: the time in UTC, whatever time zone the session has.
 --
 -- The clock is SYSDATE(6), read where the row is locked already. Assignments run from left to right (sql_mode is ours),
@@ -764,56 +765,57 @@ SELECT acquisition, remaining FROM (
     ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since) own
 WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease;
 
--- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- name: release_share(name, acquisition, expired) -> acquisition, told, waiting
 -- doing: releasing
--- does: ends the share
+-- does: ends the share. expired is 1: only if its lease has ended
+-- rules: batch_waits
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: sharers tells: pinned, or not ours
--- Row and share are locked, then their newest state is read into user variables.
--- write: as upgrade_share: without a lock, then the row, then the share. Without any permits the row is vacant.
-SET @rowlock.share = NULL, @rowlock.name = NULL;
-SELECT l.name INTO @rowlock.name
-FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition LIMIT 1;
-/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
-FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition
-  LIMIT 1 FOR UPDATE;
-UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
-  version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
-  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL;
--- then:
-DELETE FROM rowlock_share WHERE name = :name AND acquisition = @rowlock.share;
--- read back:
-SELECT :acquisition, NULL, waiting FROM rowlock_lock WHERE name = :name AND @rowlock.share IS NOT NULL;
-
--- name: reap_shares(name) -> name
--- doing: releasing
--- does: ends the shares of the name that have expired, and answers whether permits are free now
--- locks: as renew_share
--- clock: where the row is locked already
--- no row: none has ended, or the row is locked
--- It takes one share at a time, and is repeated.
--- write:
-SET @rowlock.share = NULL, @rowlock.name = NULL;
-SELECT l.name INTO @rowlock.name
-FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
-/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
-FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
-  FOR UPDATE;
-UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
-  version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
-  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL;
--- then: as release_share
--- read back:
-SELECT :name FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL;
+-- batch: without a lock, then the rows, then the shares: a row without such a share may be locked for as long as a
+--   transaction has the name. What was locked is noted in a variable, and all that follows is about that. The permits
+--   of all shares of a name are taken off at once. Without any the row is vacant.
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR */
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
+  SELECT w.name, w.acquisition FROM (
+    SELECT w.* FROM wanted(name, acquisition, expired) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    WHERE l.owner = '(shared)' AND l.acquisition = s.since LIMIT 1000000) w
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+  WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (w.expired = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */) own;
+UPDATE (SELECT l.name, l.sharers - SUM(s.permits) AS sharers FROM locked(name, acquisition) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    GROUP BY l.name, l.sharers) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.sharers = own.sharers, l.owner = IF(own.sharers > 0, l.owner, NULL),
+  l.version = IF(own.sharers > 0, l.version, GREATEST(l.version + 1, us(SYSDATE(6)))),
+  l.expires_at = IF(own.sharers > 0, l.expires_at, SYSDATE(6));
+-- batch skipping:
+/*M!100600 SET STATEMENT group_concat_max_len = 1073741824 FOR */
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
+  SELECT w.name, w.acquisition FROM wanted(name, acquisition, expired) w
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+  WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (w.expired = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1000000 FOR UPDATE /*!80000 OF l, s */ SKIP LOCKED) own;
+UPDATE (SELECT l.name, l.sharers - SUM(s.permits) AS sharers FROM locked(name, acquisition) w
+    STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    GROUP BY l.name, l.sharers) own
+  STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.sharers = own.sharers, l.owner = IF(own.sharers > 0, l.owner, NULL),
+  l.version = IF(own.sharers > 0, l.version, GREATEST(l.version + 1, us(SYSDATE(6)))),
+  l.expires_at = IF(own.sharers > 0, l.expires_at, SYSDATE(6));
+-- batch then:
+DELETE s FROM locked(name, acquisition) w
+STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition;
+-- batch read back:
+SELECT w.acquisition, NULL, l.waiting FROM locked(name, acquisition) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY);
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
@@ -889,9 +891,9 @@ DELETE FROM rowlock_share WHERE name = :name AND expires_at <= SYSDATE(6) AND NO
 SELECT DISTINCT name FROM rowlock_share
 WHERE name > :name AND expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND ORDER BY name LIMIT :number;
 
--- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- name: sharers(name, expired) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: the shares of the name that have not ended
+-- does: the shares of the name that have not ended; expired is 1: those that have
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -899,7 +901,13 @@ WHERE name > :name AND expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECON
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, TIMESTAMPDIFF(MICROSECOND, s.acquired_at, SYSDATE(6)),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at), s.note, FALSE, s.permits
 FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
-WHERE s.name = :name AND s.expires_at > SYSDATE(6) ORDER BY s.token;
+WHERE s.name = :name AND (s.expires_at > SYSDATE(6)) = (:expired = 0) ORDER BY s.token;
+-- batch:
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, TIMESTAMPDIFF(MICROSECOND, s.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at), s.note, FALSE, s.permits FROM wanted(name, expired) w
+STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (s.expires_at > SYSDATE(6)) = (w.expired = 0);
 
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
 --
@@ -1084,17 +1092,7 @@ SELECT w.name, EXISTS (SELECT 1 FROM rowlock_waiter b
 FROM wanted(name, turn, room, patience) w LEFT JOIN rowlock_lock l FORCE INDEX (PRIMARY)
   ON l.name = CAST(w.name AS BINARY);
 
--- name: waiters(name) -> name, ticket, owner, thread, age, note
--- doing: listing those who wait
--- does: the live tickets of the name
--- locks: none
--- clock: in the row's expression
--- no row: no client waits
--- read:
-SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM rowlock_waiter
-WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY ticket;
-
--- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- name: waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
 -- does: the live tickets of names that begin so
 -- locks: none
@@ -1105,11 +1103,6 @@ SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSD
 WHERE name >= :prefix AND (:prefix_end IS NULL OR name < :prefix_end) AND expires_at > SYSDATE(6)
   AND COALESCE(lease, 1) <> 0
 ORDER BY name, ticket;
-
--- name: tell_next(name, attempt) -> anything
--- doing: telling who is next
--- does: notifies the first waiter after a transaction that has released
--- none: the server cannot notify
 
 -- name: ring(owner) -> anything
 -- doing: waiting in turn
@@ -1205,9 +1198,9 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
 -- does: the row, and whether it is vacant and no session has it locked
 -- none: a transaction's snapshot begins with a statement that reads
 
--- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- name: find_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
--- does: the row as open transactions have changed it
+-- does: the rows of names that begin so, as open transactions have changed them
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction holds the name
@@ -1239,18 +1232,6 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
 SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
     CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
   NULL, l.note, TRUE, l.thread FROM rowlock_lock l
-WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = :name;
-
--- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
--- doing: listing locks
--- does: the rows of names that begin so, as open transactions have changed them
--- locks: none
--- clock: in the row's expression
--- no row: no transaction holds the name
--- read:
-SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
-    CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
-  NULL, l.note, TRUE, l.thread FROM rowlock_lock l
 WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= :prefix
   AND (:prefix_end IS NULL OR l.name < :prefix_end);
 
@@ -1273,15 +1254,6 @@ SELECT 1 FROM rowlock_lock WHERE name = :name AND us(expires_at) <> :sign;
 -- doing: ending another session
 -- does: ends that session of the server, if it keeps the row locked
 -- none: as find_pinning
-
--- name: beat() -> anything
--- doing: keeping the transaction open
--- does: keeps an open transaction open
--- locks: none
--- clock: not read
--- no row: never
--- read:
-SELECT 1;
 
 -- name: count() -> names, waiters, longest_wait
 -- doing: counting
@@ -1390,24 +1362,15 @@ STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHER
 -- exist. A column is looked for and then added, so one of two clients may fail (1050, 1060, 1061): it reads again what
 -- is missing, and goes on. The row that marks the file as applied is still written after all that is in the file.
 
--- name: installation() -> installation
--- doing: reading which database this is
--- does: which database this is, and where in it the tables are
--- locks: none
--- clock: not read
--- no row: there is no schema
--- read: a copy of a database has the same installation id, but another name, and each table is named in full
-SELECT m.installation FROM rowlock_migration m WHERE m.version = 1;
-
--- name: schema() -> version, serves_from, installation, applied_at, clock
+-- name: schema() -> version, serves_from, installation, applied_at, clock, checksum
 -- doing: reading the schema's version
--- does: the version of the schema, and the oldest that programs may have
+-- does: the schema files that were applied, the newest first; which database this is, and where in it the tables are
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no schema
--- read:
-SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6))
-FROM rowlock_migration ORDER BY version DESC LIMIT 1;
+-- read: a copy of a database has the same installation id, but another name, and each table is named in full
+SELECT version, serves_from, installation, us(applied_at), us(SYSDATE(6)), checksum
+FROM rowlock_migration ORDER BY version DESC;
 
 -- name: probe() -> name
 -- doing: checking for permission to write
@@ -1432,30 +1395,16 @@ ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at);
 -- clock: not read
 -- no row: never
 -- Needs no privilege. For people: no decision depends on it. src/core/diagnosis.cpp says what is good and what is not.
--- read: a server leaves out the settings that it does not have
-SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
-  'wsrep_on', 'group_replication_group_name');
-
--- name: connection() -> name, value
--- doing: reading the settings
--- does: the settings of this session that `settings` does not answer
--- locks: none
--- clock: not read
--- no row: never
--- read: each of the two tables can be read without a privilege. Both values are '' where nothing is encrypted.
+-- read: a server leaves out the settings that it does not have. Each of the tables can be read without a privilege. What
+--   begins with ssl is '' where nothing is encrypted.
 SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
 UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM /*M!100600 information_schema.session_status */ /*!80000 performance_schema.session_status */ s
-WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher');
-
--- name: applied() -> version, checksum, serves_from, applied_at
--- doing: migrating
--- does: the schema files that were applied
--- locks: none
--- clock: in the row's expression
--- no row: there is no schema
--- read:
-SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version;
+WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher')
+UNION ALL SELECT LOWER(v.variable_name), v.variable_value
+FROM /*M!100600 information_schema.session_variables */ /*!80000 performance_schema.session_variables */ v
+WHERE v.variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
+  'group_replication_group_name');
 
 -- name: applying(version, checksum) -> anything
 -- doing: migrating
@@ -1542,7 +1491,8 @@ UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECON
 WHERE name = :name;
 
 -- name: enlisted.installation() -> installation
--- read: as installation
+-- read:
+SELECT m.installation FROM rowlock_migration m WHERE m.version = 1;
 
 -- name: enlisted.set(name, version) -> next_version, installation, autocommit
 -- read:

@@ -44,6 +44,7 @@ spelling as_sent(const choices& with) {
     const auto relaxed = setting("synchronous_commit", "off");
     auto out = replaced(replaced(text, "{durably}", durable), "{relaxed}", relaxed);
     out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);
+    out = replaced(out, "{after_all}", "repeat(convert_from('\\xf48fbfbf', 'UTF8'), 64)");
     out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});
     return with_microseconds(with_finite_times(std::move(out)));
   };
@@ -76,7 +77,7 @@ std::vector<passage> postgresql_passages(std::string_view prefix, const choices&
 }
 
 std::optional<step> postgresql_without_notices(const step& of) {
-  if (of.verb == verb::ring || of.verb == verb::first_waiter || of.verb == verb::tell_next) return std::nullopt;
+  if (of.verb == verb::ring || of.verb == verb::first_waiter) return std::nullopt;
   step out = of;
   bool notifies = false;
   change_texts(out, [&](std::string& text) {

@@ -10,6 +10,7 @@
 --   {relaxed}     AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 --   {durably}     With transaction_pooling the same with 'on'. Elsewhere nothing: the session has that setting.
 --   {releasing}   With durable_release as {durably}, else as {relaxed}.
+--   {after_all}   A text that is after all names.
 --   {briefly}     With transaction_pooling AND set_config('lock_timeout', '100ms', true) IS NOT NULL. Elsewhere nothing.
 --
 -- Where the server takes no more notifications, what notifies is sent again with nullif('', '') || concat( in place of
@@ -247,7 +248,7 @@ RETURNING :acquisition::text, version, :lease::bigint;
 -- clock: after the lock
 -- no row: inspect tells: leased, missing, or locked
 -- BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE is sent before it. The release is COMMIT and
--- tell_next, in one message. The version is changed at once, so that the release is a mere COMMIT, and so that the
+-- first_waiter, in one message. The version is changed at once, so that the release is a mere COMMIT, and so that the
 -- row's xmax tells others that it is held. A row may be locked even if none is answered: one that was free only in the
 -- snapshot. The ROLLBACK unlocks it.
 --
@@ -736,14 +737,15 @@ raised AS (
   FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
 SELECT acquisition, us(expires_at - at) FROM kept;
 
--- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- name: release_share(name, acquisition, expired) -> acquisition, told, waiting
 -- doing: releasing
--- does: ends the share
--- locks: FOR UPDATE on the row, then the share; waits at most lock_timeout
+-- does: ends the share. expired is 1: only if its lease has ended
+-- rules: batch_waits
+-- locks: FOR UPDATE on the rows, then the shares; of one name: waits at most lock_timeout, of several: SKIP LOCKED
 -- clock: after the lock
 -- no row: sharers tells: pinned, or not ours
 -- write: without any permits the row is vacant. The first waiter is notified where the name is vacant now, or where a
---   permit may be what it waits for.
+--   permit may be what it waits for; also the client that has expired.
 WITH own AS MATERIALIZED (
   SELECT r.acquisition, clock_timestamp() AS at FROM (
     SELECT acquisition FROM rowlock_lock WHERE name = :name::text AND owner = '(shared)'{releasing}{briefly}
@@ -751,6 +753,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM rowlock_share s USING own
   WHERE s.name = :name::text AND s.acquisition = :acquisition::text AND s.since = own.acquisition
+    AND (:expired::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -762,38 +765,69 @@ RETURNING :acquisition::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS
   (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM rowlock_waiter q
     WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(:acquisition::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN :expired::bigint = 0 THEN left(:acquisition::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting;
-
--- name: reap_shares(name) -> name
--- doing: releasing
--- does: ends the shares of the name that have expired, and answers whether permits are free now
--- locks: FOR UPDATE SKIP LOCKED on the row, then the shares that have ended
--- clock: after the lock
--- no row: none has ended, or the row is locked
--- write: only shares of the row's own time are taken off its count: one that died before that is not among them
+-- batch: the permits of all shares of a name are taken off at once
 WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM rowlock_lock
-    WHERE name = :name::text AND owner = '(shared)' AND EXISTS (SELECT FROM rowlock_share s
-      WHERE s.name = :name::text AND s.expires_at <= clock_timestamp()){releasing}
-    FOR UPDATE SKIP LOCKED) r),
-dead AS (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest(:name::text[], :acquisition::text[], :expired::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{releasing}{briefly}
+      FOR UPDATE) r) k),
+gone AS (
   DELETE FROM rowlock_share s USING own
-  WHERE s.name = :name::text AND s.since = own.acquisition AND s.expires_at <= own.at
-  RETURNING s.permits, own.at),
-gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
-UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
-  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, us(g.at)) END,
-  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-FROM gone g WHERE l.name = :name::text
-RETURNING l.name, CASE WHEN l.waiting THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END;
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, us(g.at)) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed;
+-- batch skipping:
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest(:name::text[], :acquisition::text[], :expired::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'{releasing}{briefly}
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, us(g.at)) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed;
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
@@ -861,9 +895,9 @@ SELECT DISTINCT name FROM rowlock_share
 WHERE name > :name::text AND expires_at <= clock_timestamp() - :retention::bigint * interval '1 microsecond'
 ORDER BY name LIMIT :number::bigint;
 
--- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- name: sharers(name, expired) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: the shares of the name that have not ended
+-- does: the shares of the name that have not ended; expired is 1: those that have
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -871,19 +905,25 @@ ORDER BY name LIMIT :number::bigint;
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, us(clock_timestamp() - s.acquired_at),
   us(s.expires_at - clock_timestamp()), s.note, false, s.permits
 FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
-WHERE s.name = :name::text AND s.expires_at > clock_timestamp() ORDER BY s.token;
+WHERE s.name = :name::text AND (s.expires_at > clock_timestamp()) = (:expired::bigint = 0) ORDER BY s.token;
+-- batch:
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, us(clock_timestamp() - s.acquired_at),
+  us(s.expires_at - clock_timestamp()), s.note, false, s.permits
+FROM unnest(:name::text[], :expired::bigint[]) AS w (name, expired)
+JOIN rowlock_share s ON s.name = w.name COLLATE "C" AND (s.expires_at > clock_timestamp()) = (w.expired = 0)
+JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since;
 
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
 --
 -- Each client LISTENs to one channel, the table prefix and the client's id, on a connection that is opened when a
--- call first waits. release where the row is marked, defer_release, free, leave, and tell_next after the COMMIT of
+-- call first waits. release where the row is marked, defer_release, free, leave, and first_waiter after the COMMIT of
 -- for_update notify the owner of the first live ticket, unless it is the client itself. Without a ticket nothing is
 -- sent, because NOTIFY makes commits wait for each other on the server.
 --
 -- A notification that the server refuses must not undo the work (law 7). PostgreSQL sends notifications at the
 -- commit, and undoes the whole transaction where it cannot: the queue is full (54000), it cannot be written (53100,
 -- 58030), or another transaction that notifies keeps its lock for longer than lock_timeout, as while it waits for a
--- synchronous standby (55P03). Then release, defer_release, leave, free, release_share, reap_shares and
+-- synchronous standby (55P03). Then release, defer_release, leave, free, release_share and
 -- notify_waiters are sent once more without the notification, and release without the grant. Nothing had happened,
 -- so this is as if they had been sent that way first. The maintenance thread looks again, and notifies when the
 -- server takes notifications again. The waiter finds its turn by the refresh of its ticket, at most 2 s later. A
@@ -1022,14 +1062,15 @@ RETURNING name;
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits, or the name does not look free
--- read:
+-- read: an attempt begins with the id that ends the name of its client's channel. A text that is no name, or an owner
+--   that is no client's id, is not notified: such a ticket was written by hand, and NOTIFY would refuse it.
 SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM rowlock_waiter q
   WHERE q.name = :name::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(:attempt::text, 16)
   ORDER BY q.ticket LIMIT 1) q, (SELECT :name::text AS name) w
 WHERE NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
-      AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255;
+      AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255{relaxed}{briefly};
 
 -- name: turn(name, turn, room, patience) -> name, is_behind, has_ticket, looks_free, left, version, holding, waiting
 -- doing: waiting in turn
@@ -1076,17 +1117,7 @@ FROM (SELECT name COLLATE "C" AS name, turn, room, patience
          FROM unnest(:name::text[], :turn::bigint[], :room::bigint[], :patience::bigint[]) AS u (name, turn, room,
            patience)) w LEFT JOIN rowlock_lock l ON l.name = w.name;
 
--- name: waiters(name) -> name, ticket, owner, thread, age, note
--- doing: listing those who wait
--- does: the live tickets of the name
--- locks: none
--- clock: in the row's expression
--- no row: no client waits
--- read:
-SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter
-  WHERE name = :name::text AND expires_at > clock_timestamp() ORDER BY ticket;
-
--- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- name: waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
 -- does: the live tickets of names that begin so
 -- locks: none
@@ -1094,24 +1125,8 @@ SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FR
 -- no row: no client waits
 -- read:
 SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FROM rowlock_waiter
-  WHERE name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text)
+  WHERE name >= :prefix::text AND name < coalesce(:prefix_end::text, {after_all})
   AND expires_at > clock_timestamp() ORDER BY name, ticket;
-
--- name: tell_next(name, attempt) -> anything
--- doing: telling who is next
--- does: notifies the first waiter after a transaction that has released
--- locks: none
--- clock: in the row's expression
--- no row: never
--- read: an attempt begins with the id that ends the name of its client's channel. A text that is no name, or an owner
---   that is no client's id, is not notified: such a ticket was written by hand, and NOTIFY would refuse it.
-SELECT
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left(:attempt::text, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left(:attempt::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) WHERE true{relaxed}{briefly};
 
 -- name: ring(owner) -> anything
 -- doing: waiting in turn
@@ -1219,7 +1234,7 @@ SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquire
     SELECT least(coalesce(sum(greatest(s.permits, 0)), 0), 9223372036854775807)::bigint FROM rowlock_share s
     WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > clock_timestamp()) END
 FROM rowlock_lock l
-WHERE name >= :prefix::text AND (:prefix_end::text IS NULL OR name < :prefix_end::text) AND owner IS NOT NULL
+WHERE name >= :prefix::text AND name < coalesce(:prefix_end::text, {after_all}) AND owner IS NOT NULL
 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name;
 
 -- name: touch(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, is_unlocked
@@ -1234,9 +1249,9 @@ SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquire
   SELECT FROM rowlock_lock l WHERE l.name = :name::text AND l.owner IS NULL{releasing} FOR UPDATE SKIP LOCKED)::integer
 FROM rowlock_lock WHERE name = :name::text;
 
--- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- name: find_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
--- does: the row as open transactions have changed it
+-- does: the rows of names that begin so, as open transactions have changed them
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction holds the name
@@ -1253,24 +1268,8 @@ WITH held AS MATERIALIZED (
 SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
   us(clock_timestamp() - h.xact_start), NULL::bigint, NULL::text, true
 FROM rowlock_lock l JOIN held h ON h.transactionid = l.xmax
-WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND l.name = :name::text;
-
--- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
--- doing: listing locks
--- does: the rows of names that begin so, as open transactions have changed them
--- locks: none
--- clock: in the row's expression
--- no row: no transaction holds the name
--- read:
-WITH held AS MATERIALIZED (
-  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
-  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
-SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
-  us(clock_timestamp() - h.xact_start), NULL::bigint, NULL::text, true
-FROM rowlock_lock l JOIN held h ON h.transactionid = l.xmax
 WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND
-l.name >= :prefix::text AND (:prefix_end::text IS NULL OR l.name < :prefix_end::text) ORDER BY l.name;
+l.name >= :prefix::text AND l.name < coalesce(:prefix_end::text, {after_all}) ORDER BY l.name;
 
 -- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
@@ -1351,15 +1350,6 @@ found AS MATERIALIZED (
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = :session::integer) f;
-
--- name: beat() -> anything
--- doing: keeping the transaction open
--- does: keeps an open transaction open
--- locks: none
--- clock: not read
--- no row: never
--- read:
-SELECT 1;
 
 -- name: count() -> names, waiters, longest_wait
 -- doing: counting
@@ -1474,26 +1464,17 @@ RETURNING t.attempt;
 -- of the path could offer one that fits an argument better. Let no other role create objects there (REVOKE CREATE ON
 -- SCHEMA public FROM PUBLIC; since PostgreSQL 15 that is the default).
 
--- name: installation() -> installation
--- doing: reading which database this is
--- does: which database this is, and where in it the tables are
--- locks: none
--- clock: not read
--- no row: there is no schema
--- read: a copy of a database has the same installation id, but another name or other tables
-SELECT
-  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-    FROM rowlock_migration m WHERE version = 1);
-
--- name: schema() -> version, serves_from, installation, applied_at, clock
+-- name: schema() -> version, serves_from, installation, applied_at, clock, checksum
 -- doing: reading the schema's version
--- does: the version of the schema, and the oldest that programs may have
+-- does: the schema files that were applied, the newest first; which database this is, and where in it the tables are
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no schema
--- read:
-SELECT version, serves_from, installation, us(applied_at), us(clock_timestamp())
-FROM rowlock_migration ORDER BY version DESC LIMIT 1;
+-- read: a copy of a database has the same installation id, but another name or other tables
+SELECT version, serves_from,
+  installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || tableoid::text,
+  us(applied_at), us(clock_timestamp()), checksum
+FROM rowlock_migration ORDER BY version DESC;
 
 -- name: probe() -> name
 -- doing: checking for permission to write
@@ -1543,20 +1524,6 @@ UNION ALL SELECT 'ssl_cipher', cipher FROM pg_catalog.pg_stat_ssl WHERE pid = pg
 UNION ALL SELECT 'gss', encrypted::text FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()
 UNION ALL SELECT 'standbys', count(*)::text FROM pg_catalog.pg_stat_replication
 UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text;
-
--- name: connection() -> name, value
--- doing: reading the settings
--- does: the settings of this session that `settings` does not answer
--- none: settings tells all
-
--- name: applied() -> version, checksum, serves_from, applied_at
--- doing: migrating
--- does: the schema files that were applied
--- locks: none
--- clock: in the row's expression
--- no row: there is no schema
--- read:
-SELECT version, checksum, serves_from, us(applied_at) FROM rowlock_migration ORDER BY version;
 
 -- name: applying(version, checksum) -> anything
 -- doing: migrating

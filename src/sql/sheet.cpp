@@ -28,10 +28,10 @@ sheet::sheet(std::span<const step> steps, const naming& names, const capabilitie
   const auto has = [&](auto... verbs) { return (is_there((*this)[verbs]) && ...); };
   can_.acquires_in_turn = has(verb::acquire_in_turn);
   can_.grants_to_a_ticket = has(verb::first_in_turn, verb::grant);
-  can_.notifies_waiters = has(verb::tell_next, verb::ring, verb::notify_waiters);
+  can_.notifies_waiters = has(verb::ring, verb::notify_waiters);
   can_.marks_waiting = has(verb::mark_waiting, verb::clear_waiting, verb::first_waiter);
   can_.finds_blockers = has(verb::find_pinning);
-  can_.lists_transactions = has(verb::find_held, verb::list_held);
+  can_.lists_transactions = has(verb::find_held);
   can_.shows_locked_rows = has(verb::touch);
 }
 

@@ -88,12 +88,12 @@ void change_texts(step& of, Change change) {
 struct capabilities {
   bool acquires_in_turn = false;    ///< acquire_in_turn: acquires and looks at the queue in one statement
   bool grants_to_a_ticket = false;  ///< first_in_turn, grant
-  bool notifies_waiters = false;    ///< tell_next, ring, notify_waiters
+  bool notifies_waiters = false;    ///< ring, notify_waiters
   bool marks_waiting = false;       ///< mark_waiting, clear_waiting, first_waiter
   bool finds_blockers = false;      ///< find_pinning
-  bool lists_transactions = false;  ///< find_held, list_held
+  bool lists_transactions = false;  ///< find_held
   bool shows_locked_rows = false;   ///< touch
-  bool reads_uncommitted = false;   ///< find_held and list_held answer what is read dirty; elsewhere, what is so
+  bool reads_uncommitted = false;   ///< find_held answers what is read dirty; elsewhere, what is so
 };
 
 /// In a text: where the tables are, with a point behind it, if the database has several places for tables. A session

@@ -389,27 +389,15 @@ SET owner = iif((SELECT max(s.expires_at) FROM rowlock_share s
     clock_us())
 WHERE name = :name AND owner = '(shared)';
 
--- name: release_share(name, acquisition) -> acquisition, told, waiting
+-- name: release_share(name, acquisition, expired) -> acquisition, told, waiting
 -- doing: releasing
--- does: ends the share
--- locks: the file's write lock, for both statements
--- clock: in SET
+-- does: ends the share. expired is 1: only if its lease has ended
+-- locks: the file's write lock, for all of a batch
+-- clock: in WHERE and SET
 -- no row: the share is not ours
 -- write:
 DELETE FROM rowlock_share
-WHERE name = :name AND acquisition = :acquisition
-  AND since = (SELECT acquisition FROM rowlock_lock WHERE name = :name AND owner = '(shared)');
--- then: as extend_share
-
--- name: reap_shares(name) -> name
--- doing: releasing
--- does: ends the shares of the name that have expired, and answers whether permits are free now
--- locks: the file's write lock, for both statements
--- clock: in WHERE and SET
--- no row: none has ended
--- write:
-DELETE FROM rowlock_share
-WHERE name = :name AND expires_at <= clock_us()
+WHERE name = :name AND acquisition = :acquisition AND (:expired = 0 OR expires_at <= clock_us())
   AND since = (SELECT acquisition FROM rowlock_lock WHERE name = :name AND owner = '(shared)');
 -- then: as extend_share
 
@@ -472,9 +460,9 @@ WHERE name = :name AND expires_at <= clock_us()
 SELECT DISTINCT name FROM rowlock_share WHERE name > :name AND expires_at <= clock_us() - :retention
 ORDER BY name LIMIT :number;
 
--- name: sharers(name) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
+-- name: sharers(name, expired) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: the shares of the name that have not ended
+-- does: the shares of the name that have not ended; expired is 1: those that have
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -482,7 +470,7 @@ ORDER BY name LIMIT :number;
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, clock_us() - s.acquired_at, s.expires_at - clock_us(), s.note,
   0, s.permits
 FROM rowlock_share s JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
-WHERE s.name = :name AND s.expires_at > clock_us() ORDER BY s.token;
+WHERE s.name = :name AND (s.expires_at > clock_us()) = (:expired = 0) ORDER BY s.token;
 
 -- ---- Waiting in turn -------------------------------------------------------------------------------------------------
 --
@@ -573,17 +561,7 @@ SELECT :name,
   expires_at - clock_us(), version, iif(owner IS NULL, NULL, acquisition)
 FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = :name;
 
--- name: waiters(name) -> name, ticket, owner, thread, age, note
--- doing: listing those who wait
--- does: the live tickets of the name
--- locks: none
--- clock: in the row's expression
--- no row: no client waits
--- read:
-SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM rowlock_waiter
-WHERE name = :name AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticket;
-
--- name: list_waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
+-- name: waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
 -- doing: listing those who wait
 -- does: the live tickets of names that begin so
 -- locks: none
@@ -593,11 +571,6 @@ WHERE name = :name AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticke
 SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM rowlock_waiter
 WHERE name >= :prefix AND name < coalesce(:prefix_end, x'') AND expires_at > clock_us() AND lease IS NOT 0
 ORDER BY name, ticket;
-
--- name: tell_next(name, attempt) -> anything
--- doing: telling who is next
--- does: notifies the first waiter after a transaction that has released
--- none: SQLite cannot notify
 
 -- name: ring(owner) -> anything
 -- doing: waiting in turn
@@ -693,12 +666,7 @@ ORDER BY name;
 -- does: the row, and whether it is vacant and no session has it locked
 -- none: SQLite has no row locks
 
--- name: find_held(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
--- doing: listing locks
--- does: the row as open transactions have changed it
--- none: a transaction of SQLite cannot be seen
-
--- name: list_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
+-- name: find_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
 -- does: the rows of names that begin so, as open transactions have changed them
 -- none: a transaction of SQLite cannot be seen
@@ -717,11 +685,6 @@ ORDER BY name;
 -- doing: ending another session
 -- does: ends that session of the server, if it keeps the row locked
 -- none: SQLite has no sessions of a server
-
--- name: beat() -> anything
--- doing: keeping the transaction open
--- does: keeps an open transaction open
--- none: no transaction is kept open
 
 -- name: count() -> names, waiters, longest_wait
 -- doing: counting
@@ -804,23 +767,14 @@ WHERE ticket = :ticket AND attempt = :attempt AND expires_at <= clock_us() - :re
 -- processes one migrates, and the others find it done. Killed inside, it has changed nothing. See
 -- docs/protocol.md#schema-and-migration.
 
--- name: installation() -> installation
--- doing: reading which database this is
--- does: which database this is, and where in it the tables are
--- locks: none
--- clock: not read
--- no row: there is no schema
--- read: a copy of a file has the same id, so the file itself is compared, too
-SELECT installation FROM rowlock_migration WHERE version = 1;
-
--- name: schema() -> version, serves_from, installation, applied_at, clock
+-- name: schema() -> version, serves_from, installation, applied_at, clock, checksum
 -- doing: reading the schema's version
--- does: the version of the schema, and the oldest that programs may have
+-- does: the schema files that were applied, the newest first; which database this is, and where in it the tables are
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no schema
--- read:
-SELECT version, serves_from, installation, applied_at, clock_us() FROM rowlock_migration ORDER BY version DESC LIMIT 1;
+-- read: a copy of a file has the same installation id, so the file itself is compared, too
+SELECT version, serves_from, installation, applied_at, clock_us(), checksum FROM rowlock_migration ORDER BY version DESC;
 
 -- name: probe() -> name
 -- doing: checking for permission to write
@@ -844,20 +798,6 @@ UPDATE rowlock_lock SET version = version WHERE 0;
 SELECT 'server', 'SQLite ' || sqlite_version()
 UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
 UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main';
-
--- name: connection() -> name, value
--- doing: reading the settings
--- does: the settings of this session that `settings` does not answer
--- none: settings tells all
-
--- name: applied() -> version, checksum, serves_from, applied_at
--- doing: migrating
--- does: the schema files that were applied
--- locks: none
--- clock: not read
--- no row: there is no schema
--- read:
-SELECT version, checksum, serves_from, applied_at FROM rowlock_migration ORDER BY version;
 
 -- name: applying(version, checksum) -> anything
 -- doing: migrating
@@ -888,7 +828,8 @@ UPDATE rowlock_lock SET version = version WHERE 0;
 -- SQLite reports the end of that connection to a function that is registered there. An attached file is looked at each
 -- time, and where the path is another, the file itself is compared. Each time the connection is asked whether its file
 -- was moved (SQLITE_FCNTL_HAS_MOVED).
--- read: as installation
+-- read:
+SELECT installation FROM rowlock_migration WHERE version = 1;
 
 -- name: enlisted.take_vacant(name, next_version, note, clock, below) -> anything
 -- The version is the clock, which was read under the write lock and is greater than the row's. So the count of changed

@@ -22,12 +22,12 @@ records access::run_batch(sheets::verb what, std::span<const arguments> batch) c
       });
 }
 
-records access::run(sheets::verb what, std::initializer_list<argument> one) const {
+records access::run(sheets::verb what, const arguments& one) const {
   const auto request = positional(sheet[what], one);
   return {sheet[what], session, session.run(sheet[what], {&request, 1}, until)};
 }
 
-records access::run_dirty(sheets::verb what, std::initializer_list<argument> one) const {
+records access::run_dirty(sheets::verb what, const arguments& one) const {
   const auto request = positional(sheet[what], one);
   return {sheet[what], session, session.run_dirty(sheet[what], request, until)};
 }

@@ -158,9 +158,9 @@ struct access {
   access elsewhere() const { return {.sheet = sheet, .session = spare->take(), .until = until}; }
 
   records run_batch(sheets::verb what, std::span<const arguments> batch) const;
-  records run(sheets::verb what, std::initializer_list<argument> one = {}) const;
+  records run(sheets::verb what, const arguments& one = {}) const;
   /// Reads what transactions have changed and not committed, too. Where the database can: capabilities.
-  records run_dirty(sheets::verb what, std::initializer_list<argument> one) const;
+  records run_dirty(sheets::verb what, const arguments& one) const;
 };
 
 /// The arguments of a verb in the order in which its texts number them.

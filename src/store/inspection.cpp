@@ -34,22 +34,11 @@ bool free(const access& db, std::string_view name, fencing_token version) {
 
 namespace {
 
-// A row that was written by hand may have any number.
-std::int64_t permits_of(const access& db, std::string_view name) {
-  std::int64_t out = 0;
-  for (const auto& r : db.run(sheets::verb::sharers, {{field::name, name}}))
-    out += std::clamp<std::int64_t>(r.integer(field::permits), 0, core::sharing::unlimited - out);
-  return out;
-}
-
 // nullopt: all who shared the name are dead. Its row lasts longer than they, until somebody asks for it.
-std::optional<lock_info> amended(const access& db, const record& r, const row_reader& amend) {
+std::optional<lock_info> amended(const record& r, const row_reader& amend) {
   auto out = info_of(r);
   const auto acquisition = r.text(field::acquisition);
-  if (core::is_shared(acquisition)) {
-    if (!r.has(field::permits)) out.sharers = permits_of(db, out.name.view());
-    if (out.sharers == 0) return std::nullopt;
-  }
+  if (core::is_shared(acquisition) && out.sharers == 0) return std::nullopt;
   if (amend) amend(out, acquisition);
   return out;
 }
@@ -71,14 +60,24 @@ waiter_info waiter_of(const record& r) {
           .note = r.text(field::note)};
 }
 
-/// Valid as long as the text.
-driver::argument argument_of(const std::optional<std::string>& text) {
-  return text ? driver::argument{std::string_view{*text}} : driver::argument{};
-}
+/// The names from `first` on that come before `end`.
+struct range {
+  std::string first;
+  std::optional<std::string> end{};
+
+  store::arguments arguments() const {
+    store::arguments out{{field::prefix, std::string_view{first}}};
+    if (end) out.push_back({field::prefix_end, std::string_view{*end}});
+    return out;
+  }
+};
+range all_with(std::string_view prefix) { return {.first = std::string{prefix}, .end = base::prefix_end(prefix)}; }
+// No text comes between them.
+range only(std::string_view name) { return {.first = std::string{name}, .end = std::string{name} + '\x01'}; }
 
 // A version that only a dirty read sees belongs to an open transaction, unless that one and perhaps others were
 // committed between the reads. Another program than rowlock may not write by which session it is held.
-records read_uncommitted(const access& db, sheets::verb what, std::initializer_list<argument> asked,
+records read_uncommitted(const access& db, sheets::verb what, const arguments& asked,
                          std::vector<bool>& tells_session) {
   const auto by_name = [](const records& rows) {
     std::map<std::string, record, std::less<>> out;
@@ -111,7 +110,7 @@ blocker blocker_of(const record& r, bool tells_session) {
 }
 
 // Rows that look free but are held: what their transactions have not committed, nobody else sees.
-std::vector<blocker> held_by_transactions(const access& db, sheets::verb what, std::initializer_list<argument> asked,
+std::vector<blocker> held_by_transactions(const access& db, sheets::verb what, const arguments& asked,
                                           std::vector<std::string>& odd) {
   std::vector<bool> tells_session;
   const bool is_dirty = db.sheet.can().reads_uncommitted && what != sheets::verb::find_pinning;
@@ -159,9 +158,8 @@ std::optional<row_state> look_twice_at(const access& db, std::string_view name) 
 }
 
 std::optional<lock_info> find(const access& db, std::string_view name, const row_reader& amend) {
-  const auto rows = db.run(sheets::verb::inspect, {{field::name, name}});
-  if (rows.empty()) return std::nullopt;
-  if (!row_state_of(rows[0]).is_free()) return amended(db, rows[0], amend);
+  const auto rows = db.run(sheets::verb::list, only(name).arguments());
+  if (!rows.empty()) return amended(rows[0], amend);
   auto by = find_blocker(db, name);
   return by ? std::optional{std::move(by->info)} : std::nullopt;
 }
@@ -170,8 +168,8 @@ std::vector<blocker> find_blockers(const access& db, std::string_view name, bool
   if (!db.sheet.can().lists_transactions) return {};
   const bool asks_server = has_owner && db.sheet.can().finds_blockers;
   std::vector<std::string> odd;
-  return held_by_transactions(db, asks_server ? sheets::verb::find_pinning : sheets::verb::find_held,
-                              {{field::name, name}}, odd);
+  if (asks_server) return held_by_transactions(db, sheets::verb::find_pinning, {{field::name, name}}, odd);
+  return held_by_transactions(db, sheets::verb::find_held, only(name).arguments(), odd);
 }
 
 std::optional<blocker> find_blocker(const access& db, std::string_view name) {
@@ -181,15 +179,13 @@ std::optional<blocker> find_blocker(const access& db, std::string_view name) {
 
 std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd,
                             const row_reader& amend) {
-  const auto end = base::prefix_end(prefix);
-  const auto end_or_null = argument_of(end);
+  const auto asked = all_with(prefix);
   std::vector<lock_info> out;
-  for (const auto& r : db.run(sheets::verb::list, {{field::prefix, prefix}, {field::prefix_end, end_or_null}}))
+  for (const auto& r : db.run(sheets::verb::list, asked.arguments()))
     if (is_valid(r, odd))
-      if (auto info = amended(db, r, amend)) out.push_back(std::move(*info));
+      if (auto info = amended(r, amend)) out.push_back(std::move(*info));
   if (db.sheet.can().lists_transactions)
-    for (auto& each : held_by_transactions(db, sheets::verb::list_held,
-                                           {{field::prefix, prefix}, {field::prefix_end, end_or_null}}, odd))
+    for (auto& each : held_by_transactions(db, sheets::verb::find_held, asked.arguments(), odd))
       out.push_back(std::move(each.info));
   std::stable_sort(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
   const auto rest =  // taken by a transaction between the two looks
@@ -198,19 +194,24 @@ std::vector<lock_info> list(const access& db, std::string_view prefix, std::vect
   return out;
 }
 
-std::vector<waiter_info> waiters(const access& db, std::string_view name) {
+namespace {
+
+std::vector<waiter_info> waiters_in(const access& db, const range& asked, std::vector<std::string>& odd) {
   std::vector<waiter_info> out;
-  for (const auto& r : db.run(sheets::verb::waiters, {{field::name, name}})) out.push_back(waiter_of(r));
+  for (const auto& r : db.run(sheets::verb::waiters, asked.arguments()))
+    if (is_valid(r, odd)) out.push_back(waiter_of(r));
   return out;
 }
 
+}  // namespace
+
+std::vector<waiter_info> waiters(const access& db, std::string_view name) {
+  std::vector<std::string> odd;
+  return waiters_in(db, only(name), odd);
+}
+
 std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix, std::vector<std::string>& odd) {
-  const auto end = base::prefix_end(prefix);
-  std::vector<waiter_info> out;
-  for (const auto& r :
-       db.run(sheets::verb::list_waiters, {{field::prefix, prefix}, {field::prefix_end, argument_of(end)}}))
-    if (is_valid(r, odd)) out.push_back(waiter_of(r));
-  return out;
+  return waiters_in(db, all_with(prefix), odd);
 }
 
 database_statistics count(const access& db, std::vector<std::string>& odd) {

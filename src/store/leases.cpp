@@ -3,6 +3,9 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
 
 #include "core/error_detail.hpp"
 #include "core/identity.hpp"
@@ -15,7 +18,10 @@ namespace {
 
 records run_each(sheets::verb how, const access& db, std::span<const lease_ref> batch) {
   const auto arguments_of = [](const lease_ref& r) -> arguments {
-    return {{field::name, r.name}, {field::acquisition, r.acquisition}, {field::lease, r.lease.count()}};
+    return {{field::name, r.name},
+            {field::acquisition, r.acquisition},
+            {field::lease, r.lease.count()},
+            {field::expired, std::int64_t{0}}};
   };
   return with_each(batch, arguments_of, [&](std::span<const arguments> all) { return db.run_batch(how, all); });
 }
@@ -35,18 +41,28 @@ void explain_silence(const access& db, std::span<const lease_ref> batch, std::ve
     if (!seen[i] && answers[i].what != standing::kept) answers[i] = standing_of(std::nullopt, batch[i].acquisition);
 }
 
-// Nothing was prolonged of some. The statement has waited for the row of a single name, so a look tells why. Of several
-// names it has passed over the rows that others had locked just then: the answer is open.
+// The shares of these names that have not ended, and which of the names have a row.
+struct shares_seen {
+  std::set<std::string, std::less<>> acquisitions{};
+  std::set<std::string, std::less<>> names{};
+};
+shares_seen look_at_shares(const access& db, std::span<const lease_ref> batch) {
+  std::set<std::string_view> known;
+  std::vector<lease_ref> once;
+  for (const auto& each : batch)
+    if (known.insert(each.name).second) once.push_back({.name = each.name, .acquisition = {}});
+  shares_seen out;
+  for (const auto& r : run_each(sheets::verb::sharers, db, once)) out.acquisitions.insert(r.text(field::acquisition));
+  for (const auto& r : run_each(sheets::verb::inspect, db, once)) out.names.insert(r.text(field::name));
+  return out;
+}
+
+// Nothing was prolonged of some. One that is still there had its row locked by others.
 void explain_silence_of_shares(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
-  const auto name = batch[0].name;
-  if (std::any_of(batch.begin(), batch.end(), [&](const lease_ref& each) { return each.name != name; })) return;
-  const auto living = sharers(db, name);
-  const auto has = [&](std::string_view acquisition) {
-    return std::any_of(living.begin(), living.end(), [&](const sharer& s) { return s.acquisition == acquisition; });
-  };
-  const auto why = look_at(db, name) ? loss_reason::taken_over : loss_reason::row_vanished;
+  const auto seen = look_at_shares(db, batch);
   for (std::size_t i = 0; i < batch.size(); ++i)
-    if (answers[i].what != standing::kept && !has(batch[i].acquisition)) answers[i] = lost(why);
+    if (answers[i].what != standing::kept && !seen.acquisitions.contains(batch[i].acquisition))
+      answers[i] = lost(seen.names.contains(batch[i].name) ? loss_reason::taken_over : loss_reason::row_vanished);
 }
 
 std::vector<renewal> prolong_once(sheets::verb how, const access& db, std::span<const lease_ref> batch) {
@@ -84,6 +100,15 @@ void find_pinned(sheets::verb how, const access& db, std::span<const lease_ref> 
   });
 }
 
+void find_pinned_shares(const access& db, std::span<const lease_ref> batch, std::vector<release_outcome>& outcomes) {
+  const auto seen = look_at_shares(db, batch);
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (!is_released(outcomes[i]))
+      outcomes[i] = seen.acquisitions.contains(batch[i].acquisition) ? release_outcome::pinned
+                    : seen.names.contains(batch[i].name)             ? release_outcome::gone
+                                                                     : release_outcome::vanished;
+}
+
 /// What else concerns a release.
 struct queue_news {
   bool is_left_over = false;  ///< somebody waits, or did lately
@@ -103,7 +128,8 @@ std::vector<release_outcome> end_once(sheets::verb how, const access& db, std::s
     auto& waited_for = news.observer->waited_for;
     is_waited_for ? waited_for.add(batch[i].name) : waited_for.remove(batch[i].name);
   });
-  if (rows.size() < batch.size()) find_pinned(how, db, batch, outcomes);
+  if (rows.size() < batch.size())
+    are_shares(batch) ? find_pinned_shares(db, batch, outcomes) : find_pinned(how, db, batch, outcomes);
   return outcomes;
 }
 
@@ -158,32 +184,6 @@ bool grant_to_the_first(const access& db, const lease_ref& one, release_observer
   return true;
 }
 
-// Who waits is told of the end, or, where the database does not tell, found by whoever has released.
-release_outcome release_share(const access& db, const lease_ref& one) {
-  const auto rows = run_each(sheets::verb::release_share, db, {&one, 1});
-  if (rows.empty()) {
-    if (find_share(db, one.name, one.acquisition)) return release_outcome::pinned;
-    return look_at(db, one.name) ? release_outcome::gone : release_outcome::vanished;
-  }
-  const bool may_be_waited_for = !rows[0].has(field::waiting) || rows[0].is_true(field::waiting);
-  const bool is_told = rows[0].has(field::told) && !rows[0].is_null(field::told);
-  return may_be_waited_for && !is_told ? release_outcome::released_untold : release_outcome::released;
-}
-
-std::vector<release_outcome> release_each(const access& db, std::span<const lease_ref> batch) {
-  std::vector<release_outcome> out;
-  out.reserve(batch.size());
-  for (const auto& one : batch) out.push_back(release_share(db, one));
-  return out;
-}
-
-std::vector<release_outcome> release_shares(const access& db, std::span<const lease_ref> batch) {
-  auto outcomes = release_each(db, batch);
-  ask_elsewhere(
-      db, batch, outcomes, [](release_outcome o) { return is_vanished(o); }, release_each);
-  return without_vanished(std::move(outcomes));
-}
-
 // First as if nobody waited, which is nearly always so and costs least; unless somebody did lately. Each statement is a
 // transaction of its own: once one has released something, a failure of a later one leaves that behind.
 std::vector<release_outcome> release_leases(const access& db, std::span<const lease_ref> batch,
@@ -219,7 +219,8 @@ std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) 
 }
 
 std::vector<release_outcome> release(const access& db, std::span<const lease_ref> batch, release_observer* observer) {
-  return are_shares(batch) ? release_shares(db, batch) : release_leases(db, batch, observer);
+  if (!are_shares(batch)) return release_leases(db, batch, observer);
+  return end(sheets::verb::release_share, db, batch, {.is_left_over = true});
 }
 
 std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number) {

@@ -18,9 +18,9 @@
 /// What all holds have in common, whichever strategy has taken them: renewing and releasing by acquisition. A batch is
 /// of leases, and holds a name at most once, or of shares. There is one answer for each request, in their order.
 ///
-/// Whoever shares a name locks its row for a moment. A batch of shares of one name waits, briefly, for that row, and
-/// then says why a share is lost. A batch about several names passes over the rows that others have locked: their
-/// shares are inconclusive, and are to be renewed name by name.
+/// Whoever shares a name locks its row for a moment. A batch of shares of one name waits, briefly, for that row. A
+/// batch about several names passes over the rows that others have locked: their shares are inconclusive, or pinned,
+/// and are to be asked for name by name.
 namespace rowlock::inline v1::store {
 
 /// A lease or a share that is held. Views are valid for the time of the call.

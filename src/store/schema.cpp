@@ -2,6 +2,7 @@
 
 #include <rowlock/error.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -38,11 +39,12 @@ schema_state read(const access& db) {
 // That no table exists yet is an answer here, not an error.
 std::vector<core::schema_record> read_records(const access& db) try {
   std::vector<core::schema_record> out;
-  for (const auto& r : db.run(sheets::verb::applied))
+  for (const auto& r : db.run(sheets::verb::schema))
     out.push_back({.version = static_cast<int>(r.integer(field::version)),
                    .checksum = r.text(field::checksum),
                    .serves_from = static_cast<int>(r.integer(field::serves_from)),
                    .applied_at = std::chrono::sys_time<duration>{duration{r.integer(field::applied_at)}}});
+  std::reverse(out.begin(), out.end());
   return out;
 } catch (const error& e) {
   if (e.code() != errc::schema_missing) throw;
@@ -166,8 +168,8 @@ void migrate(const access& db, const schema_files& ours) {
 }
 
 std::string installation(const access& db) {
-  const auto rows = db.run(sheets::verb::installation);
-  return rows.empty() ? std::string{} : rows[0].text(field::installation);
+  const auto rows = db.run(sheets::verb::schema);
+  return rows.empty() ? std::string{} : rows[rows.size() - 1].text(field::installation);
 }
 
 }  // namespace rowlock::inline v1::store

@@ -1,5 +1,7 @@
 #include "store/sharing.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -40,16 +42,36 @@ std::optional<converted> downgrade(const access& db, const conversion& what) {
   return convert(sheets::verb::downgrade, db, what);
 }
 
-// Some databases take off one at a time.
-bool reap_shares(const access& db, std::string_view name) {
-  bool out = false;
-  while (!db.run(sheets::verb::reap_shares, {{field::name, name}}).empty()) out = true;
-  return out;
+namespace {
+
+records sharers_of(const access& db, std::span<const std::string_view> names, bool expired) {
+  const auto one = [&](std::string_view name) -> arguments {
+    return {{field::name, name}, {field::expired, std::int64_t{expired}}};
+  };
+  return with_each(names, one,
+                   [&](std::span<const arguments> all) { return db.run_batch(sheets::verb::sharers, all); });
+}
+
+}  // namespace
+
+// Only what is still over when its row is locked. Where that is locked by others, they may have taken it off.
+bool reap_shares(const access& db, std::span<const std::string_view> names) try {
+  constexpr std::size_t most = 1024;
+  const auto dead = sharers_of(db, names, true);
+  std::vector<arguments> batch;
+  for (std::size_t i = 0; i < std::min(dead.size(), most); ++i)
+    batch.push_back({{field::name, dead[i].key()},
+                     {field::acquisition, std::string_view{std::get<std::string>(dead[i].at(field::acquisition))}},
+                     {field::expired, std::int64_t{1}}});
+  return !batch.empty() && !db.run_batch(sheets::verb::release_share, batch).empty();
+} catch (const error& e) {
+  if (e.code() != errc::call_timed_out || e.connection_is_unusable()) throw;
+  return false;
 }
 
 std::vector<sharer> sharers(const access& db, std::string_view name) {
   std::vector<sharer> out;
-  for (const auto& r : db.run(sheets::verb::sharers, {{field::name, name}}))
+  for (const auto& r : sharers_of(db, {&name, 1}, false))
     out.push_back({.info = info_of(r), .acquisition = r.text(field::acquisition)});
   return out;
 }

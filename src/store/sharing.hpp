@@ -35,8 +35,8 @@ std::optional<converted> upgrade_share(const access& db, const conversion& what)
 /// From having the name alone to a share. nullopt: it is not ours any more.
 std::optional<converted> downgrade(const access& db, const conversion& what);
 
-/// Takes off what holders have whose leases have ended. true: there were some.
-bool reap_shares(const access& db, std::string_view name);
+/// Takes off what holders of these names have whose leases have ended, of a thousand at most. true: there were some.
+bool reap_shares(const access& db, std::span<const std::string_view> names);
 
 /// Whoever shares the name, in the order of the tokens.
 struct sharer {

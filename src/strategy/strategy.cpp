@@ -132,13 +132,13 @@ std::vector<std::optional<store::row_state>> look_or_make(const store::access& d
 bool mend(const store::access& db, std::span<const acquire_args> batch,
           const std::vector<std::optional<store::row_state>>& rows) {
   std::vector<acquire_args> missing;
-  bool out = false;
+  std::vector<std::string_view> shared;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     if (!rows[i]) missing.push_back(batch[i]);
-    if (rows[i] && rows[i]->is_shared()) out = store::reap_shares(db, batch[i].name) || out;
+    if (rows[i] && rows[i]->is_shared()) shared.push_back(batch[i].name);
   }
   if (!missing.empty()) make_rows(db, missing);
-  return out || !missing.empty();
+  return (!shared.empty() && store::reap_shares(db, shared)) || !missing.empty();
 }
 
 bool is_waited_for(const std::vector<std::optional<store::row_state>>& rows) {
@@ -293,10 +293,10 @@ answer for_update::acquire(const store::access& db, const acquire_args& what) co
   return why_refused(db, what);
 }
 
-void for_update::beat(const store::access& db) { db.run(sheets::verb::beat); }
+void for_update::beat(const store::access& db, std::string_view name) { store::look_at(db, name); }
 
 void for_update::release(const store::access& db, std::string_view name, std::string_view acquisition) {
-  const auto& next = db.sheet[sheets::verb::tell_next];
+  const auto& next = db.sheet[sheets::verb::first_waiter];
   const store::arguments given{{field::name, name}, {field::attempt, acquisition}};
   db.session.commit_and_tell(next, store::positional(next, given), db.until);
 }

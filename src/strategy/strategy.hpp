@@ -110,7 +110,7 @@ class for_update {
  public:
   answer acquire(const store::access& db, const acquire_args& what) const;
   /// Tells the server that the holder is alive.
-  static void beat(const store::access& db);
+  static void beat(const store::access& db, std::string_view name);
   /// `acquisition` identifies the client that releases; others are notified where they can be.
   static void release(const store::access& db, std::string_view name, std::string_view acquisition);
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "contract/contract.hpp"
 
@@ -23,10 +24,11 @@ class sharing : public contract {
     return out;
   }
   /// Calls of the database that give shares.
-  static std::uint64_t grants(const client& of) {
+  static std::uint64_t grants(const client& of) { return calls(of, "acquiring"); }
+  static std::uint64_t calls(const client& of, std::string_view operation) {
     std::uint64_t out = 0;
     for (const auto& each : of.stats().statements)
-      if (each.operation == "acquiring")
+      if (each.operation == operation)
         for (const auto count : each.took.counts) out += count;
     return out;
   }

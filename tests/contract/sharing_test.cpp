@@ -64,6 +64,25 @@ TEST_P(sharing, a_name_is_shared_again_and_again) {
   EXPECT_TRUE(locks.sharers(name).empty());
 }
 
+// A statement each would share one time limit: late together, they would all be lost.
+TEST_P(sharing, of_many_names_and_of_one_by_many_ends_in_few_statements) {
+  auto locks = connect();
+  std::vector<held_lock> held;
+  for (int i = 0; i < many(1000, 60); ++i) {
+    held.push_back(locks.acquire_shared(name));
+    held.push_back(locks.acquire_shared("orders/" + std::to_string(1000 + i)));
+  }
+  const auto before = calls(locks, "releasing");
+  const auto began = std::chrono::steady_clock::now();
+  locks.close();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, client_options{}.call_timeout);
+  EXPECT_LE(calls(locks, "releasing") - before, 3U) << "a batch has 1,024";
+  EXPECT_EQ(db().shares(), 0);
+  auto other = connect();
+  EXPECT_TRUE(other.try_acquire(name, with()));
+  EXPECT_TRUE(other.try_acquire("orders/1000", with()));
+}
+
 TEST_P(sharing, a_writer_waits_for_the_last_reader) {
   auto locks = connect();
   auto other = connect();

@@ -70,7 +70,7 @@ class sqlite_session_test : public testing::Test {
   }
 
   std::int64_t expiry(std::string_view name) const {
-    const sheets::step read{.verb = sheets::verb::applied,
+    const sheets::step read{.verb = sheets::verb::inspect,
                             .read = "SELECT expires_at FROM rowlock_lock WHERE name = ?1"};
     const driver::request asked{name};
     driver::sqlite_session fresh = open();

@@ -27,9 +27,8 @@ class made_up final : public driver::session {
 
  private:
   driver::cell cell(sheets::verb of, field f) {
-    const bool has_nulls = of == sheets::verb::inspect || of == sheets::verb::list || of == sheets::verb::list_held ||
-                           of == sheets::verb::find_held || of == sheets::verb::find_pinning ||
-                           of == sheets::verb::turn;
+    const bool has_nulls = of == sheets::verb::inspect || of == sheets::verb::list || of == sheets::verb::find_held ||
+                           of == sheets::verb::find_pinning || of == sheets::verb::turn;
     switch (f) {
       case field::name:
       case field::attempt:

@@ -46,7 +46,7 @@ class fake_database {
     std::vector<driver::row> do_run(const sheets::step& what, std::span<const driver::request> batch,
                                     const driver::limits& until) override {
       if (what.verb == sheets::verb::schema)
-        return {{std::int64_t{0}, std::int64_t{0}, std::string{}, std::int64_t{0}, std::int64_t{0}}};
+        return {{std::int64_t{0}, std::int64_t{0}, std::string{}, std::int64_t{0}, std::int64_t{0}, {}}};
       of_.asking_ = number_;
       return of_.answer_ ? of_.answer_(what.verb, batch, until) : std::vector<driver::row>{};
     }

@@ -230,7 +230,7 @@ std::vector<row> sqlite_session::do_run(const sheets::step& what, std::span<cons
     const bool was_refused = read_first(what, batch, rows);
     if (what.read_explains) was_refused_ = was_refused;
   }
-  if (what.verb == sheets::verb::installation) seen_ = {};  // whoever asks this compares files
+  if (what.verb == sheets::verb::schema) seen_ = {};  // whoever asks this compares files
   require_same_files();
   return rows.take();
 }

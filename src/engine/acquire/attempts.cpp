@@ -310,7 +310,7 @@ bool attempts::read(attempt& a, reply r, const driver::limits& until, attempt_re
   const auto& [name, queued, id, marked] = a.names[r.which];
   if (!answer.has_ticket) tickets_.displace(queued->waiter(), name);
   if (answer.what == verdict::inconclusive) return false;
-  if (answer.is_shared && locks_.reap_shares(name, until)) return false;
+  if (answer.is_shared && locks_.reap_shares({&name, 1}, until)) return false;
   if (answer.is_shared && queued != nullptr) answer.left = locks_.left_of_shares(name, answer.left, until);
   if (queued != nullptr && answer.is_marked && !is_marked(*queued, *answer.is_marked, until)) return false;
   if (a.what.is_for_transaction && locks_.unresolved_ones().permits(answer.holding, base::now()))

@@ -107,10 +107,8 @@ namespace {
 
 core::settings read_settings(const store::access& db) {
   core::settings out;
-  for (const auto what : {sheets::verb::settings, sheets::verb::connection}) {
-    if (!db.sheet[what].read) continue;
-    for (const auto& r : db.run(what)) out.emplace(r.text(store::field::name), r.text(store::field::value));
-  }
+  for (const auto& r : db.run(sheets::verb::settings))
+    out.emplace(r.text(store::field::name), r.text(store::field::value));
   return out;
 }
 

@@ -349,10 +349,13 @@ bool held_locks::convert(const lease_ptr& a, conversion how, bool is_shared, ide
   }
 }
 
-bool held_locks::reap_shares(const lock_name& name, const driver::limits& until) noexcept try {
-  return db_.run(until, [&](const store::access& db) { return store::reap_shares(db, name.view()); });
+bool held_locks::reap_shares(std::span<const lock_name> names, const driver::limits& until) noexcept try {
+  std::vector<std::string_view> texts;
+  for (const auto& each : names) texts.push_back(each.view());
+  return db_.run(until, [&](const store::access& db) { return store::reap_shares(db, texts); });
 } catch (const error& e) {
-  if (e.connection_is_unusable()) settle_later(name);
+  if (e.connection_is_unusable())
+    for (const auto& each : names) settle_later(each);
   return false;
 } catch (const std::exception&) {
   return false;
@@ -381,7 +384,7 @@ bool held_locks::upgrade(const lease_ptr& a, identity& by) {
   if (a->is_alone() || convert(a, store::upgrade_share, false, by)) return true;
   const auto name = a->name.view();
   const auto until = db_.call_limits();
-  if (reap_shares(a->name, until) && convert(a, store::upgrade_share, false, by)) return true;
+  if (reap_shares({&a->name, 1}, until) && convert(a, store::upgrade_share, false, by)) return true;
   if (db_.run(until, [&](const store::access& db) { return store::has_share(db, name, a->id.text()); })) return false;
   lost_while_converted(a);
 }

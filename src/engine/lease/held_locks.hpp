@@ -95,9 +95,9 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   /// It is released after that time. How the transaction ends is looked for, so that waiters are told.
   void leave_to_transaction(const lease_ptr& a, duration after) noexcept;
   void extend(const lease_ptr& a, duration ttl);
-  /// Takes off what dead sharers of the name have left. true: there is room. If that fails, the name is as taken as it
-  /// was.
-  bool reap_shares(const lock_name& name, const driver::limits& until) noexcept;
+  /// Takes off what dead sharers of the names have left. true: there is room. If that fails, they are as taken as they
+  /// were.
+  bool reap_shares(std::span<const lock_name> names, const driver::limits& until) noexcept;
   /// How long the lease of a name lasts that is shared, and whose row says `left`. The row may last longer than all who
   /// share the name, and permits are free as soon as the first of them ends.
   std::optional<duration> left_of_shares(const lock_name& name, std::optional<duration> left,

@@ -1,12 +1,24 @@
 #include "engine/lease/reconciler.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "base/boot_clock.hpp"
 #include "core/lease.hpp"
+#include "engine/gateway/batches.hpp"
 
 namespace rowlock::inline v1::engine {
+
+namespace {
+
+std::vector<store::release_outcome> release_all_of(const store::access& db, std::span<const store::lease_ref> batch) {
+  return store::release(db, batch);
+}
+
+}  // namespace
 
 std::vector<unresolved> take_repeated_names(std::vector<unresolved>& from) {
   std::set<lock_name> seen;
@@ -76,18 +88,27 @@ std::vector<unresolved> reconciler::release_each_name(std::vector<unresolved> en
   auto shares = extract_if(entries, [](const unresolved& e) { return e.is_share; });
   auto rest = take_repeated_names(entries);
   auto staying = take_staying(entries, base::now());
-  const auto release = [](const store::access& db, std::span<const store::lease_ref> batch) {
-    return store::release(db, batch);
-  };
-  release_by(release, std::move(entries), until);
+  release_by(release_all_of, std::move(entries), until);
   release_by(store::defer_release, std::move(staying), until);
-  // Each is a statement that may wait for the row: the time limit of all may not take from some their answers.
-  for (auto& e : shares) {
-    std::vector<unresolved> one;
-    one.push_back(std::move(e));
-    release_by(release, std::move(one), until);
-  }
+  release_shares(std::move(shares), until);
   return rest;
+}
+
+// Those of several names pass over the rows that others have locked just then. These are waited for name by name: the
+// time limit of all may not take from some their answers. What a cut call has released is found gone when it is
+// repeated.
+void reconciler::release_shares(std::vector<unresolved> shares, const driver::limits& until) {
+  std::vector<unresolved> passed_over;
+  while (!shares.empty()) {
+    const auto rest = shares.begin() + static_cast<std::ptrdiff_t>(std::min(shares.size(), batch_size));
+    std::vector<unresolved> some{std::make_move_iterator(shares.begin()), std::make_move_iterator(rest)};
+    shares.erase(shares.begin(), rest);
+    release_by(release_all_of, std::move(some), until, &passed_over);
+  }
+  while (!passed_over.empty()) {
+    const lock_name name = passed_over.front().name;
+    release_by(release_all_of, extract_if(passed_over, [&](const unresolved& e) { return e.name == name; }), until);
+  }
 }
 
 // A release does not wait for the disk of every server. If it has granted the name, and a crash has undone that, the
@@ -107,7 +128,8 @@ bool reconciler::may_have_granted(const std::exception& why) const noexcept {
   return db_.database().has_row_locks() && (e == nullptr || e->outcome_is_unknown());
 }
 
-void reconciler::release_by(verb how, std::vector<unresolved> entries, const driver::limits& until) {
+void reconciler::release_by(verb how, std::vector<unresolved> entries, const driver::limits& until,
+                            std::vector<unresolved>* passed_over) {
   if (entries.empty()) return;
   std::vector<store::lease_ref> batch;
   batch.reserve(entries.size());
@@ -122,7 +144,11 @@ void reconciler::release_by(verb how, std::vector<unresolved> entries, const dri
           return how(db, batch);
         },
         purpose::releasing);
-    for (std::size_t i = 0; i < entries.size(); ++i) settle(std::move(entries[i]), outcomes[i]);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (passed_over != nullptr && outcomes[i] == store::release_outcome::pinned)
+        passed_over->push_back(std::move(entries[i]));
+      else
+        settle(std::move(entries[i]), outcomes[i]);
   } catch (const std::exception& why) {
     for (auto& e : entries) e.may_have_granted = may_have_granted(why);
     list_.put_back(std::move(entries), base::now());

@@ -89,7 +89,10 @@ class reconciler final : public maintenance::task {
  private:
   using verb = std::vector<store::release_outcome> (*)(const store::access&, std::span<const store::lease_ref>);
   void let_grants_end(std::vector<unresolved> some, const driver::limits& until);
-  void release_by(verb how, std::vector<unresolved> entries, const driver::limits& until);
+  void release_shares(std::vector<unresolved> shares, const driver::limits& until);
+  /// `passed_over`: gets what others had locked, in place of a later try.
+  void release_by(verb how, std::vector<unresolved> entries, const driver::limits& until,
+                  std::vector<unresolved>* passed_over = nullptr);
   void settle(unresolved e, store::release_outcome outcome);
   void has_ended(unresolved e, combined_call::fate now) noexcept;
   std::vector<unresolved> release_each_name(std::vector<unresolved> entries, const driver::limits& until);

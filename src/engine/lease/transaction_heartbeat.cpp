@@ -139,7 +139,7 @@ void transaction_heartbeat::beat(const lease_ptr& a, const std::stop_token& stop
   try {
     auto& session = a->transaction->session();
     const driver::limits until{.deadline = a->over(), .stop = a->transaction->hurried()};
-    strategies::for_update::beat({.sheet = db_.sheet(), .session = session, .until = until});
+    strategies::for_update::beat({.sheet = db_.sheet(), .session = session, .until = until}, a->name.view());
     if (!session.looks_alive()) throw error{errc::connection_failed, "the connection was lost"};
     a->is_unreachable = false;
     if (a->set_left(sent, a->time_to_live(), base::now())) {

@@ -64,7 +64,7 @@ transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
   });
   if (is_released) notices_.released(name, true);
   if (!way.is_shared || !db_.database().has_row_locks()) return way;
-  if (locks_.reap_shares(name, db_.call_limits())) return make_way(name);
+  if (locks_.reap_shares({&name, 1}, db_.call_limits())) return make_way(name);
   way.left = locks_.left_of_shares(name, way.left, db_.call_limits());
   return way;
 }

@@ -526,44 +526,53 @@ WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease
 
 --- MySQL
 
-SET @rowlock.share = NULL, @rowlock.name = NULL;
-SELECT l.name INTO @rowlock.name
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1;
 
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ?
-  LIMIT 1 FOR UPDATE;
-UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
-  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
-  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
+  SELECT w.name, w.acquisition FROM (
+    SELECT w.* FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', expired BIGINT PATH '$[2]')) w
+    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    WHERE l.owner = '(shared)' AND l.acquisition = s.since LIMIT 1000000) w
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+  WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (w.expired = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1000000 FOR UPDATE  OF l, s ) own;
+UPDATE (SELECT l.name, l.sharers - SUM(s.permits) AS sharers FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]')) w
+    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    GROUP BY l.name, l.sharers) own
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.sharers = own.sharers, l.owner = IF(own.sharers > 0, l.owner, NULL),
+  l.version = IF(own.sharers > 0, l.version, GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  l.expires_at = IF(own.sharers > 0, l.expires_at, SYSDATE(6))
 
 --- MySQL, MariaDB
-DELETE FROM place.rowlock_share WHERE name = ? AND acquisition = @rowlock.share
 
---- MySQL, MariaDB
-SELECT ?, NULL, waiting FROM place.rowlock_lock WHERE name = ? AND @rowlock.share IS NOT NULL
+DELETE s FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]')) w
+STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS BINARY) AND s.acquisition = w.acquisition
 
 --- MySQL
 
-SET @rowlock.share = NULL, @rowlock.name = NULL;
-SELECT l.name INTO @rowlock.name
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
 
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
-  FOR UPDATE;
-UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
-  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
-  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
+  SELECT w.name, w.acquisition FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', expired BIGINT PATH '$[2]')) w
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+  WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (w.expired = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1000000 FOR UPDATE  OF l, s  SKIP LOCKED) own;
+UPDATE (SELECT l.name, l.sharers - SUM(s.permits) AS sharers FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]')) w
+    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    GROUP BY l.name, l.sharers) own
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.sharers = own.sharers, l.owner = IF(own.sharers > 0, l.owner, NULL),
+  l.version = IF(own.sharers > 0, l.version, GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  l.expires_at = IF(own.sharers > 0, l.expires_at, SYSDATE(6))
 
 --- MySQL, MariaDB
-SELECT ? FROM (SELECT 1) one WHERE @rowlock.share IS NOT NULL
+
+SELECT w.acquisition, NULL, l.waiting FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]')) w
+STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
 
 --- MySQL
 
@@ -626,7 +635,15 @@ WHERE name > ? AND expires_at <= SYSDATE(6) - INTERVAL ? MICROSECOND ORDER BY na
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, TIMESTAMPDIFF(MICROSECOND, s.acquired_at, SYSDATE(6)),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at), s.note, FALSE, s.permits
 FROM place.rowlock_share s JOIN place.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
-WHERE s.name = ? AND s.expires_at > SYSDATE(6) ORDER BY s.token
+WHERE s.name = ? AND (s.expires_at > SYSDATE(6)) = (? = 0) ORDER BY s.token
+
+--- MySQL, MariaDB
+
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, TIMESTAMPDIFF(MICROSECOND, s.acquired_at, SYSDATE(6)),
+  TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at), s.note, FALSE, s.permits FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', expired BIGINT PATH '$[1]')) w
+STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (s.expires_at > SYSDATE(6)) = (w.expired = 0)
 
 --- MySQL
 
@@ -742,11 +759,6 @@ FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH 
 --- MySQL, MariaDB
 
 SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM place.rowlock_waiter
-WHERE name = ? AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0 ORDER BY ticket
-
---- MySQL, MariaDB
-
-SELECT name, ticket, owner, thread, TIMESTAMPDIFF(MICROSECOND, enqueued_at, SYSDATE(6)), note FROM place.rowlock_waiter
 WHERE name >= ? AND (? IS NULL OR name < ?) AND expires_at > SYSDATE(6)
   AND COALESCE(lease, 1) <> 0
 ORDER BY name, ticket
@@ -801,21 +813,11 @@ WHERE l.name >= ? AND (? IS NULL OR l.name < ?) AND l.owner IS NOT NULL
 SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
     CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
   NULL, l.note, TRUE, l.thread FROM place.rowlock_lock l
-WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name = ?
-
---- MySQL, MariaDB
-
-SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
-    CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
-  NULL, l.note, TRUE, l.thread FROM place.rowlock_lock l
 WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= ?
   AND (? IS NULL OR l.name < ?)
 
 --- MySQL, MariaDB
 SELECT 1 FROM place.rowlock_lock WHERE name = ? AND TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at) <> ?
-
---- MySQL, MariaDB
-SELECT 1
 
 --- MySQL, MariaDB
 
@@ -873,13 +875,10 @@ DELETE t FROM (SELECT t.ticket FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHA
 SELECT w.attempt, TRUE FROM JSON_TABLE(?, '$[*]' COLUMNS (attempt VARCHAR(64) CHARACTER SET ascii PATH '$[1]', ticket BIGINT PATH '$[2]')) w
 STRAIGHT_JOIN place.rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHERE t.attempt = w.attempt
 
---- MySQL, MariaDB, the caller's transaction
-SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1
-
 --- MySQL, MariaDB
 
-SELECT version, serves_from, installation, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', applied_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))
-FROM place.rowlock_migration ORDER BY version DESC LIMIT 1
+SELECT version, serves_from, installation, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', applied_at), TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)), checksum
+FROM place.rowlock_migration ORDER BY version DESC
 
 --- MySQL, MariaDB
 
@@ -895,20 +894,16 @@ INSERT INTO place.rowlock_waiter (name, owner, thread, attempt, enqueued_at, exp
 SELECT '', '', '', '', SYSDATE(6), SYSDATE(6), '' FROM (SELECT 1) one WHERE FALSE
 ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at)
 
---- MySQL, MariaDB
-
-SHOW VARIABLES WHERE Variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog',
-  'wsrep_on', 'group_replication_group_name')
-
 --- MySQL
 
 SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
 UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM   performance_schema.session_status  s
 WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher')
-
---- MySQL, MariaDB
-SELECT version, checksum, serves_from, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', applied_at) FROM place.rowlock_migration ORDER BY version
+UNION ALL SELECT LOWER(v.variable_name), v.variable_value
+FROM   performance_schema.session_variables  v
+WHERE v.variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
+  'group_replication_group_name')
 
 --- MySQL, MariaDB
 UPDATE place.rowlock_migration SET checksum = ? WHERE version = ? AND checksum IS NULL
@@ -1302,35 +1297,43 @@ SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends
 
 --- MariaDB
 
-SET @rowlock.share = NULL, @rowlock.name = NULL;
-SELECT l.name INTO @rowlock.name
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1;
- SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ?
-  LIMIT 1 FOR UPDATE;
-UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
-  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
-  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
+ SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR 
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
+  SELECT w.name, w.acquisition FROM (
+    SELECT w.* FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', expired BIGINT PATH '$[2]')) w
+    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    WHERE l.owner = '(shared)' AND l.acquisition = s.since LIMIT 1000000) w
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+  WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (w.expired = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1000000 FOR UPDATE ) own;
+UPDATE (SELECT l.name, l.sharers - SUM(s.permits) AS sharers FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]')) w
+    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    GROUP BY l.name, l.sharers) own
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.sharers = own.sharers, l.owner = IF(own.sharers > 0, l.owner, NULL),
+  l.version = IF(own.sharers > 0, l.version, GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  l.expires_at = IF(own.sharers > 0, l.expires_at, SYSDATE(6))
 
 --- MariaDB
 
-SET @rowlock.share = NULL, @rowlock.name = NULL;
-SELECT l.name INTO @rowlock.name
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1;
- SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
-SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
-FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
-WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.expires_at <= SYSDATE(6) LIMIT 1
-  FOR UPDATE;
-UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
-  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
-  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
-WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
+ SET STATEMENT group_concat_max_len = 1073741824 FOR 
+SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
+  SELECT w.name, w.acquisition FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]', expired BIGINT PATH '$[2]')) w
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+  STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+  WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (w.expired = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1000000 FOR UPDATE  SKIP LOCKED) own;
+UPDATE (SELECT l.name, l.sharers - SUM(s.permits) AS sharers FROM JSON_TABLE(@rowlock.shares, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 PATH '$[0]', acquisition VARCHAR(64) CHARACTER SET ascii PATH '$[1]')) w
+    STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
+    STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = w.acquisition
+    GROUP BY l.name, l.sharers) own
+  STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
+SET l.sharers = own.sharers, l.owner = IF(own.sharers > 0, l.owner, NULL),
+  l.version = IF(own.sharers > 0, l.version, GREATEST(l.version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  l.expires_at = IF(own.sharers > 0, l.expires_at, SYSDATE(6))
 
 --- MariaDB
 
@@ -1402,6 +1405,10 @@ SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database'
 UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM  information_schema.session_status   s
 WHERE s.variable_name IN ('Ssl_version', 'Ssl_cipher')
+UNION ALL SELECT LOWER(v.variable_name), v.variable_value
+FROM  information_schema.session_variables   v
+WHERE v.variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'wsrep_on',
+  'group_replication_group_name')
 
 --- the caller's transaction
 
@@ -1447,6 +1454,9 @@ SELECT /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */, CONNECT
 UPDATE place.rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND,
   (SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND) + INTERVAL ?2 MICROSECOND)
 WHERE name = ?1
+
+--- the caller's transaction
+SELECT m.installation FROM place.rowlock_migration m WHERE m.version = 1
 
 --- the caller's transaction
 

@@ -542,6 +542,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM place.rowlock_share s USING own
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND ($3::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -553,33 +554,73 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
---- plain, transaction_pooling
+--- plain
 
 WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM place.rowlock_lock
-    WHERE name = $1::text AND owner = '(shared)' AND EXISTS (SELECT FROM place.rowlock_share s
-      WHERE s.name = $1::text AND s.expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-    FOR UPDATE SKIP LOCKED) r),
-dead AS (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+      FOR UPDATE) r) k),
+gone AS (
   DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.since = own.acquisition AND s.expires_at <= own.at
-  RETURNING s.permits, own.at),
-gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
-UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
-  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
-  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
+
+--- plain
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- plain, durable_release
 
@@ -632,7 +673,15 @@ ORDER BY name LIMIT $2::bigint
 SELECT s.name, s.token, s.owner, s.thread, s.acquisition, (extract(epoch FROM clock_timestamp() - s.acquired_at) * 1000000)::bigint,
   (extract(epoch FROM s.expires_at - clock_timestamp()) * 1000000)::bigint, s.note, false, s.permits
 FROM place.rowlock_share s JOIN place.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
-WHERE s.name = $1::text AND s.expires_at > clock_timestamp() ORDER BY s.token
+WHERE s.name = $1::text AND (s.expires_at > clock_timestamp()) = ($2::bigint = 0) ORDER BY s.token
+
+--- plain, durable_release, transaction_pooling, both
+
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, (extract(epoch FROM clock_timestamp() - s.acquired_at) * 1000000)::bigint,
+  (extract(epoch FROM s.expires_at - clock_timestamp()) * 1000000)::bigint, s.note, false, s.permits
+FROM unnest($1::text[], $2::bigint[]) AS w (name, expired)
+JOIN place.rowlock_share s ON s.name = w.name COLLATE "C" AND (s.expires_at > clock_timestamp()) = (w.expired = 0)
+JOIN place.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -722,7 +771,7 @@ WHERE name = (SELECT name FROM place.rowlock_lock
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING name
 
---- plain, durable_release, transaction_pooling, both
+--- plain, durable_release
 
 SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   SELECT q.owner, q.name FROM place.rowlock_waiter q
@@ -730,7 +779,7 @@ SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
   ORDER BY q.ticket LIMIT 1) q, (SELECT $1::text AS name) w
 WHERE NOT EXISTS (SELECT FROM place.rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
-      AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255
+      AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255 AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -777,23 +826,8 @@ FROM (SELECT name COLLATE "C" AS name, turn, room, patience
 --- plain, durable_release, transaction_pooling, both
 
 SELECT name, ticket, owner, thread, (extract(epoch FROM clock_timestamp() - (CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END)) * 1000000)::bigint, note FROM place.rowlock_waiter
-  WHERE name = $1::text AND expires_at > clock_timestamp() ORDER BY ticket
-
---- plain, durable_release, transaction_pooling, both
-
-SELECT name, ticket, owner, thread, (extract(epoch FROM clock_timestamp() - (CASE enqueued_at WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' WHEN '-infinity' THEN timestamptz '0001-01-01 UTC' ELSE enqueued_at END)) * 1000000)::bigint, note FROM place.rowlock_waiter
-  WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text)
+  WHERE name >= $1::text AND name < coalesce($2::text, repeat(convert_from('\xf48fbfbf', 'UTF8'), 64))
   AND expires_at > clock_timestamp() ORDER BY name, ticket
-
---- plain, durable_release
-
-SELECT
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 
 --- plain, durable_release, transaction_pooling, both
 SELECT pg_notify('rowlock_' || right($1::text, 16), '')::text
@@ -856,7 +890,7 @@ SELECT name, version, owner, thread, acquisition, (extract(epoch FROM clock_time
     SELECT least(coalesce(sum(greatest(s.permits, 0)), 0), 9223372036854775807)::bigint FROM place.rowlock_share s
     WHERE s.name = l.name AND s.since = l.acquisition AND s.expires_at > clock_timestamp()) END
 FROM place.rowlock_lock l
-WHERE name >= $1::text AND ($2::text IS NULL OR name < $2::text) AND owner IS NOT NULL
+WHERE name >= $1::text AND name < coalesce($2::text, repeat(convert_from('\xf48fbfbf', 'UTF8'), 64)) AND owner IS NOT NULL
 AND (expires_at IS NULL OR expires_at > clock_timestamp()) ORDER BY name
 
 --- plain, transaction_pooling
@@ -875,19 +909,8 @@ WITH held AS MATERIALIZED (
 SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
   (extract(epoch FROM clock_timestamp() - h.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
 FROM place.rowlock_lock l JOIN held h ON h.transactionid = l.xmax
-WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND l.name = $1::text
-
---- plain, durable_release, transaction_pooling, both
-
-WITH held AS MATERIALIZED (
-  SELECT k.transactionid, k.pid, a.application_name, a.xact_start
-  FROM pg_catalog.pg_locks k LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = k.pid
-  WHERE k.locktype = 'transactionid' AND k.granted AND k.mode = 'ExclusiveLock')
-SELECT l.name, 0::bigint, h.application_name, h.pid::bigint, NULL::text,
-  (extract(epoch FROM clock_timestamp() - h.xact_start) * 1000000)::bigint, NULL::bigint, NULL::text, true
-FROM place.rowlock_lock l JOIN held h ON h.transactionid = l.xmax
 WHERE (l.owner IS NULL OR l.expires_at <= clock_timestamp()) AND
-l.name >= $1::text AND ($2::text IS NULL OR l.name < $2::text) ORDER BY l.name
+l.name >= $1::text AND l.name < coalesce($2::text, repeat(convert_from('\xf48fbfbf', 'UTF8'), 64)) ORDER BY l.name
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -944,9 +967,6 @@ found AS MATERIALIZED (
     WHERE t.pid = k.pid AND t.locktype = 'relation' AND t.relation = (SELECT home FROM named) AND t.granted
       AND t.database = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())))
 SELECT pg_terminate_backend(pid)::integer FROM (SELECT DISTINCT pid FROM found WHERE pid = $2::integer) f
-
---- plain, durable_release, transaction_pooling, both
-SELECT 1
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -1006,14 +1026,10 @@ RETURNING t.attempt
 
 --- plain, durable_release, transaction_pooling, both
 
-SELECT
-  (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-    FROM place.rowlock_migration m WHERE version = 1)
-
---- plain, durable_release, transaction_pooling, both
-
-SELECT version, serves_from, installation, (extract(epoch FROM applied_at) * 1000000)::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
-FROM place.rowlock_migration ORDER BY version DESC LIMIT 1
+SELECT version, serves_from,
+  installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || tableoid::text,
+  (extract(epoch FROM applied_at) * 1000000)::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, checksum
+FROM place.rowlock_migration ORDER BY version DESC
 
 --- plain, durable_release, transaction_pooling, both
 
@@ -1050,9 +1066,6 @@ UNION ALL SELECT 'ssl_cipher', cipher FROM pg_catalog.pg_stat_ssl WHERE pid = pg
 UNION ALL SELECT 'gss', encrypted::text FROM pg_catalog.pg_stat_gssapi WHERE pid = pg_backend_pid()
 UNION ALL SELECT 'standbys', count(*)::text FROM pg_catalog.pg_stat_replication
 UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::text
-
---- plain, durable_release, transaction_pooling, both
-SELECT version, checksum, serves_from, (extract(epoch FROM applied_at) * 1000000)::bigint FROM place.rowlock_migration ORDER BY version
 
 --- plain, durable_release, transaction_pooling, both
 UPDATE place.rowlock_migration SET checksum = $2::text WHERE version = $1::integer AND checksum IS NULL
@@ -1196,6 +1209,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM place.rowlock_share s USING own
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND ($3::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -1207,33 +1221,73 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
---- plain, transaction_pooling
+--- plain
 
 WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM place.rowlock_lock
-    WHERE name = $1::text AND owner = '(shared)' AND EXISTS (SELECT FROM place.rowlock_share s
-      WHERE s.name = $1::text AND s.expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'off', true) IS NOT NULL
-    FOR UPDATE SKIP LOCKED) r),
-dead AS (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+      FOR UPDATE) r) k),
+gone AS (
   DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.since = own.acquisition AND s.expires_at <= own.at
-  RETURNING s.permits, own.at),
-gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
-UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
-  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
-  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
+
+--- plain
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'off', true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- plain, durable_release
 
@@ -1399,6 +1453,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM place.rowlock_share s USING own
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND ($3::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -1410,33 +1465,73 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
 --- durable_release
 
 WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM place.rowlock_lock
-    WHERE name = $1::text AND owner = '(shared)' AND EXISTS (SELECT FROM place.rowlock_share s
-      WHERE s.name = $1::text AND s.expires_at <= clock_timestamp())
-    FOR UPDATE SKIP LOCKED) r),
-dead AS (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'
+      FOR UPDATE) r) k),
+gone AS (
   DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.since = own.acquisition AND s.expires_at <= own.at
-  RETURNING s.permits, own.at),
-gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
-UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
-  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
-  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
+
+--- durable_release
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- durable_release
 
@@ -1539,6 +1634,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM place.rowlock_share s USING own
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND ($3::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -1550,33 +1646,73 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
 --- durable_release
 
 WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM place.rowlock_lock
-    WHERE name = $1::text AND owner = '(shared)' AND EXISTS (SELECT FROM place.rowlock_share s
-      WHERE s.name = $1::text AND s.expires_at <= clock_timestamp())
-    FOR UPDATE SKIP LOCKED) r),
-dead AS (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'
+      FOR UPDATE) r) k),
+gone AS (
   DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.since = own.acquisition AND s.expires_at <= own.at
-  RETURNING s.permits, own.at),
-gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
-UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
-  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
-  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
+
+--- durable_release
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)'
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- transaction_pooling, both
 
@@ -2000,6 +2136,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM place.rowlock_share s USING own
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND ($3::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -2011,8 +2148,73 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
+
+--- transaction_pooling
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
+
+--- transaction_pooling
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- transaction_pooling, both
 
@@ -2096,13 +2298,13 @@ UNION ALL SELECT name FROM place.rowlock_lock WHERE name = $1::text AND waiting
 
 --- transaction_pooling, both
 
-SELECT
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
-      ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) WHERE true AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+SELECT q.owner, pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+  SELECT q.owner, q.name FROM place.rowlock_waiter q
+  WHERE q.name = $1::text AND q.expires_at > clock_timestamp() AND right(q.owner, 16) <> left($2::text, 16)
+  ORDER BY q.ticket LIMIT 1) q, (SELECT $1::text AS name) w
+WHERE NOT EXISTS (SELECT FROM place.rowlock_lock l
+    WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp()))
+      AND octet_length(right(q.owner, 16)) = 16 AND octet_length(q.name) <= 255 AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
 
 --- transaction_pooling, both
 
@@ -2172,6 +2374,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM place.rowlock_share s USING own
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND ($3::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -2183,8 +2386,73 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
+
+--- transaction_pooling
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
+
+--- transaction_pooling
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'off', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- transaction_pooling, both
 
@@ -2338,6 +2606,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM place.rowlock_share s USING own
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND ($3::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -2349,33 +2618,73 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
 --- both
 
 WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM place.rowlock_lock
-    WHERE name = $1::text AND owner = '(shared)' AND EXISTS (SELECT FROM place.rowlock_share s
-      WHERE s.name = $1::text AND s.expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
-    FOR UPDATE SKIP LOCKED) r),
-dead AS (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE) r) k),
+gone AS (
   DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.since = own.acquisition AND s.expires_at <= own.at
-  RETURNING s.permits, own.at),
-gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
-UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
-  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
-  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN
-  (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
+
+--- both
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- both
 
@@ -2478,6 +2787,7 @@ WITH own AS MATERIALIZED (
 gone AS (
   DELETE FROM place.rowlock_share s USING own
   WHERE s.name = $1::text AND s.acquisition = $2::text AND s.since = own.acquisition
+    AND ($3::bigint = 0 OR s.expires_at <= own.at)
   RETURNING s.permits, own.at)
 UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
   owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
@@ -2489,33 +2799,73 @@ RETURNING $2::text, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT F
   (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
     WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left($2::text, 16) AND octet_length(right(q.owner, 16)) = 16
+  WHERE right(q.owner, 16) <> CASE WHEN $3::bigint = 0 THEN left($2::text, 16) ELSE '' END
+    AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255) END, l.waiting
 
 --- both
 
 WITH own AS MATERIALIZED (
-  SELECT r.acquisition, clock_timestamp() AS at FROM (
-    SELECT acquisition FROM place.rowlock_lock
-    WHERE name = $1::text AND owner = '(shared)' AND EXISTS (SELECT FROM place.rowlock_share s
-      WHERE s.name = $1::text AND s.expires_at <= clock_timestamp()) AND set_config('synchronous_commit', 'on', true) IS NOT NULL
-    FOR UPDATE SKIP LOCKED) r),
-dead AS (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE) r) k),
+gone AS (
   DELETE FROM place.rowlock_share s USING own
-  WHERE s.name = $1::text AND s.since = own.acquisition AND s.expires_at <= own.at
-  RETURNING s.permits, own.at),
-gone AS MATERIALIZED (SELECT sum(permits)::bigint AS permits, max(at) AS at FROM dead HAVING count(*) > 0)
-UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
-  owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
-  version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
-  expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
-FROM gone g WHERE l.name = $1::text
-RETURNING l.name, CASE WHEN l.waiting THEN
-  (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
-    SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
-  WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255) END
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
+
+--- both
+
+WITH own AS MATERIALIZED (
+  SELECT k.*, clock_timestamp() AS at FROM (
+    SELECT w.*, r.since FROM (
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS u (name, acquisition, expired)
+      ORDER BY name COLLATE "C") w, LATERAL (
+      SELECT acquisition AS since FROM place.rowlock_lock
+      WHERE name = w.name COLLATE "C" AND owner = '(shared)' AND set_config('synchronous_commit', 'on', true) IS NOT NULL AND set_config('lock_timeout', '100ms', true) IS NOT NULL
+      FOR UPDATE SKIP LOCKED) r) k),
+gone AS (
+  DELETE FROM place.rowlock_share s USING own
+  WHERE s.name = own.name COLLATE "C" AND s.acquisition = own.acquisition AND s.since = own.since
+    AND (own.expired = 0 OR s.expires_at <= own.at)
+  RETURNING s.name, s.acquisition, s.permits, own.expired, own.at),
+freed AS (
+  UPDATE place.rowlock_lock l SET sharers = l.sharers - g.permits,
+    owner = CASE WHEN l.sharers > g.permits THEN l.owner END,
+    version = CASE WHEN l.sharers > g.permits THEN l.version ELSE greatest(l.version + 1, (extract(epoch FROM g.at) * 1000000)::bigint) END,
+    expires_at = CASE WHEN l.sharers > g.permits THEN l.expires_at ELSE g.at END
+  FROM (SELECT name, sum(permits)::bigint AS permits, max(at) AS at, array_agg(acquisition) AS acquisitions,
+      CASE WHEN max(expired) = 0 THEN left(min(acquisition), 16) ELSE '' END AS teller FROM gone GROUP BY name) g
+  WHERE l.name = g.name
+  RETURNING g.acquisitions, CASE WHEN l.waiting AND (l.owner IS NULL OR EXISTS (SELECT FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.room BETWEEN 0 AND 9223372036854775806)) THEN
+    (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
+      SELECT q.owner, q.name FROM place.rowlock_waiter q
+      WHERE q.name = l.name AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE right(q.owner, 16) <> g.teller AND octet_length(right(q.owner, 16)) = 16
+      AND octet_length(q.name) <= 255) END AS told, l.waiting)
+SELECT unnest(acquisitions), told, waiting FROM freed
 
 --- the caller's transaction
 

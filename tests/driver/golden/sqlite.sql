@@ -74,10 +74,7 @@ UPDATE main.rowlock_share SET expires_at = clock_us() + tell(1, ?3) WHERE name =
 UPDATE main.rowlock_lock SET owner = iif((SELECT max(s.expires_at) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = main.rowlock_lock.acquisition) > clock_us(), owner, NULL), version = iif((SELECT max(s.expires_at) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = main.rowlock_lock.acquisition) > clock_us(), version, max(version + 1, clock_us())), expires_at = iif((SELECT max(s.expires_at) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = main.rowlock_lock.acquisition) > clock_us(), (SELECT max(s.expires_at) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = main.rowlock_lock.acquisition), clock_us()) WHERE name = ?1 AND owner = '(shared)'
 
 --- the client
-DELETE FROM main.rowlock_share WHERE name = ?1 AND acquisition = ?2 AND since = (SELECT acquisition FROM main.rowlock_lock WHERE name = ?1 AND owner = '(shared)')
-
---- the client
-DELETE FROM main.rowlock_share WHERE name = ?1 AND expires_at <= clock_us() AND since = (SELECT acquisition FROM main.rowlock_lock WHERE name = ?1 AND owner = '(shared)')
+DELETE FROM main.rowlock_share WHERE name = ?1 AND acquisition = ?2 AND (?3 = 0 OR expires_at <= clock_us()) AND since = (SELECT acquisition FROM main.rowlock_lock WHERE name = ?1 AND owner = '(shared)')
 
 --- the client
 UPDATE main.rowlock_lock SET version = tell(1, max(version + 1, clock_us())), owner = ?3, thread = ?4, acquisition = ?2, acquired_at = clock_us(), note = ?5, expires_at = clock_us() + tell(2, (SELECT s.expires_at FROM main.rowlock_share s WHERE s.name = ?1 AND s.acquisition = ?2) - clock_us()) WHERE name = ?1 AND owner = '(shared)' AND (SELECT count(*) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = main.rowlock_lock.acquisition AND s.expires_at > clock_us()) = 1 AND EXISTS (SELECT 1 FROM main.rowlock_share s WHERE s.name = ?1 AND s.acquisition = ?2 AND s.since = main.rowlock_lock.acquisition AND s.expires_at > clock_us())
@@ -98,7 +95,7 @@ DELETE FROM main.rowlock_share WHERE name = ?1 AND expires_at <= clock_us() AND 
 SELECT DISTINCT name FROM main.rowlock_share WHERE name > ?1 AND expires_at <= clock_us() - ?3 ORDER BY name LIMIT ?2
 
 --- the client
-SELECT s.name, s.token, s.owner, s.thread, s.acquisition, clock_us() - s.acquired_at, s.expires_at - clock_us(), s.note, 0, s.permits FROM main.rowlock_share s JOIN main.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since WHERE s.name = ?1 AND s.expires_at > clock_us() ORDER BY s.token
+SELECT s.name, s.token, s.owner, s.thread, s.acquisition, clock_us() - s.acquired_at, s.expires_at - clock_us(), s.note, 0, s.permits FROM main.rowlock_share s JOIN main.rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since WHERE s.name = ?1 AND (s.expires_at > clock_us()) = (?2 = 0) ORDER BY s.token
 
 --- the client
 INSERT INTO main.rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room) VALUES (?1, ?2, ?3, ?4, clock_us(), clock_us() + ?5, ?6, ?7, ?8) RETURNING attempt, ticket
@@ -117,9 +114,6 @@ DELETE FROM main.rowlock_waiter WHERE name = ?1 AND attempt = ?2
 
 --- the client
 SELECT ?1, EXISTS (SELECT 1 FROM main.rowlock_waiter q WHERE q.name = ?1 AND q.ticket < ?2 AND q.expires_at > clock_us() AND q.lease IS NOT 0 AND CASE WHEN ?4 = 0 THEN 1 WHEN q.room = -2 OR (q.room < -1 AND ?4 > 0) THEN (q.room < -1 AND q.enqueued_at <= clock_us() - 100000 AND (q.enqueued_at > clock_us() - 1100000 OR clock_us() % 5000000 < 1000000)) WHEN ?4 < 0 THEN 1 ELSE ?3 >= 0 AND q.enqueued_at <= clock_us() - ?4 END AND (q.room IS NOT 9223372036854775807 OR ?3 <> 9223372036854775807)), EXISTS (SELECT 1 FROM main.rowlock_waiter WHERE ticket = ?2 AND (lease IS NOT 0 OR attempt = acquisition)), coalesce(owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness) OR owner = '(shared)' AND (SELECT coalesce(sum(permits), 0) FROM main.rowlock_share s WHERE s.name = ?1 AND s.since = acquisition AND s.expires_at > clock_us()) <= ?3, 0), expires_at - clock_us(), version, iif(owner IS NULL, NULL, acquisition) FROM (SELECT 1) LEFT JOIN main.rowlock_lock ON name = ?1
-
---- the client
-SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM main.rowlock_waiter WHERE name = ?1 AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY ticket
 
 --- the client
 SELECT name, ticket, owner, thread, clock_us() - enqueued_at, note FROM main.rowlock_waiter WHERE name >= ?1 AND name < coalesce(?2, x'') AND expires_at > clock_us() AND lease IS NOT 0 ORDER BY name, ticket
@@ -161,10 +155,7 @@ WITH page AS MATERIALIZED (SELECT ticket, name, attempt, expires_at <= clock_us(
 DELETE FROM main.rowlock_waiter WHERE ticket = ?3 AND attempt = ?2 AND expires_at <= clock_us() - ?4
 
 --- the client
-SELECT installation FROM main.rowlock_migration WHERE version = 1
-
---- the client
-SELECT version, serves_from, installation, applied_at, clock_us() FROM main.rowlock_migration ORDER BY version DESC LIMIT 1
+SELECT version, serves_from, installation, applied_at, clock_us(), checksum FROM main.rowlock_migration ORDER BY version DESC
 
 --- the client
 SELECT 1 FROM main.rowlock_waiter, main.rowlock_share, main.rowlock_edge WHERE 0
@@ -174,9 +165,6 @@ UPDATE main.rowlock_lock SET version = version WHERE 0
 
 --- the client
 SELECT 'server', 'SQLite ' || sqlite_version() UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main'
-
---- the client
-SELECT version, checksum, serves_from, applied_at FROM main.rowlock_migration ORDER BY version
 
 --- the client
 UPDATE main.rowlock_migration SET checksum = ?2 WHERE version = ?1 AND checksum IS NULL
