@@ -1,4 +1,4 @@
-# Writes OUTPUT, which defines rowlock::sheets::<DATABASE>_migrations() (src/sql/migration.hpp), from FILES of
+# Writes OUTPUT, which defines rowlock::sheets::<DATABASE>_migrations() (src/sql/sheet.hpp), from FILES of
 # FOLDER: their numbers, names, SHA256 sums and texts, byte for byte.
 #
 #   cmake -DDATABASE=sqlite -DFOLDER=schema/sqlite -DFILES="0001_rowlock.sql;..." -DOUTPUT=schema_sqlite.cpp -P EmbedSchema.cmake
@@ -57,7 +57,7 @@ else()
 endif()
 
 file(WRITE "${OUTPUT}" "// Written by cmake/EmbedSchema.cmake from schema/${DATABASE}/; changes here are lost.
-#include \"sql/migration.hpp\"
+#include \"sql/sheet.hpp\"
 
 namespace rowlock::inline v1::sheets {
 

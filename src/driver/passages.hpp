@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sql/passage.hpp"
+#include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::driver {
 

@@ -24,7 +24,7 @@
 #include "core/wait.hpp"
 #include "engine/client_core.hpp"
 #include "store/housekeeping.hpp"
-#include "store/sharing.hpp"
+#include "store/leases.hpp"
 
 namespace rowlock::inline v1 {
 

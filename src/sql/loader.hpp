@@ -70,7 +70,33 @@ ROWLOCK_EXPORT std::size_t place_of(const entry& in, std::string_view argument);
 /// As it is called in the sheets.
 ROWLOCK_EXPORT std::string_view name_of(verb v) noexcept;
 
-// For the printer.
+// --- printing
+// ---------------------------------------------------------------------------------------------------------
+
+// A sheet for people to read: its comments, and each statement as it is sent.
+
+/// All that is sent for one sheet.
+struct sent_texts {
+  sheet of_client;
+  enlisted_texts of_caller;
+};
+
+/// A statement that is sent so, as it is printed; empty: this server is not sent it.
+using layout = std::function<std::string(std::string sent, const entry& of, std::string_view key)>;
+
+/// Of the sheet with this text, in its order. `head`: comments about all of it.
+ROWLOCK_EXPORT std::vector<passage> passages_of(
+    std::string_view head, std::string_view text, const sent_texts& sent,
+    const layout& how = [](const std::string& statement, const entry& /*of*/, std::string_view /*key*/) {
+      return statement;
+    });
+
+std::vector<passage> sqlite_passages(std::string_view prefix);
+std::vector<passage> postgresql_passages(std::string_view prefix, const choices& with);
+/// `server`: MySQL or MariaDB, for which `how` chooses.
+std::vector<passage> mysql_passages(std::string_view server, std::string_view prefix, const layout& how);
+
+// For that:
 
 /// "-- key: value". Prose may look so, too, with another key.
 entry::slot slot_in(std::string_view comment);

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "sql/loader.hpp"
-#include "sql/printer.hpp"
 
 namespace rowlock::inline v1::sheets {
 

@@ -1,7 +1,6 @@
 #include <utility>
 
 #include "sql/loader.hpp"
-#include "sql/printer.hpp"
 #include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::sheets {

@@ -1,4 +1,4 @@
-#include "sql/printer.hpp"
+#include "sql/loader.hpp"
 
 #include <algorithm>
 #include <utility>

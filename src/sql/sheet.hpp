@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "sql/migration.hpp"
 #include "sql/names.hpp"
 
 namespace rowlock::inline v1::sheets {
@@ -131,6 +130,27 @@ ROWLOCK_EXPORT std::string with_prefix(std::string_view text, std::string_view p
 
 /// Where `sign` begins a parameter at `from` or later: not in a name in quotes. npos: nowhere.
 ROWLOCK_EXPORT std::size_t find_parameter(std::string_view text, char sign, char quote, std::size_t from = 0) noexcept;
+
+/// One file of schema/<database>/, embedded when the library is built.
+struct migration {
+  int version = 0;
+  std::string_view name;
+  std::string_view sha256;
+  std::string_view text;
+};
+
+/// The number of the newest file, which is the schema that a library with these expects.
+constexpr int newest(std::span<const migration> files) noexcept { return files.empty() ? 0 : files.back().version; }
+
+std::span<const migration> sqlite_migrations();
+std::span<const migration> postgresql_migrations();
+std::span<const migration> mysql_migrations();
+
+/// Of a sheet that is printed: a verb, by its name, or, without a name, the prose that comes before it.
+struct passage {
+  std::string name{};
+  std::string text{};
+};
 
 sheet sqlite(std::string_view prefix);
 

@@ -1,5 +1,4 @@
 #include "sql/loader.hpp"
-#include "sql/printer.hpp"
 
 namespace rowlock::inline v1::sheets {
 

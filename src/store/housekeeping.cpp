@@ -64,6 +64,19 @@ std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets
   return db.run_batch(sheets::verb::purge_tickets, asked).size();
 }
 
+std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number) {
+  std::vector<std::string> out;
+  for (const auto& r : db.run(sheets::verb::find_dead_shares, {{field::name, after},
+                                                               {field::number, static_cast<std::int64_t>(number)},
+                                                               {field::retention, core::ticket_retention.count()}}))
+    out.push_back(r.text(field::name));
+  return out;
+}
+
+void purge_shares(const access& db, std::string_view name) {
+  db.run(sheets::verb::purge_shares, {{field::name, name}});
+}
+
 notified_names notify_waiters(const access& db, std::string_view after, std::size_t number) {
   notified_names out;
   if (!db.sheet.can().notifies_waiters) return out;

@@ -36,9 +36,14 @@ struct dead_tickets {
 /// Looks at the next `number` tickets after `after`.
 dead_tickets find_dead(const access& db, core::ticket_number after, std::size_t number);
 /// How many tickets were deleted.
-/// What waiters had declared whose tickets are gone.
-void purge_held(const access& db);
 std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets);
+/// Deletes what waiters had declared whose tickets are gone.
+void purge_held(const access& db);
+
+/// Names after that one with rows of dead holders, at most so many.
+std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number);
+/// Deletes what is left of dead holders.
+void purge_shares(const access& db, std::string_view name);
 
 struct notified_names {
   std::size_t told = 0;

@@ -2,7 +2,6 @@
 
 #include "core/error_detail.hpp"
 #include "core/wait.hpp"
-#include "store/correlate.hpp"
 
 namespace rowlock::inline v1::store {
 

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "core/error_detail.hpp"
-#include "store/correlate.hpp"
-#include "store/sharing.hpp"
+#include "store/leases.hpp"
 
 namespace rowlock::inline v1::strategies {
 

@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "sql/printer.hpp"
-
 // That the sheets hold the statements that are sent: golden_test.cpp.
 
 namespace rowlock::test {

@@ -9,7 +9,6 @@
 #include "store/housekeeping.hpp"
 #include "store/inspection.hpp"
 #include "store/leases.hpp"
-#include "store/sharing.hpp"
 #include "store/tickets.hpp"
 
 namespace rowlock::fuzz {

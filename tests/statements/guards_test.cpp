@@ -15,7 +15,7 @@
 
 #include "server/gate_before_the_lock.hpp"
 #include "server/steps.hpp"
-#include "store/sharing.hpp"
+#include "store/leases.hpp"
 #include "support/background.hpp"
 #include "support/databases.hpp"
 #include "support/recorder.hpp"

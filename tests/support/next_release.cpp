@@ -9,7 +9,6 @@
 #include "api/inside.hpp"
 #include "core/url.hpp"
 #include "driver/backend.hpp"
-#include "sql/migration.hpp"
 #include "sql/sheet.hpp"
 
 namespace rowlock::test {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/boot_clock.hpp"
-#include "engine/lease/loss_notifier.hpp"
+#include "engine/lease/watchdog.hpp"
 #include "support/happening.hpp"
 
 // Callbacks that last, or never return, hold up no other token.

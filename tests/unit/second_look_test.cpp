@@ -7,7 +7,6 @@
 
 #include "engine/gateway/gateway.hpp"
 #include "store/leases.hpp"
-#include "store/sharing.hpp"
 #include "support/errors.hpp"
 #include "unit/fake_database.hpp"
 

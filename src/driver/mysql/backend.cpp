@@ -15,7 +15,7 @@
 #include "driver/mysql/session.hpp"
 #include "driver/net/call_watchdog.hpp"
 #include "driver/warn_once.hpp"
-#include "sql/printer.hpp"
+#include "sql/loader.hpp"
 
 namespace rowlock::inline v1::driver {
 

@@ -11,7 +11,7 @@
 #include "driver/postgresql/listener.hpp"
 #include "driver/postgresql/session.hpp"
 #include "driver/warn_once.hpp"
-#include "sql/printer.hpp"
+#include "sql/loader.hpp"
 
 namespace rowlock::inline v1::driver {
 

@@ -13,7 +13,7 @@
 #include "driver/sqlite/liveness_files.hpp"
 #include "driver/sqlite/session.hpp"
 #include "driver/warn_once.hpp"
-#include "sql/printer.hpp"
+#include "sql/loader.hpp"
 
 namespace rowlock::inline v1::driver {
 

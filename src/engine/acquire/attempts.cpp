@@ -8,7 +8,6 @@
 #include "core/lease.hpp"
 #include "store/inspection.hpp"
 #include "store/leases.hpp"
-#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 

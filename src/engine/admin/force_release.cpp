@@ -11,7 +11,7 @@
 #include "core/force_release_machine.hpp"
 #include "core/wait.hpp"
 #include "store/inspection.hpp"
-#include "store/sharing.hpp"
+#include "store/leases.hpp"
 
 namespace rowlock::inline v1::engine {
 

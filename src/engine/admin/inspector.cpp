@@ -13,8 +13,8 @@
 #include "core/diagnosis.hpp"
 #include "core/error_detail.hpp"
 #include "store/inspection.hpp"
+#include "store/leases.hpp"
 #include "store/schema.hpp"
-#include "store/sharing.hpp"
 
 namespace rowlock::inline v1::engine {
 

@@ -1,7 +1,6 @@
 #include "engine/lease/held_locks.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,22 +9,11 @@
 #include "base/text.hpp"
 #include "core/checks.hpp"
 #include "core/lease.hpp"
-#include "store/sharing.hpp"
-#include "strategy/strategy.hpp"
+#include "store/leases.hpp"
 
 namespace rowlock::inline v1::engine {
 
 namespace {
-
-constexpr duration longest_settling = std::chrono::minutes{1};
-
-error lock_lost(const lease_state& a, std::string_view how) {
-  return {errc::lock_lost, "the lock " + base::quoted(a.name.view()) + " " + std::string{how}};
-}
-
-error lock_lost(const lease_state& a, loss_reason why) {
-  return lock_lost(a, "was lost (" + std::string{to_string(why)} + "); stop the work that it protects");
-}
 
 duration left_of(const lease_state& a) noexcept { return std::max(a.deadline() - base::now(), duration::zero()); }
 
@@ -119,7 +107,9 @@ void held_locks::release_later(const lease_state& a, const error& why, const com
 }
 
 void held_locks::end(lease_state& a, const driver::limits& until) {
-  a.transaction ? end_transaction(a) : end_lease(a, until);
+  if (!a.transaction) return end_lease(a, until);
+  heartbeat_.commit(a, until);
+  notices_.released(a.name, false);
 }
 
 void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
@@ -172,48 +162,6 @@ store::release_outcome held_locks::try_release(const lease_state& a, const drive
   return outcome;
 }
 
-// If the commit fails, the end of the connection releases the lock as well.
-void held_locks::end_transaction(lease_state& a) {
-  a.transaction->hurry();
-  const claimed_lease scope{a};
-  heartbeat_.forget(a);
-  const auto until = db_.call_limits();
-  if (a.transaction->was_cut_short()) {
-    notices_.released(a.name, false);
-    return;
-  }
-  if (a.transaction->is_over() || !a.transaction->session().looks_alive()) {
-    a.transaction->end();
-    throw lock_lost(a, loss_reason::session_ended);
-  }
-  commit_transaction(a, until);
-  notices_.released(a.name, false);
-}
-
-void held_locks::end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept {
-  a.transaction->hurry();
-  const claimed_lease scope{a};
-  heartbeat_.forget(a);
-  if (a.transaction->is_over()) return;
-  try {
-    commit_transaction(a, until);
-  } catch (const std::exception&) {  // its end releases the lock as well
-  }
-  notices_.released(a.name, false);
-}
-
-void held_locks::commit_transaction(lease_state& a, const driver::limits& until) try {
-  const auto first = gateway::leaving_a_tenth(until);
-  strategies::for_update::release({.sheet = db_.sheet(), .session = a.transaction->session(), .until = first},
-                                  a.name.view(), a.id.text());
-  a.transaction->give_back();
-} catch (const std::exception& e) {
-  if (const auto* const why = dynamic_cast<const error*>(&e)) db_.events().failed(*why);
-  a.transaction->end();
-  db_.end_lost_sessions(until);
-  throw;
-}
-
 void held_locks::release_all() noexcept {
   const auto until = db_.call_limits();
   reconciler_.release_all(give_up(registry_.all(), loss_reason::forced, until), until);
@@ -237,6 +185,14 @@ std::vector<unresolved> held_locks::give_up(const std::vector<lease_ptr>& all, l
     }
   }
   return rows;
+}
+
+void held_locks::end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept {
+  try {
+    heartbeat_.commit(a, until);
+  } catch (const std::exception&) {  // its end releases the lock as well
+  }
+  notices_.released(a.name, false);
 }
 
 std::vector<unresolved> held_locks::give_up_all(const driver::limits& until) {
@@ -305,99 +261,6 @@ void held_locks::was_extended_late(const lease_state& a, combined_call::fate now
   if (a.why_lost() != loss_reason::none) e.from = e.next = std::max(e.from, a.over());  // its holder stops until then
   reconciler_.add(std::move(e));
 } catch (const std::exception&) {  // out of memory: the lease ends
-}
-
-// --- sharing ---------------------------------------------------------------------------------------------------------
-
-// The acquisition stays, so the row, or the share, tells which of the two it is. While it is claimed no renewal is
-// under way that would look for the other. If the reply is lost it may be either: nobody relies on it then, and both
-// are released. false: nothing was changed.
-bool held_locks::convert(const lease_ptr& a, conversion how, bool is_shared, identity& by) {
-  if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
-  const claimed_lease scope{*a};
-  if (!a->is_held_at(base::now())) throw lock_lost(*a, a->why_lost());
-  const auto attempt = by.next_id();
-  const std::string thread{a->by ? a->by->text() : holder::unique().text()};
-  const store::conversion what{.lease = {.name = a->name.view(), .acquisition = a->id.text()},
-                               .owner = by.owner(),
-                               .thread = thread,
-                               .note = a->note ? std::string_view{*a->note} : std::string_view{},
-                               .attempt = attempt.text(),
-                               .permits = a->permits};
-  const auto sent = base::now();
-  try {
-    const auto answer = db_.run(db_.call_limits(), [&](const store::access& db) { return how(db, what); });
-    if (!answer) return false;
-    a->is_shared = is_shared;
-    a->token = answer->token;
-    if (!a->set_left(sent, answer->left, base::now())) {
-      reconciler_.add(reconciler_.entry_for(*a));  // as what it is now
-      throw lock_lost(*a, a->why_lost());
-    }
-    watchdog_.arm(a->deadline());
-    return true;
-  } catch (const error& e) {
-    if (!e.outcome_is_unknown()) throw;
-    for (const bool is_share : {true, false}) {
-      auto left_over = reconciler_.entry_for(*a);
-      left_over.is_share = is_share;
-      left_over.may_appear = true;
-      reconciler_.add(std::move(left_over));
-    }
-    gone(a, loss_reason::unreachable);
-    throw;
-  }
-}
-
-bool held_locks::reap_shares(std::span<const lock_name> names, const driver::limits& until) noexcept try {
-  std::vector<std::string_view> texts;
-  for (const auto& each : names) texts.push_back(each.view());
-  return db_.run(until, [&](const store::access& db) { return store::reap_shares(db, texts); });
-} catch (const error& e) {
-  if (e.connection_is_unusable())
-    for (const auto& each : names) settle_later(each);
-  return false;
-} catch (const std::exception&) {
-  return false;
-}
-
-std::optional<duration> held_locks::left_of_shares(const lock_name& name, std::optional<duration> left,
-                                                   const driver::limits& until) noexcept try {
-  return db_.run(until, [&](const store::access& db) { return store::left_of_shares(db, name.view(), left); });
-} catch (const std::exception&) {
-  return left;
-}
-
-// The reconciler ends lost sessions before it releases anything: here, a share that nobody has.
-void held_locks::settle_later(const lock_name& name) {
-  auto e = reconciler_.entry_for(name, core::acquisition_id{}, longest_settling, base::now());
-  e.is_share = true;
-  reconciler_.add(std::move(e));
-}
-
-void held_locks::lost_while_converted(const lease_ptr& a) {
-  gone(a, loss_reason::taken_over);
-  throw lock_lost(*a, a->why_lost());
-}
-
-bool held_locks::upgrade(const lease_ptr& a, identity& by) {
-  if (a->is_alone() || convert(a, store::upgrade_share, false, by)) return true;
-  const auto name = a->name.view();
-  const auto until = db_.call_limits();
-  if (reap_shares({&a->name, 1}, until) && convert(a, store::upgrade_share, false, by)) return true;
-  if (db_.run(until, [&](const store::access& db) { return store::has_share(db, name, a->id.text()); })) return false;
-  lost_while_converted(a);
-}
-
-void held_locks::downgrade(const lease_ptr& a, identity& by) {
-  if (!a->is_alone()) return;
-  if (!a->has_lease || a->at_least > duration::zero())
-    throw error{errc::unsupported, "only a lease without at_least can be shared; release the lock, and share the name"};
-  if (!registry_.has_one_handle(*a))
-    throw error{errc::unsupported, "the holder has " + base::quoted(a->name.view()) +
-                                       " more than once, and relies on having it alone; release the other handles"};
-  if (!convert(a, store::downgrade, true, by)) lost_while_converted(a);
-  notices_.released(a->name, true);
 }
 
 // --- losing ----------------------------------------------------------------------------------------------------------

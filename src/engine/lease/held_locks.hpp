@@ -30,7 +30,7 @@
 #include "engine/lease/watchdog.hpp"
 #include "engine/maintenance.hpp"
 #include "engine/queue/release_notices.hpp"
-#include "store/sharing.hpp"
+#include "store/leases.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -137,9 +137,7 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   void release_later(const lease_state& a, const error& why, const combined_call_ptr& left);
   store::release_outcome try_release(const lease_state& a, const driver::limits& until, combined_call_ptr& left);
   void was_extended_late(const lease_state& a, combined_call::fate now) noexcept;
-  void end_transaction(lease_state& a);
   void end_given_up_transaction(lease_state& a, const driver::limits& until) noexcept;
-  void commit_transaction(lease_state& a, const driver::limits& until);
   using conversion = std::optional<store::converted> (*)(const store::access&, const store::conversion&);
   bool convert(const lease_ptr& a, conversion how, bool is_shared, identity& by);
   [[noreturn]] void lost_while_converted(const lease_ptr& a);

@@ -1,8 +1,10 @@
 #include "engine/lease/lease_state.hpp"
 
+#include <string>
 #include <utility>
 
 #include "base/boot_clock.hpp"
+#include "base/text.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -157,6 +159,14 @@ void lease_state::claim_or_wait() noexcept {
 void lease_state::unclaim() noexcept {
   claimed_.store(false, std::memory_order_release);
   claimed_.notify_all();
+}
+
+error lock_lost(const lease_state& a, std::string_view how) {
+  return {errc::lock_lost, "the lock " + base::quoted(a.name.view()) + " " + std::string{how}};
+}
+
+error lock_lost(const lease_state& a, loss_reason why) {
+  return lock_lost(a, "was lost (" + std::string{to_string(why)} + "); stop the work that it protects");
 }
 
 }  // namespace rowlock::inline v1::engine

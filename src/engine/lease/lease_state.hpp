@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -244,6 +245,10 @@ class lease_state {
 };
 
 using lease_ptr = std::shared_ptr<lease_state>;
+
+/// For the call that was to rely on it.
+error lock_lost(const lease_state& a, std::string_view how);
+error lock_lost(const lease_state& a, loss_reason why);
 
 /// Keeps renewals away while the holder's own call is under way.
 class claimed_lease {

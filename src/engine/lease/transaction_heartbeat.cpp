@@ -38,6 +38,30 @@ void transaction_heartbeat::attend(const lease_ptr& a) {
   alarm_.arm(base::later(base::now(), first_look));
 }
 
+// A heartbeat that was cut when nobody relied on the lock any more has released it.
+void transaction_heartbeat::commit(lease_state& a, const driver::limits& until) {
+  a.transaction->hurry();
+  const claimed_lease scope{a};
+  forget(a);
+  if (a.transaction->was_cut_short()) return;
+  if (!a.transaction->is_over() && a.transaction->session().looks_alive()) return send_commit(a, until);
+  a.transaction->end();
+  throw lock_lost(a, loss_reason::session_ended);
+}
+
+void transaction_heartbeat::send_commit(lease_state& a, const driver::limits& until) try {
+  const auto first = gateway::leaving_a_tenth(until);
+  strategies::for_update::release({.sheet = db_.sheet(), .session = a.transaction->session(), .until = first},
+                                  a.name.view(), a.id.text());
+  a.transaction->give_back();
+} catch (const std::exception& e) {
+  if (const auto* const why = dynamic_cast<const error*>(&e)) db_.events().failed(*why);
+  a.transaction->end();
+  db_.end_lost_sessions(until);
+  throw;
+}
+
+// By whoever has claimed it.
 void transaction_heartbeat::forget(const lease_state& a) noexcept {
   lease_ptr last;  // outlives the lock
   const auto state = state_.lock();

@@ -26,8 +26,9 @@ class transaction_heartbeat {
   /// Before the first attend(). Throws if there is no thread to be had.
   void start();
   void attend(const lease_ptr& a);
-  /// The caller has claimed it. It is not attended any more.
-  void forget(const lease_state& a) noexcept;
+  /// Releases one that nobody relies on any more, and attends it no more. Throws if its transaction has ended before,
+  /// or the commit fails: the end of the connection releases the lock as well.
+  void commit(lease_state& a, const driver::limits& until);
   /// Some locks were lost: their transactions must end.
   void look() noexcept { alarm_.arm(base::instant::min()); }
   void stop() noexcept;
@@ -43,6 +44,8 @@ class transaction_heartbeat {
     std::jthread thread;
   };
 
+  void forget(const lease_state& a) noexcept;
+  void send_commit(lease_state& a, const driver::limits& until);
   void run(const std::stop_token& stop);
   std::vector<lease_ptr> attended();
   base::instant look_after(const lease_ptr& a);
