@@ -772,9 +772,28 @@ WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease;
 -- locks: as renew_share
 -- clock: where the row is locked already
 -- no row: sharers tells: pinned, or not ours
--- batch: without a lock, then the rows, then the shares: a row without such a share may be locked for as long as a
---   transaction has the name. What was locked is noted in a variable, and all that follows is about that. The permits
---   of all shares of a name are taken off at once. Without any the row is vacant.
+-- write: as upgrade_share: without a lock, then the row, then the share. Without any permits the row is vacant. One share
+--   needs no variable with a document, which would cost more than the two looks.
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT l.name INTO @rowlock.name
+FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = :name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition LIMIT 1;
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = :acquisition
+  AND (:expired = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1 FOR UPDATE;
+UPDATE rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
+  version = IF(sharers > 0, version, GREATEST(version + 1, us(SYSDATE(6)))),
+  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
+WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL;
+-- then:
+DELETE FROM rowlock_share WHERE name = :name AND acquisition = @rowlock.share;
+-- read back:
+SELECT :acquisition, NULL, waiting FROM rowlock_lock WHERE name = :name AND @rowlock.share IS NOT NULL;
+-- batch: the same of many. What was locked is noted in a variable, and all that follows is about that. The permits of
+--   all shares of a name are taken off at once.
 /*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR */
 SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
   SELECT w.name, w.acquisition FROM (

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
-#include "base/fork_guard.hpp"
+#include "base/process.hpp"
 #include "base/waits.hpp"
 
 namespace rowlock::inline v1::engine {

@@ -526,6 +526,29 @@ WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease
 
 --- MySQL
 
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT l.name INTO @rowlock.name
+FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1;
+
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ?
+  AND (? = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1 FOR UPDATE;
+UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
+  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
+WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
+
+--- MySQL, MariaDB
+DELETE FROM place.rowlock_share WHERE name = ? AND acquisition = @rowlock.share
+
+--- MySQL, MariaDB
+SELECT ?, NULL, waiting FROM place.rowlock_lock WHERE name = ? AND @rowlock.share IS NOT NULL
+
+--- MySQL
+
 
 SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
   SELECT w.name, w.acquisition FROM (
@@ -1294,6 +1317,23 @@ UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
   STRAIGHT_JOIN place.rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
   STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
 SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends
+
+--- MariaDB
+
+SET @rowlock.share = NULL, @rowlock.name = NULL;
+SELECT l.name INTO @rowlock.name
+FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = ? AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ? LIMIT 1;
+ SET STATEMENT innodb_lock_wait_timeout = 1 FOR 
+SELECT s.acquisition, s.permits INTO @rowlock.share, @rowlock.permits
+FROM place.rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN place.rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
+WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND s.acquisition = ?
+  AND (? = 0 OR s.expires_at <= SYSDATE(6))
+  LIMIT 1 FOR UPDATE;
+UPDATE place.rowlock_lock SET sharers = sharers - @rowlock.permits, owner = IF(sharers > 0, owner, NULL),
+  version = IF(sharers > 0, version, GREATEST(version + 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6)))),
+  expires_at = IF(sharers > 0, expires_at, SYSDATE(6))
+WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL
 
 --- MariaDB
 
