@@ -16,6 +16,7 @@
 #include "core/url.hpp"
 #include "driver/enlisted_transaction.hpp"
 #include "driver/session.hpp"
+#include "sql/passage.hpp"
 #include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::driver {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sql/sheet.hpp"
+#include "sql/passage.hpp"
 
 namespace rowlock::inline v1::driver {
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sql/passage.hpp"
 #include "sql/sheet.hpp"
 
 /// Every statement of a database is in one file of SQL, src/sql/<database>.sql: its sheet, which the library is built

@@ -557,22 +557,31 @@ RETURNING l.acquisition,
 -- name: free(name, version) -> name
 -- doing: freeing
 -- does: frees the row of that version, whichever client has it, also after a crash
--- locks: FOR UPDATE SKIP LOCKED
+-- locks: FOR UPDATE SKIP LOCKED; and the ticket of the lease that it ends
 -- clock: after the lock
 -- no row: locked by another session, or of another version
 -- It notifies the first waiter of any client, also of the own one, and waits for the disk. See
 -- docs/protocol.md#freeing-by-force.
--- write: whichever client is the owner: the version says which state of the row was looked at
-UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
-  version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
-WHERE name = (SELECT name FROM rowlock_lock
-  WHERE name = :name::text AND version = :version::bigint AND owner IS NOT NULL{durably} FOR UPDATE SKIP LOCKED)
-RETURNING name,
+-- write: whichever client is the owner: the version says which state of the row was looked at. If a release had granted
+--   the name to a ticket that is still there, it is deleted: a second grant to it would bring back the acquisition of the
+--   holder that has just lost the name.
+WITH freed AS (
+  UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+    version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM rowlock_lock
+    WHERE name = :name::text AND version = :version::bigint AND owner IS NOT NULL{durably} FOR UPDATE SKIP LOCKED)
+  RETURNING name, acquisition),
+spent AS (
+  DELETE FROM rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
+SELECT freed.name,
   (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM rowlock_waiter q
-    WHERE q.name = :name::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE q.name = :name::text AND q.expires_at > clock_timestamp()
+      AND q.attempt IS DISTINCT FROM freed.acquisition
+    ORDER BY q.ticket LIMIT 1) q
   WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
-    AND octet_length(q.name) <= 255);
+    AND octet_length(q.name) <= 255)
+FROM freed;
 
 -- ---- Sharing --------------------------------------------------------------------------------------------------------
 --

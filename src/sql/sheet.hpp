@@ -146,12 +146,6 @@ std::span<const migration> sqlite_migrations();
 std::span<const migration> postgresql_migrations();
 std::span<const migration> mysql_migrations();
 
-/// Of a sheet that is printed: a verb, by its name, or, without a name, the prose that comes before it.
-struct passage {
-  std::string name{};
-  std::string text{};
-};
-
 sheet sqlite(std::string_view prefix);
 
 /// What a client's options mean for the texts.

@@ -381,16 +381,23 @@ RETURNING l.acquisition,
 
 --- plain, durable_release
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
-  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
-WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL FOR UPDATE SKIP LOCKED)
-RETURNING name,
+WITH freed AS (
+  UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+    version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL FOR UPDATE SKIP LOCKED)
+  RETURNING name, acquisition),
+spent AS (
+  DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
+SELECT freed.name,
   (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
+      AND q.attempt IS DISTINCT FROM freed.acquisition
+    ORDER BY q.ticket LIMIT 1) q
   WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255)
+FROM freed
 
 --- plain, durable_release
 
@@ -1189,16 +1196,23 @@ RETURNING l.acquisition,
 
 --- plain, durable_release
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
-  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
-WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL FOR UPDATE SKIP LOCKED)
-RETURNING name,
+WITH freed AS (
+  UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+    version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL FOR UPDATE SKIP LOCKED)
+  RETURNING name, acquisition),
+spent AS (
+  DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
+SELECT freed.name,
   (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
+      AND q.attempt IS DISTINCT FROM freed.acquisition
+    ORDER BY q.ticket LIMIT 1) q
   WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255)
+FROM freed
 
 --- plain
 
@@ -1975,16 +1989,23 @@ RETURNING l.acquisition,
 
 --- transaction_pooling, both
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
-  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
-WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
-RETURNING name,
+WITH freed AS (
+  UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+    version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
+  RETURNING name, acquisition),
+spent AS (
+  DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
+SELECT freed.name,
   (SELECT pg_notify('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
+      AND q.attempt IS DISTINCT FROM freed.acquisition
+    ORDER BY q.ticket LIMIT 1) q
   WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255)
+FROM freed
 
 --- transaction_pooling, both
 
@@ -2354,16 +2375,23 @@ RETURNING l.acquisition,
 
 --- transaction_pooling, both
 
-UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
-  version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
-WHERE name = (SELECT name FROM place.rowlock_lock
-  WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
-RETURNING name,
+WITH freed AS (
+  UPDATE place.rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
+    version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint), expires_at = clock_timestamp()
+  WHERE name = (SELECT name FROM place.rowlock_lock
+    WHERE name = $1::text AND version = $2::bigint AND owner IS NOT NULL AND set_config('synchronous_commit', 'on', true) IS NOT NULL FOR UPDATE SKIP LOCKED)
+  RETURNING name, acquisition),
+spent AS (
+  DELETE FROM place.rowlock_waiter w USING freed WHERE w.name = freed.name AND w.attempt = freed.acquisition)
+SELECT freed.name,
   (SELECT nullif('', '') || concat('rowlock_' || right(q.owner, 16), q.name)::text FROM (
     SELECT q.owner, q.name FROM place.rowlock_waiter q
-    WHERE q.name = $1::text AND q.expires_at > clock_timestamp() ORDER BY q.ticket LIMIT 1) q
+    WHERE q.name = $1::text AND q.expires_at > clock_timestamp()
+      AND q.attempt IS DISTINCT FROM freed.acquisition
+    ORDER BY q.ticket LIMIT 1) q
   WHERE right(q.owner, 16) <> left('', 16) AND octet_length(right(q.owner, 16)) = 16
     AND octet_length(q.name) <= 255)
+FROM freed
 
 --- transaction_pooling
 
