@@ -39,7 +39,7 @@ class ROWLOCK_EXPORT boot_timer {
 /// time after a suspend. The owner's loop is: disarm, look at everything, arm for the next, wait. A thread that makes
 /// something to look at does so before it arms, so nothing is missed: either the look sees it, or the arming comes
 /// after the disarming and stands.
-class alarm {
+class ROWLOCK_EXPORT alarm {
  public:
   alarm();
   alarm(const alarm&) = delete;

@@ -24,8 +24,8 @@ namespace rowlock::inline v1::driver {
 enum class foreign_news : std::uint8_t {
   none,     ///< there are no other processes
   counted,  ///< session::change_count counts their commits
-  told,     ///< by a listener
-  woken,    ///< by a sleeping_listener
+  told,     ///< by a listener, names
+  woken,    ///< by a listener, while it waits, without a name
   asked     ///< by asking the database again
 };
 /// Whether a release by another process reaches a waiter, if the row says that somebody waits.
@@ -33,7 +33,7 @@ constexpr bool reaches_waiters(foreign_news how) noexcept {
   return how == foreign_news::told || how == foreign_news::woken;
 }
 
-/// A connection on which other clients notify this one of names that it may acquire now. Used by one thread.
+/// A connection on which other clients tell this one that it may acquire names now. Used by one thread.
 class ROWLOCK_EXPORT listener {
  public:
   listener() = default;
@@ -41,27 +41,12 @@ class ROWLOCK_EXPORT listener {
   listener& operator=(const listener&) = delete;
   virtual ~listener() = default;
 
-  /// For poll(2): readable when there is a notification, or when the connection has ended.
-  virtual int descriptor() const noexcept = 0;
-  /// The notifications since the last call, without waiting: names, or an empty text as the answer to verb::ring.
-  /// Throws if the connection has ended.
-  virtual std::vector<std::string> heard() = 0;
-  /// Asks whether the server still answers. Throws if it does not.
-  virtual void probe(const limits& until) = 0;
-};
-
-/// A connection on which other clients wake this one when it may acquire a name, for databases that say no more than
-/// that, and only while a statement sleeps. Used by one thread.
-class ROWLOCK_EXPORT sleeping_listener {
- public:
-  sleeping_listener() = default;
-  sleeping_listener(const sleeping_listener&) = delete;
-  sleeping_listener& operator=(const sleeping_listener&) = delete;
-  virtual ~sleeping_listener() = default;
-
-  /// Sleeps for so long, on top of which `until` leaves time for the call itself. true: somebody woke it. To be woken
-  /// between two sleeps has no effect. Throws if the connection has ended.
-  virtual bool sleep(duration longest, const limits& until) = 0;
+  /// No wait is longer.
+  static constexpr duration longest_wait = std::chrono::seconds{10};
+  /// Waits until it hears something: names, and an empty text for a wake-up, or a ring, that says none. Nothing: the
+  /// server still answers at that time, or stop was requested. Throws if the connection has ended. Where news() is
+  /// `woken`, what comes between two waits has no effect.
+  virtual std::vector<std::string> wait(base::instant until, const std::stop_token& stop) = 0;
 };
 
 /// One database that can be connected to.
@@ -96,11 +81,8 @@ class ROWLOCK_EXPORT database {
   virtual duration least_call() const noexcept { return {}; }
   /// How a client learns that another process has released a lock.
   virtual foreign_news news() const noexcept = 0;
-  /// The notifications to the client with this owner. Only where news() is `told`.
+  /// For what others tell the client with this owner. Only where it reaches_waiters().
   virtual std::unique_ptr<listener> listen(const std::string& owner, const limits& until);
-  /// The client with this owner is to be woken on it; it sleeps for `longest` at most. Only where news() is `woken`.
-  virtual std::unique_ptr<sleeping_listener> listen_asleep(const std::string& owner, duration longest,
-                                                           const limits& until);
   /// Wakes the client with this owner, on this session, if it sleeps and the server lets us. Where news() is not
   /// `woken` it does nothing.
   virtual void wake(session& /*on*/, std::string_view /*owner*/, const limits& /*until*/) {}

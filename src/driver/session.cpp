@@ -110,9 +110,4 @@ std::unique_ptr<listener> database::listen(const std::string& /*owner*/, const l
   throw error{errc::unsupported, "this database cannot notify clients"};
 }
 
-std::unique_ptr<sleeping_listener> database::listen_asleep(const std::string& /*owner*/, duration /*longest*/,
-                                                           const limits& /*until*/) {
-  throw error{errc::unsupported, "this database cannot wake clients"};
-}
-
 }  // namespace rowlock::inline v1::driver

@@ -44,10 +44,11 @@ class mysql_database final : public database {
   bool needs_static_objects() const noexcept override { return connector_needs_static_objects; }
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
   foreign_news news() const noexcept override { return foreign_news::woken; }
-  std::unique_ptr<sleeping_listener> listen_asleep(const std::string& owner, duration longest,
-                                                   const limits& until) override {
-    return std::make_unique<mysql_listener>([&] { return connect(until, std::nullopt, with_.call_timeout + longest); },
-                                            owner, until);
+  std::unique_ptr<listener> listen(const std::string& owner, const limits& until) override {
+    const auto another = [&] {
+      return connect(until, std::nullopt, with_.call_timeout + listener::longest_wait);
+    };
+    return std::make_unique<mysql_listener>(another, owner, with_.call_timeout, until);
   }
   void wake(session& on, std::string_view owner, const limits& until) override {
     if (const auto lock = wake_up_lock(owner)) static_cast<mysql_session&>(on).interrupt_keeper_of(*lock, until);

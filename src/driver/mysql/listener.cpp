@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/boot_clock.hpp"
 #include "core/error_detail.hpp"
 #include "driver/mysql/errors.hpp"
 
@@ -27,8 +28,9 @@ std::optional<std::string> wake_up_lock(std::string_view owner) {
   return "rowlock_" + std::string{id};
 }
 
-mysql_listener::mysql_listener(const connect_another& connect, const std::string& owner, const limits& until)
-    : session_{connect()} {
+mysql_listener::mysql_listener(const connect_another& connect, const std::string& owner, duration call_timeout,
+                               const limits& until)
+    : call_timeout_{call_timeout}, session_{connect()} {
   const auto take = [&] {
     return session_->ask("SELECT GET_LOCK('" + wake_up_lock(owner).value() + "', 0)", beginning_to_listen, until);
   };
@@ -49,6 +51,13 @@ mysql_listener::mysql_listener(const connect_another& connect, const std::string
 std::string mysql_listener::sleep_of(duration longest) const {
   const auto seconds = std::to_string(std::chrono::ceil<std::chrono::milliseconds>(longest).count()) + " / 1000";
   return awaited_ ? "SELECT GET_LOCK('" + awaited_->mark() + "', " + seconds + ")" : "SELECT SLEEP(" + seconds + ")";
+}
+
+std::vector<std::string> mysql_listener::wait(base::instant until, const std::stop_token& stop) {
+  const auto now = base::now();
+  const auto longest = std::max<duration>(until - now, duration::zero());
+  const bool is_woken = sleep(longest, {.deadline = base::later(now, longest + call_timeout_), .stop = stop});
+  return is_woken ? std::vector<std::string>{std::string{}} : std::vector<std::string>{};
 }
 
 // 0: the time is over. Who is woken is answered 1 by SLEEP, NULL by GET_LOCK, or an error. GET_LOCK answers 1 if the

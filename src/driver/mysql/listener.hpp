@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "driver/backend.hpp"
 #include "driver/mysql/session.hpp"
@@ -21,16 +22,18 @@ std::optional<std::string> wake_up_lock(std::string_view owner);
 /// On MySQL it sleeps by SLEEP. On MariaDB, a KILL of a SLEEP that is just beginning or ending may stop every SLEEP on
 /// the server for two seconds (the two threads wait for each other's mutex), so it waits there for a user-level lock
 /// that another connection holds.
-class mysql_listener final : public sleeping_listener {
+class mysql_listener final : public listener {
  public:
   using connect_another = std::function<std::unique_ptr<mysql_session>()>;
-  mysql_listener(const connect_another& connect, const std::string& owner, const limits& until);
+  mysql_listener(const connect_another& connect, const std::string& owner, duration call_timeout, const limits& until);
 
-  bool sleep(duration longest, const limits& until) override;
+  std::vector<std::string> wait(base::instant until, const std::stop_token& stop) override;
 
  private:
+  bool sleep(duration longest, const limits& until);
   std::string sleep_of(duration longest) const;
 
+  const duration call_timeout_;  // on top of the sleep
   std::unique_ptr<mysql_session> session_;
   std::unique_ptr<mysql_session> awaited_{};  // on MariaDB
 };

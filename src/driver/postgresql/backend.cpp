@@ -54,7 +54,7 @@ class postgresql_database final : public database {
   std::unique_ptr<listener> listen(const std::string& owner, const limits& until) override {
     constexpr std::size_t digits = 16;
     return std::make_unique<postgresql_listener>(address_, with_.table_prefix + owner.substr(owner.size() - digits),
-                                                 watchdog_, until);
+                                                 with_.call_timeout, watchdog_, until);
   }
   void end_lost_sessions(session& on, const limits& until) override;
   void end_session(const sheets::sheet& sql, session& on, std::string_view name, std::int64_t number,

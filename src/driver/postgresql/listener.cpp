@@ -3,6 +3,7 @@
 #include <rowlock/error.hpp>
 
 #include <memory>
+#include <stop_token>
 
 #include "base/boot_clock.hpp"
 #include "driver/failure_meaning.hpp"
@@ -25,8 +26,9 @@ constexpr int first_with_idle_sessions = 140000;
 }  // namespace
 
 postgresql_listener::postgresql_listener(const postgresql_address& to, const std::string& channel,
-                                         call_watchdog& watchdog, const limits& until)
-    : connection_{connect(to, until)},
+                                         duration call_timeout, call_watchdog& watchdog, const limits& until)
+    : call_timeout_{call_timeout},
+      connection_{connect(to, until)},
       guarded_{name_of_server(connection_.get()), watchdog, PQsocket(connection_.get()), {}} {
   const bool can_be_idle = PQserverVersion(connection_.get()) >= first_with_idle_sessions;
   execute(std::string{can_be_idle ? "SET idle_session_timeout = 0; " : ""} + "LISTEN " + channel, "beginning to listen",
@@ -50,6 +52,21 @@ void postgresql_listener::execute(const std::string& sql, const char* doing, con
         return 0;
       },
       explain);
+}
+
+// A connection on which nothing is said may have ended without a word.
+std::vector<std::string> postgresql_listener::wait(base::instant until, const std::stop_token& stop) {
+  const std::stop_callback wake{stop, [this] { alarm_.arm(base::instant::min()); }};
+  for (;;) {
+    alarm_.disarm();
+    if (auto names = heard(); !names.empty() || stop.stop_requested()) return names;
+    if (base::now() >= until) break;
+    alarm_.arm(until);
+    alarm_.wait_or_read(guarded_.descriptor());
+  }
+  execute("SELECT 1", "looking whether the server is there",
+          {.deadline = base::later(base::now(), call_timeout_), .stop = stop});
+  return heard();  // what came with the answer
 }
 
 std::vector<std::string> postgresql_listener::heard() {

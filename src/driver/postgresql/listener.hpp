@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/alarm.hpp"
 #include "driver/backend.hpp"
 #include "driver/net/guarded_connection.hpp"
 #include "driver/postgresql/address.hpp"
@@ -14,16 +15,17 @@ namespace rowlock::inline v1::driver {
 class postgresql_listener final : public listener {
  public:
   /// `channel` is an identifier that needs no quotes.
-  postgresql_listener(const postgresql_address& to, const std::string& channel, call_watchdog& watchdog,
-                      const limits& until);
+  postgresql_listener(const postgresql_address& to, const std::string& channel, duration call_timeout,
+                      call_watchdog& watchdog, const limits& until);
 
-  int descriptor() const noexcept override { return guarded_.descriptor(); }
-  std::vector<std::string> heard() override;
-  void probe(const limits& until) override { execute("SELECT 1", "looking whether the server is there", until); }
+  std::vector<std::string> wait(base::instant until, const std::stop_token& stop) override;
 
  private:
+  std::vector<std::string> heard();
   void execute(const std::string& sql, const char* doing, const limits& until);
 
+  const duration call_timeout_;
+  base::alarm alarm_;
   postgresql_handle connection_;
   guarded_connection guarded_;
 };

@@ -136,19 +136,21 @@ class poll_wakeups final : public wakeup_source {
   base::guarded<base::instant> extra_look_;
 };
 
-class notify_wakeups final : public notify_listener {
+// Those to whom other clients tell a name, or wake.
+class listening_wakeups final : public listening_source {
  public:
-  notify_wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_cleanup& cleanup,
-                 poll_wakeups& meanwhile)
-      : notify_listener{db.options().call_timeout},
+  listening_wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_upkeep& tickets,
+                    ticket_cleanup& cleanup, poll_wakeups& meanwhile)
+      : listening_source{db.database().news(), db.options().call_timeout},
         db_{db},
         who_{who},
         queue_{queue},
+        tickets_{tickets},
         cleanup_{cleanup},
         meanwhile_{meanwhile} {}
-  ~notify_wakeups() override { stop(); }
-  notify_wakeups(const notify_wakeups&) = delete;
-  notify_wakeups& operator=(const notify_wakeups&) = delete;
+  ~listening_wakeups() override { stop(); }
+  listening_wakeups(const listening_wakeups&) = delete;
+  listening_wakeups& operator=(const listening_wakeups&) = delete;
 
   // A release looks for tickets only where the row says that somebody waits.
   bool tells(bool is_marked) const noexcept override { return is_marked && is_live(); }
@@ -158,52 +160,18 @@ class notify_wakeups final : public notify_listener {
     return db_.database().listen(who_.owner(), until);
   }
   void ring(const driver::limits& until) override {
-    db_.run(until, [&](const store::access& db) { store::ring(db, who_.owner()); });
+    db_.run(
+        until,
+        [&](const store::access& db) {
+          if (db_.can().notifies_waiters) return store::ring(db, who_.owner());
+          db_.database().wake(db.session, who_.owner(), until);
+        },
+        purpose::releasing);
   }
   // What was sent to a waiter that has left is passed on, by leaving with a ticket that never was: the release has
   // notified nobody else. Anybody who may NOTIFY may send anything: a name that nobody has waited for here is dropped.
   void heard(const std::string& name) override {
     if (!queue_.hint(name) && queue_.take_left(name)) cleanup_.pass_on(name);
-  }
-  void began() override {
-    meanwhile_.pause_while(true);
-    queue_.hint_all();
-  }
-  void ended() noexcept override { meanwhile_.pause_while(false); }
-  void warn(const std::string& sentence) override { db_.events().warn(sentence); }
-  void polling(const error& why) noexcept override { db_.events().polling(why); }
-
-  gateway& db_;
-  const identity& who_;
-  local_wait_queue& queue_;
-  ticket_cleanup& cleanup_;
-  poll_wakeups& meanwhile_;
-};
-
-class sleep_wakeups final : public sleep_listener {
- public:
-  sleep_wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_upkeep& tickets,
-                poll_wakeups& meanwhile)
-      : sleep_listener{db.options().call_timeout},
-        db_{db},
-        who_{who},
-        queue_{queue},
-        tickets_{tickets},
-        meanwhile_{meanwhile} {}
-  ~sleep_wakeups() override { stop(); }
-  sleep_wakeups(const sleep_wakeups&) = delete;
-  sleep_wakeups& operator=(const sleep_wakeups&) = delete;
-
-  bool tells(bool is_marked) const noexcept override { return is_marked && is_live(); }
-
- private:
-  std::unique_ptr<driver::sleeping_listener> open(const driver::limits& until) override {
-    return db_.database().listen_asleep(who_.owner(), longest_sleep, until);
-  }
-  void ring(const driver::limits& until) override {
-    db_.run(
-        until, [&](const store::access& db) { db_.database().wake(db.session, who_.owner(), until); },
-        purpose::releasing);
   }
   // Of several names, those that may go are found by one look; if it fails, by a try of each.
   void woken(const driver::limits& until) override try {
@@ -229,6 +197,7 @@ class sleep_wakeups final : public sleep_listener {
   const identity& who_;
   local_wait_queue& queue_;
   ticket_upkeep& tickets_;
+  ticket_cleanup& cleanup_;
   poll_wakeups& meanwhile_;
 };
 
@@ -242,10 +211,8 @@ wakeups::wakeups(gateway& db, const identity& who, local_wait_queue& queue, tick
   auto poller = std::make_unique<poll_wakeups>(db, queue, tickets);
   auto& meanwhile = *poller;
   sources_.push_back(std::move(poller));
-  if (news == driver::foreign_news::told)
-    sources_.push_back(std::make_unique<notify_wakeups>(db, who, queue, cleanup, meanwhile));
-  if (news == driver::foreign_news::woken)
-    sources_.push_back(std::make_unique<sleep_wakeups>(db, who, queue, tickets, meanwhile));
+  if (driver::reaches_waiters(news))
+    sources_.push_back(std::make_unique<listening_wakeups>(db, who, queue, tickets, cleanup, meanwhile));
 }
 
 bool wakeups::is_told(bool is_marked) const noexcept {

@@ -1,22 +1,21 @@
 #include "engine/queue/listening_source.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 #include <rowlock/error.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/waits.hpp"
 #include "testkit/eventually.hpp"
 
 // With a server that the test plays: no time needs to pass.
@@ -32,45 +31,36 @@ constexpr auto ring = "";  // what a listener hears then
 /// What is said on one connection.
 class wire {
  public:
-  wire() : event_{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)} {
-    if (event_ < 0) throw std::runtime_error{"no eventfd"};
-  }
-  wire(const wire&) = delete;
-  wire& operator=(const wire&) = delete;
-  ~wire() { ::close(event_); }
-
   void say(const std::string& name) {
     const std::lock_guard lock{mutex_};
     said_.push_back(name);
-    ::eventfd_write(event_, 1);
+    changed_.notify_all();
   }
   void end() {
     const std::lock_guard lock{mutex_};
     has_ended_ = true;
-    ::eventfd_write(event_, 1);
+    changed_.notify_all();
   }
-  std::vector<std::string> hear() {
-    const std::lock_guard lock{mutex_};
-    eventfd_t count = 0;
-    ::eventfd_read(event_, &count);
+  std::vector<std::string> hear(base::instant until, const std::stop_token& stop) {
+    std::unique_lock lock{mutex_};
+    base::wait_until(changed_, lock, until, stop, [&] { return has_ended_ || !said_.empty(); });
     if (has_ended_) throw error{errc::connection_failed, "the server has gone"};
     return std::exchange(said_, {});
   }
-  int descriptor() const noexcept { return event_; }
 
  private:
   std::mutex mutex_;
+  std::condition_variable_any changed_;
   std::vector<std::string> said_;
   bool has_ended_ = false;
-  int event_;
 };
 
 class fake_listener final : public driver::listener {
  public:
   explicit fake_listener(std::shared_ptr<wire> on) : wire_{std::move(on)} {}
-  int descriptor() const noexcept override { return wire_->descriptor(); }
-  std::vector<std::string> heard() override { return wire_->hear(); }
-  void probe(const driver::limits& /*until*/) override {}
+  std::vector<std::string> wait(base::instant until, const std::stop_token& stop) override {
+    return wire_->hear(until, stop);
+  }
 
  private:
   std::shared_ptr<wire> wire_;
@@ -105,10 +95,10 @@ struct listening_test : testing::Test {
 };
 
 /// Listens to that server.
-class fake_source : public engine::notify_listener {
+class fake_source : public engine::listening_source {
  public:
   explicit fake_source(listening_test& to) : fake_source{to, to.longest_call} {}
-  fake_source(listening_test& to, duration longest_call) : notify_listener{longest_call}, to_{to} {}
+  fake_source(listening_test& to, duration longest_call) : listening_source{driver::foreign_news::told, longest_call}, to_{to} {}
   fake_source(const fake_source&) = delete;
   fake_source& operator=(const fake_source&) = delete;
   ~fake_source() override { stop(); }
@@ -130,6 +120,8 @@ class fake_source : public engine::notify_listener {
     to_.on_ring();
   }
   void heard(const std::string& name) override { to_.note("heard " + name); }
+  void woken(const driver::limits& /*until*/) override { to_.note("woken"); }
+  void falls_asleep() noexcept override { to_.note("sleep"); }
   void began() override { to_.note("begin"); }
   void ended() noexcept override { to_.note("end"); }
   void warn(const std::string& sentence) override {

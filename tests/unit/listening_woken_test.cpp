@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -71,11 +72,11 @@ class bed {
   bool has_ended_ = false;
 };
 
-class sleeper final : public driver::sleeping_listener {
+class sleeper final : public driver::listener {
  public:
   explicit sleeper(std::shared_ptr<bed> in) : bed_{std::move(in)} {}
-  bool sleep(duration longest, const driver::limits& until) override {
-    return bed_->sleep(base::later(base::now(), longest), until.stop);
+  std::vector<std::string> wait(base::instant until, const std::stop_token& stop) override {
+    return bed_->sleep(until, stop) ? std::vector<std::string>{std::string{}} : std::vector<std::string>{};
   }
 
  private:
@@ -113,15 +114,15 @@ struct sleeping_test : testing::Test {
   duration longest_call = 5s;
 };
 
-class sleeping_source final : public engine::sleep_listener {
+class sleeping_source final : public engine::listening_source {
  public:
-  explicit sleeping_source(sleeping_test& to) : sleep_listener{to.longest_call}, to_{to} {}
+  explicit sleeping_source(sleeping_test& to) : listening_source{driver::foreign_news::woken, to.longest_call}, to_{to} {}
   sleeping_source(const sleeping_source&) = delete;
   sleeping_source& operator=(const sleeping_source&) = delete;
   ~sleeping_source() override { stop(); }
 
  private:
-  std::unique_ptr<driver::sleeping_listener> open(const driver::limits& /*until*/) override {
+  std::unique_ptr<driver::listener> open(const driver::limits& /*until*/) override {
     to_.note("open");
     to_.on_open();
     auto fresh = std::make_shared<bed>();
@@ -130,6 +131,7 @@ class sleeping_source final : public engine::sleep_listener {
     return std::make_unique<sleeper>(fresh);
   }
   void ring(const driver::limits& /*until*/) override { to_.on_ring(); }
+  void heard(const std::string& /*name*/) override { to_.note("heard"); }
   void woken(const driver::limits& /*until*/) override { to_.note("woken"); }
   void falls_asleep() noexcept override { to_.note("sleep"); }
   void began() override { to_.note("begin"); }
