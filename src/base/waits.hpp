@@ -11,17 +11,17 @@
 
 namespace rowlock::inline v1::base {
 
+/// How long to wait for that time: the clocks of waits count in smaller units, and not so far.
+inline duration length_of_wait(base::instant t) { return std::min<duration>(t - now(), std::chrono::hours{24}); }
+
 /// Waits until `ready()`, the deadline or `stop`; answers `ready()`.
 template <class Ready>
 bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mutex>& lock, base::instant deadline,
                 const std::stop_token& stop, Ready ready) {
   if (deadline == base::instant::max()) return condition.wait(lock, stop, ready);
   for (;;) {
-    const base::instant at = now();
-    if (deadline <= at || stop.stop_requested()) return ready();
-    // The clock that it waits by counts in smaller units, and not so far.
-    constexpr duration far = std::chrono::hours{24};
-    if (condition.wait_for(lock, stop, std::min<duration>(deadline - at, far), ready)) return true;
+    if (deadline <= now() || stop.stop_requested()) return ready();
+    if (condition.wait_for(lock, stop, length_of_wait(deadline), ready)) return true;
   }
 }
 

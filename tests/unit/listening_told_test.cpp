@@ -1,5 +1,3 @@
-#include "engine/queue/listening_source.hpp"
-
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
 
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "base/waits.hpp"
+#include "engine/queue/listening_source.hpp"
 #include "testkit/eventually.hpp"
 
 // With a server that the test plays: no time needs to pass.
@@ -98,7 +97,8 @@ struct listening_test : testing::Test {
 class fake_source : public engine::listening_source {
  public:
   explicit fake_source(listening_test& to) : fake_source{to, to.longest_call} {}
-  fake_source(listening_test& to, duration longest_call) : listening_source{driver::foreign_news::told, longest_call}, to_{to} {}
+  fake_source(listening_test& to, duration longest_call)
+      : listening_source{driver::foreign_news::told, longest_call}, to_{to} {}
   fake_source(const fake_source&) = delete;
   fake_source& operator=(const fake_source&) = delete;
   ~fake_source() override { stop(); }

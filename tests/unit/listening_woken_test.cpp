@@ -1,5 +1,3 @@
-#include "engine/queue/listening_source.hpp"
-
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
 
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "base/waits.hpp"
+#include "engine/queue/listening_source.hpp"
 #include "testkit/eventually.hpp"
 
 // With a server that the test plays: no time needs to pass.
@@ -116,7 +115,8 @@ struct sleeping_test : testing::Test {
 
 class sleeping_source final : public engine::listening_source {
  public:
-  explicit sleeping_source(sleeping_test& to) : listening_source{driver::foreign_news::woken, to.longest_call}, to_{to} {}
+  explicit sleeping_source(sleeping_test& to)
+      : listening_source{driver::foreign_news::woken, to.longest_call}, to_{to} {}
   sleeping_source(const sleeping_source&) = delete;
   sleeping_source& operator=(const sleeping_source&) = delete;
   ~sleeping_source() override { stop(); }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/boot_clock.hpp"
-#include "engine/gateway/batches.hpp"
+#include "engine/gateway/gateway.hpp"
 #include "engine/lease/renewer.hpp"
 #include "engine/lease/watchdog.hpp"
 #include "engine/maintenance.hpp"

@@ -45,9 +45,7 @@ class mysql_database final : public database {
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
   foreign_news news() const noexcept override { return foreign_news::woken; }
   std::unique_ptr<listener> listen(const std::string& owner, const limits& until) override {
-    const auto another = [&] {
-      return connect(until, std::nullopt, with_.call_timeout + listener::longest_wait);
-    };
+    const auto another = [&] { return connect(until, std::nullopt, with_.call_timeout + listener::longest_wait); };
     return std::make_unique<mysql_listener>(another, owner, with_.call_timeout, until);
   }
   void wake(session& on, std::string_view owner, const limits& until) override {

@@ -1,14 +1,64 @@
 #include "engine/gateway/combiner.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 
+#include "base/boot_clock.hpp"
+#include "base/waits.hpp"
 #include "core/error_detail.hpp"
-#include "engine/gateway/batches.hpp"
 
 namespace rowlock::inline v1::engine {
+
+void combined_call::was_sent(base::instant batch_ends) noexcept {
+  const std::lock_guard alone{mutex_};
+  batch_ends_ = batch_ends;
+}
+
+// A batch has the time of that of its requests which has most. One that ends while this thread may still wait is waited
+// for to its end: its outcome is known then.
+base::instant combined_call::waits_until() const noexcept {
+  return batch_ends_ && *batch_ends_ <= until_.last ? until_.last : until_.until.deadline;
+}
+
+bool combined_call::is_over() const { return has_ended_ || stop().stop_requested() || base::now() >= waits_until(); }
+
+combined_call::outcome combined_call::wait() {
+  const std::stop_callback wake{stop(), [this] {
+                                  { const std::lock_guard not_between_look_and_sleep{mutex_}; }
+                                  ended_.notify_one();
+                                }};
+  std::unique_lock lock{mutex_};
+  while (!is_over()) ended_.wait_for(lock, base::length_of_wait(waits_until()));
+  if (has_ended_) return outcome::ended;
+  return batch_ends_ ? outcome::unknown : outcome::not_sent;
+}
+
+// The mutex decides which of the two tells it: this thread, or the worker that ends it.
+void combined_call::give_up(heir then) {
+  {
+    const std::lock_guard alone{mutex_};
+    if (!has_ended_) {
+      heir_ = std::move(then);
+      return;
+    }
+  }
+  then(fate_of());
+}
+
+combined_call::fate combined_call::fate_of() const {
+  if (other_failure_) return fate::unknown;
+  if (failure_) return failure_->outcome_is_unknown() ? fate::unknown : fate::nothing;
+  return has_effect() ? fate::done : fate::nothing;
+}
+
+void combined_call::throw_if_failed() const {
+  if (failure_) throw error{*failure_};
+  if (other_failure_) std::rethrow_exception(other_failure_);
+}
 
 namespace {
 
@@ -27,6 +77,12 @@ namespace {
 bool may_be_about_one(const error& e) {
   return !e.connection_is_unusable() && !e.outcome_is_unknown() && e.code() != errc::pool_exhausted &&
          e.code() != errc::cancelled && e.code() != errc::client_closed;
+}
+
+base::instant last_deadline(std::span<const combined_call_ptr> some) {
+  base::instant out = base::instant::min();
+  for (const auto& each : some) out = std::max(out, each->deadline());
+  return out;
 }
 
 bool goes_before(const combined_call_ptr& a, const combined_call_ptr& b) {
@@ -131,8 +187,7 @@ std::vector<combined_call_ptr> combiner::take_batch(contents& from) const {
     }
   }
   from.queue = std::move(rest);
-  base::instant ends = base::instant::min();
-  for (const auto& each : batch) ends = std::max(ends, each->deadline());
+  const auto ends = last_deadline(batch);
   for (const auto& each : batch) each->was_sent(ends);
   std::sort(batch.begin(), batch.end(), goes_before);
   return batch;
@@ -140,10 +195,8 @@ std::vector<combined_call_ptr> combiner::take_batch(contents& from) const {
 
 // One that the database refuses fails alone: the others are asked again without it, by halves.
 void combiner::carry_out(std::span<const combined_call_ptr> some, const std::stop_token& stop) noexcept {
-  driver::limits until{.deadline = base::instant::min(), .stop = stop};
-  for (const auto& each : some) until.deadline = std::max(until.deadline, each->deadline());
   try {
-    ask(some, until);
+    ask(some, {.deadline = last_deadline(some), .stop = stop});
     for (const auto& each : some) each->succeeded();
   } catch (const error& e) {
     if (some.size() > 1 && may_be_about_one(e)) {

@@ -4,11 +4,15 @@
 #include <rowlock/lock_name.hpp>
 #include <rowlock/options.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 #include "base/boot_clock.hpp"
 #include "base/guarded.hpp"
@@ -217,6 +221,17 @@ auto gateway::run(const driver::limits& until, Use use, purpose what_for) {
         return use(db);
       },
       what_for);
+}
+
+/// What nobody waits for, as renewals: so that no statement lasts long, and no transaction holds a database's locks for
+/// long.
+inline constexpr std::size_t batch_size = 1024;
+
+template <class T, class Use>
+void in_batches(const std::vector<T>& all, Use use) {
+  const std::span<const T> whole{all};
+  for (std::size_t from = 0; from < whole.size(); from += batch_size)
+    use(whole.subspan(from, std::min(batch_size, whole.size() - from)));
 }
 
 /// Calls `attempt` until it returns true: a row that somebody has locked just then says nothing, and is asked again

@@ -72,6 +72,10 @@ std::unique_ptr<driver::session> pool::take_one(contents& from, purpose what_for
     ++from.open;
     return nullptr;
   }
+  return take_idle(from);
+}
+
+std::unique_ptr<driver::session> pool::take_idle(contents& from) {
   auto session = std::move(from.idle.back());  // the last one used: its caches are warm
   from.idle.pop_back();
   return session;
@@ -115,29 +119,25 @@ std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& unt
     dead.push_back(std::move(session));
     ++state->lost;
     if (state->idle.empty()) break;  // its place is taken by one that is to be opened
-    session = std::move(state->idle.back());
-    state->idle.pop_back();
+    session = take_idle(*state);
     --state->open;
   }
   if (!dead.empty()) serve(*state);
   return session;
 }
 
-// For a loan that has one already. Its place goes to the other.
+// For a loan that has one already. Its place goes to the other, and that of an idle one comes free.
 std::unique_ptr<driver::session> pool::another(const driver::limits& until) {
-  if (auto idle = take_idle()) return idle;
+  {
+    const auto state = state_.lock();
+    if (!state->idle.empty() && state->idle.back()->looks_alive()) {
+      auto session = take_idle(*state);
+      --state->open;
+      serve(*state);
+      return session;
+    }
+  }
   return open_(opening(until));
-}
-
-// The place of the session that it is to replace comes free.
-std::unique_ptr<driver::session> pool::take_idle() {
-  const auto state = state_.lock();
-  if (state->idle.empty() || !state->idle.back()->looks_alive()) return nullptr;
-  auto session = std::move(state->idle.back());
-  state->idle.pop_back();
-  --state->open;
-  serve(*state);
-  return session;
 }
 
 void pool::keep(std::unique_ptr<driver::session> spare) noexcept {

@@ -125,12 +125,12 @@ class pool {
   bool may_open(const contents& in) const noexcept;
   bool has_one_for(const contents& in, purpose what_for) const noexcept;
   static std::unique_ptr<driver::session> take_one(contents& from, purpose what_for);
+  static std::unique_ptr<driver::session> take_idle(contents& from);
   void serve(contents& from);
   std::unique_ptr<driver::session> wait_for_one(base::guarded<contents>::access& state, const driver::limits& until,
                                                 purpose what_for);
   std::unique_ptr<driver::session> take(const driver::limits& until, purpose what_for);
   std::unique_ptr<driver::session> another(const driver::limits& until);
-  std::unique_ptr<driver::session> take_idle();
   void keep(std::unique_ptr<driver::session> spare) noexcept;
   std::unique_ptr<driver::session> take_or_reserve(const driver::limits& until, purpose what_for);
   std::unique_ptr<driver::session> open_reserved(const driver::limits& until, purpose what_for);

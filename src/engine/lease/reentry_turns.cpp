@@ -7,7 +7,6 @@
 #include "base/boot_clock.hpp"
 #include "core/lease.hpp"
 #include "core/wait.hpp"
-#include "engine/gateway/batches.hpp"
 #include "engine/queue/ticket_cleanup.hpp"
 #include "store/tickets.hpp"
 

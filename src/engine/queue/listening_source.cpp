@@ -30,14 +30,16 @@ struct sentences {
   const char* unheard;      // the cause, if a ring was sent and not heard
 };
 
-constexpr sentences sentences_if_told{.unavailable = "LISTEN cannot be used, so waiting clients poll the server: ",
-                         .unheard =
-                             "notifications do not arrive, as behind PgBouncer in transaction mode; there, set "
-                             "client_options::transaction_pooling or connect to the server directly"};
+constexpr sentences sentences_if_told{
+    .unavailable = "LISTEN cannot be used, so waiting clients poll the server: ",
+    .unheard =
+        "notifications do not arrive, as behind PgBouncer in transaction mode; there, set "
+        "client_options::transaction_pooling or connect to the server directly"};
 constexpr sentences sentences_if_woken{
     .unavailable = "no connection can be woken here, so waiting clients poll the server: ",
-    .unheard = "KILL QUERY on one connection does not end the statement of another, as behind a proxy or on two nodes; "
-               "connect all clients to one server directly"};
+    .unheard =
+        "KILL QUERY on one connection does not end the statement of another, as behind a proxy or on two nodes; "
+        "connect all clients to one server directly"};
 
 constexpr const sentences& sentences_of(driver::foreign_news how) {
   return how == driver::foreign_news::told ? sentences_if_told : sentences_if_woken;

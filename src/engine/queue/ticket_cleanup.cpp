@@ -8,7 +8,6 @@
 #include "base/boot_clock.hpp"
 #include "base/waits.hpp"
 #include "core/wait.hpp"
-#include "engine/gateway/batches.hpp"
 #include "store/inspection.hpp"
 #include "store/leases.hpp"
 #include "store/tickets.hpp"

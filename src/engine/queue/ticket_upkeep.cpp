@@ -7,7 +7,6 @@
 
 #include "base/boot_clock.hpp"
 #include "core/wait.hpp"
-#include "engine/gateway/batches.hpp"
 
 namespace rowlock::inline v1::engine {
 
