@@ -41,11 +41,6 @@ local_wait_queue::waiter::~waiter() {
   }
 }
 
-void local_wait_queue::waiter::leave_with_lock() {
-  const auto state = in_.state_.lock();
-  slot_.leaves_with_lock = true;
-}
-
 // Without an offer, or with a ticket: then it sleeps for as long as others come first.
 bool local_wait_queue::must_look(const slot& first) {
   return first.offer == nullptr || first.ticket.number != core::ticket_number::none;
@@ -84,25 +79,11 @@ bool local_wait_queue::leads(const queue& q, const slot& s) {
   return false;
 }
 
-void local_wait_queue::waiter::listen() {
-  const auto state = in_.state_.lock();
-  slot_.is_hinted = false;
-}
-
-local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop) {
-  return wait(until, stop, nullptr);
-}
-
 local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop,
                                                          const std::shared_ptr<lease_state>& offer) {
-  return wait(until, stop, offer ? &offer : nullptr);
-}
-
-local_wait_queue::outcome local_wait_queue::waiter::wait(base::instant until, const std::stop_token& stop,
-                                                         const std::shared_ptr<lease_state>* offer) {
   auto state = in_.state_.lock();
   slot_.sleeps_until = until;
-  slot_.offer = offer;
+  slot_.offer = offer ? &offer : nullptr;
   base::wait_until(*slot_.woken, state.lock(), until, stop, [&] { return end_of(slot_, *state, stop).has_value(); });
   slot_.offer = nullptr;
   return end_of(slot_, *state, stop).value_or(outcome::out_of_time);
@@ -131,21 +112,6 @@ local_wait_queue::outcome local_wait_queue::waiter::wait_for_several(std::span<w
   return end().value_or(outcome::out_of_time);
 }
 
-bool local_wait_queue::waiter::is_hinted() const {
-  const auto state = in_.state_.lock();
-  return slot_.is_hinted;
-}
-
-bool local_wait_queue::waiter::is_deadlocked() const {
-  const auto state = in_.state_.lock();
-  return slot_.deadlock != nullptr;
-}
-
-void local_wait_queue::waiter::hint() {
-  const auto state = in_.state_.lock();
-  slot_.is_hinted = true;
-}
-
 void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::ticket_number number,
                                     std::int64_t room) {
   const auto state = in_.state_.lock();
@@ -167,29 +133,24 @@ void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::t
   if (state->refresh_due == base::instant::max()) state->refresh_due = base::later(base::now(), core::ticket_refresh);
 }
 
-void local_wait_queue::waiter::mark(bool says_that_somebody_waits) {
-  const auto state = in_.state_.lock();
-  slot_.is_marked = says_that_somebody_waits;
-}
-
-bool local_wait_queue::waiter::is_marked() const {
-  const auto state = in_.state_.lock();
-  return slot_.is_marked;
-}
-
 void local_wait_queue::waiter::give_up_ticket() {
   const auto state = in_.state_.lock();
   slot_.ticket.number = core::ticket_number::none;
 }
 
-queue_ticket local_wait_queue::waiter::ticket() const {
-  const auto state = in_.state_.lock();
-  return slot_.ticket;
-}
-
 core::ticket_number local_wait_queue::waiter::ticket_number() const {
   const auto state = in_.state_.lock();
   return slot_.ticket.number;
+}
+
+bool local_wait_queue::waiter::is_deadlocked() const {
+  const auto state = in_.state_.lock();
+  return slot_.deadlock != nullptr;
+}
+
+std::string local_wait_queue::waiter::deadlock() const {
+  const auto state = in_.state_.lock();
+  return *slot_.deadlock;
 }
 
 bool local_wait_queue::waiter::is_first() const {
@@ -204,11 +165,14 @@ local_wait_queue::position local_wait_queue::waiter::where(base::instant now) co
 }
 
 local_wait_queue::slot* local_wait_queue::first_with_offer(contents& in, std::string_view name) {
-  if (in.is_closed || in.queues.empty()) return nullptr;
+  const queue* const q = in.is_closed ? nullptr : queue_of(in, name);
+  return q == nullptr || q->front()->offer == nullptr ? nullptr : q->front();
+}
+
+local_wait_queue::queue* local_wait_queue::queue_of(contents& in, std::string_view name) {
+  if (in.queues.empty()) return nullptr;
   const auto found = in.queues.find(name);
-  if (found == in.queues.end()) return nullptr;
-  slot* const first = found->second.front();
-  return first->offer == nullptr ? nullptr : first;
+  return found == in.queues.end() ? nullptr : &found->second;
 }
 
 // Who is first then sleeps on, and is woken with the lock, too, unless it must look for itself.
@@ -240,21 +204,19 @@ std::vector<local_wait_queue::reader> local_wait_queue::waiter::readers_behind(s
 
 void local_wait_queue::give_way(std::string_view name, base::instant until) {
   const auto state = state_.lock();
-  if (const auto found = state->queues.find(name); found != state->queues.end()) found->second.gives_way_until = until;
+  if (queue* const q = queue_of(*state, name)) q->gives_way_until = until;
 }
 
 bool local_wait_queue::is_empty(const lock_name& name) {
   const auto state = state_.lock();
-  return state->queues.empty() || !state->queues.contains(name.view());
+  return queue_of(*state, name.view()) == nullptr;
 }
 
 bool local_wait_queue::hint(std::string_view name) {
   const auto state = state_.lock();
-  if (state->queues.empty()) return false;
-  const auto found = state->queues.find(name);
-  if (found == state->queues.end()) return false;
-  wake_first(found->second);
-  return true;
+  queue* const q = queue_of(*state, name);
+  if (q != nullptr) wake_first(*q);
+  return q != nullptr;
 }
 
 bool local_wait_queue::hint_the_only_name() {
@@ -277,8 +239,8 @@ void local_wait_queue::hint_all() {
 
 void local_wait_queue::hint_everybody(const lock_name& name) {
   const auto state = state_.lock();
-  if (const auto found = state->queues.find(name.view()); found != state->queues.end())
-    for (slot* s : found->second) wake(*s);
+  if (queue* const q = queue_of(*state, name.view()))
+    for (slot* s : *q) wake(*s);
 }
 
 void local_wait_queue::close() {
@@ -286,11 +248,6 @@ void local_wait_queue::close() {
   state->is_closed = true;
   for (auto& [name, q] : state->queues)
     for (slot* s : q) s->woken->notify_one();
-}
-
-std::string local_wait_queue::waiter::deadlock() const {
-  const auto state = in_.state_.lock();
-  return *slot_.deadlock;
 }
 
 std::vector<local_wait_queue::long_wait> local_wait_queue::long_waits(base::instant t) {
@@ -325,12 +282,12 @@ base::instant local_wait_queue::refresh_due() { return state_.lock()->refresh_du
 void local_wait_queue::set_refresh_due(base::instant t) { state_.lock()->refresh_due = t; }
 
 local_wait_queue::slot* local_wait_queue::find(contents& in, const queue_ticket& t) {
-  const auto found = in.queues.find(t.name);
-  if (found == in.queues.end()) return nullptr;
-  const auto at = std::find_if(found->second.begin(), found->second.end(), [&](const slot* s) {
+  const queue* const q = queue_of(in, t.name);
+  if (q == nullptr) return nullptr;
+  const auto at = std::find_if(q->begin(), q->end(), [&](const slot* s) {
     return s->ticket.number == t.number && s->ticket.attempt == t.attempt;
   });
-  return at == found->second.end() ? nullptr : *at;
+  return at == q->end() ? nullptr : *at;
 }
 
 void local_wait_queue::lost_mark(const queue_ticket& whose) {

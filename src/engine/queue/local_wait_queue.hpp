@@ -103,32 +103,31 @@ class local_wait_queue {
     ~waiter();
 
     /// Before a try: hints from now on count.
-    void listen();
-    /// Until it is the first and has been hinted, or one of the other outcomes. Becoming the first is a hint.
-    outcome wait(base::instant until, const std::stop_token& stop);
-    /// The same, or until what it offers to take was handed over to it: then it is the last thing it does.
-    outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>& offer);
+    void listen() { set(&slot::is_hinted, false); }
+    /// Until it is the first and has been hinted, or one of the other outcomes. Becoming the first is a hint. Where it
+    /// offers to take the lock, that may be handed over to it: then it is the last thing it does.
+    outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>& offer = {});
 
     /// Until one of these is hinted, which is to be asked of each then, or one of the other outcomes. They are of one
     /// thread.
     static outcome wait_for_several(std::span<waiter* const> all, base::instant until, const std::stop_token& stop);
-    bool is_hinted() const;
+    bool is_hinted() const { return get(&slot::is_hinted); }
     bool is_deadlocked() const;
     /// To itself: it is not to sleep before it has looked.
-    void hint();
+    void hint() { set(&slot::is_hinted, true); }
 
     /// It has got the lock by itself, and is about to go: who is first then may wait until it is handed over.
-    void leave_with_lock();
+    void leave_with_lock() { set(&slot::leaves_with_lock, true); }
     /// The ticket is committed: from now on its number decides the order.
     void take(const core::acquisition_id& attempt, core::ticket_number number,
               std::int64_t room = core::sharing{}.room);
     /// What the row of the name says.
-    void mark(bool says_that_somebody_waits);
+    void mark(bool says_that_somebody_waits) { set(&slot::is_marked, says_that_somebody_waits); }
     /// Whether releases look for the ticket, as far as it is known.
-    bool is_marked() const;
+    bool is_marked() const { return get(&slot::is_marked); }
     /// Somebody else deletes the ticket.
     void give_up_ticket();
-    queue_ticket ticket() const;
+    queue_ticket ticket() const { return get(&slot::ticket); }
     core::ticket_number ticket_number() const;
     bool is_first() const;
     /// After a wait that has ended so.
@@ -138,7 +137,16 @@ class local_wait_queue {
     position where(base::instant now) const;
 
    private:
-    outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>* offer);
+    template <class T>
+    T get(T slot::*what) const {
+      const auto state = in_.state_.lock();
+      return slot_.*what;
+    }
+    template <class T>
+    void set(T slot::*what, T to) {
+      const auto state = in_.state_.lock();
+      slot_.*what = to;
+    }
     local_wait_queue& in_;
     slot slot_;
     queue::iterator at_;
@@ -232,6 +240,7 @@ class local_wait_queue {
   static void leave_with_lock(contents& in, slot& s);
   static void remember(contents& in, std::string left) noexcept;
   static slot* find(contents& in, const queue_ticket& t);
+  static queue* queue_of(contents& in, std::string_view name);
   mutable base::guarded<contents> state_;
 };
 
