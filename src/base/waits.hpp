@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rowlock/export.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -26,7 +28,7 @@ bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mu
 }
 
 /// Waits until then, or for `stop`.
-void rest(base::instant until, const std::stop_token& stop);
+ROWLOCK_EXPORT void rest(base::instant until, const std::stop_token& stop);
 
 /// A random number in [0, 1), to keep waiters out of step. Not for ids.
 double jitter() noexcept;

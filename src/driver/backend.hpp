@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/guarded.hpp"
 #include "core/url.hpp"
 #include "driver/enlisted_transaction.hpp"
 #include "driver/session.hpp"
@@ -101,6 +104,20 @@ ROWLOCK_EXPORT void require_kind(const caller_transaction& tx, detail::backend k
 
 /// Takes a warning: a call has succeeded, but a setting makes the locks less safe or slower than they could be.
 using warn = std::function<void(const std::string& sentence)>;
+
+/// Passes on each warning once: every session of a client finds the same faults of the server. Thread-safe.
+class warn_once {
+ public:
+  explicit warn_once(warn to) : to_{std::move(to)} {}
+  void operator()(const std::string& sentence) {
+    const bool is_new = said_.lock()->insert(sentence).second;
+    if (is_new && to_) to_(sentence);
+  }
+
+ private:
+  const warn to_;
+  base::guarded<std::set<std::string>> said_;
+};
 
 /// What a client's options mean to a database; each database uses those that concern it.
 struct open_options {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <random>
 
 #include "base/boot_clock.hpp"
@@ -33,10 +31,7 @@ bool rest_before_next_try(const limits& until) {
   const auto rest = least_rest + std::chrono::duration_cast<duration>(least_rest * base::jitter());
   const auto next = base::later(base::now(), rest);
   if (base::later(next, 4 * change_wait) >= until.deadline) return false;
-  std::mutex alone;
-  std::condition_variable_any never;
-  std::unique_lock lock{alone};
-  base::wait_until(never, lock, next, until.stop, [] { return false; });
+  base::rest(next, until.stop);
   return true;
 }
 

@@ -4,15 +4,82 @@
 #include <rowlock/export.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "driver/session.hpp"
 
 // What the sessions of servers have in common.
 
 namespace rowlock::inline v1::driver {
+
+/// Sessions of the server that may still be executing a statement, by ids that tell each from all others. Thread-safe.
+template <class Id>
+class lost_sessions {
+ public:
+  void add(const Id& one) {
+    const std::lock_guard lock{mutex_};
+    all_.push_back(one);
+  }
+
+  /// Calls `end(id)` for each session. A session that this role may not end, or that is gone, is left to the server's
+  /// own limits; a session for which there was no time is kept for the next call. If the connection cannot be used any
+  /// more, the remaining sessions are kept too, and it throws.
+  template <class End>
+  void end_all(End end) {
+    const auto lost = take();
+    for (std::size_t i = 0; i < lost.size(); ++i) {
+      try {
+        end(lost[i]);
+      } catch (const error& e) {
+        if (e.connection_is_unusable() || e.is_retryable() || e.code() == errc::cancelled) add(lost[i]);
+        if (!e.connection_is_unusable()) continue;
+        while (++i < lost.size()) add(lost[i]);
+        throw;
+      }
+    }
+  }
+
+ private:
+  std::vector<Id> take() {
+    const std::lock_guard lock{mutex_};
+    return std::exchange(all_, {});
+  }
+
+  std::mutex mutex_;
+  std::vector<Id> all_;  // guarded by it
+};
+
+/// The statements that a session has sent, by their texts. A statement stays where it is.
+template <class Statement>
+class statement_cache {
+ public:
+  /// `make()` makes the statement of a text that is new. The texts are few and of different lengths: to compare with
+  /// each is cheaper than to hash a long text.
+  template <class Make>
+  Statement& find_or_make(const std::string& text, Make make) {
+    for (entry& each : all_)
+      if (each.text == text) return each.statement;
+    return all_.emplace_back(entry{.text = text, .statement = make()}).statement;
+  }
+
+  void clear() noexcept { all_.clear(); }
+  std::size_t size() const noexcept { return all_.size(); }
+
+ private:
+  struct entry {
+    std::string text;
+    Statement statement;
+  };
+  std::deque<entry> all_;
+};
 
 /// For names that no other session uses.
 ROWLOCK_EXPORT std::uint64_t random_number();

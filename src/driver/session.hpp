@@ -1,8 +1,11 @@
 #pragma once
 
 #include <rowlock/export.hpp>
+#include <rowlock/statistics.hpp>
 
 #include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,14 +14,77 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/histogram.hpp"
 #include "base/time.hpp"
-#include "driver/call_times.hpp"
 #include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::driver {
+
+/// What a call to a database does if it carries out no verb.
+enum class chore : std::uint8_t {
+  connecting,
+  beginning,
+  committing,
+  rolling_back,
+  scripting,
+  looking_for_changes,
+  ending_sessions,
+  waking,
+  count_of_chores
+};
+
+/// For messages and metrics.
+ROWLOCK_EXPORT const char* doing(chore c) noexcept;
+
+/// How long a client's calls to its database took. Thread-safe.
+class ROWLOCK_EXPORT call_times {
+ public:
+  void add(sheets::verb v, std::chrono::nanoseconds took) noexcept;
+  void add(chore c, std::chrono::nanoseconds took) noexcept;
+  /// By what was being done, in words, without what has not occurred.
+  std::vector<statement_statistics> read() const;
+
+ private:
+  std::array<base::growing_histogram, static_cast<std::size_t>(sheets::verb::count_of_verbs)> verbs_;
+  std::array<base::growing_histogram, static_cast<std::size_t>(chore::count_of_chores)> chores_;
+};
+
+/// Adds how long it lived to `to`, if that is not nullptr.
+template <class What>
+class timed {
+ public:
+  timed(call_times* to, What what) noexcept : to_{to}, what_{what} {
+    if (to_ != nullptr) began_ = std::chrono::steady_clock::now();
+  }
+  timed(const timed&) = delete;
+  timed& operator=(const timed&) = delete;
+  ~timed() {
+    if (to_ != nullptr) to_->add(what_, std::chrono::steady_clock::now() - began_);
+  }
+
+ private:
+  call_times* const to_;
+  const What what_;
+  std::chrono::steady_clock::time_point began_{};
+};
+
+/// Gives a variable another value for as long as this object lives.
+template <class T>
+class scoped_value {
+ public:
+  scoped_value(T& variable, T value) : variable_{variable}, before_{std::exchange(variable, std::move(value))} {}
+  scoped_value(const scoped_value&) = delete;
+  scoped_value& operator=(const scoped_value&) = delete;
+  ~scoped_value() { variable_ = std::move(before_); }
+
+ private:
+  T& variable_;
+  T before_;
+};
 
 /// An argument of a statement: a view of text need not outlive the call.
 using argument = std::variant<std::monostate, std::int64_t, std::string_view>;
@@ -95,7 +161,7 @@ class ROWLOCK_EXPORT session {
   virtual void do_commit_and_tell(const sheets::step& next, const request& of, const limits& until);
   virtual void do_rollback(const limits& until);
   virtual void do_script(const std::string& sql) = 0;
-  virtual std::int64_t do_change_count(const limits& until) = 0;
+  virtual std::int64_t do_change_count(const limits& until);
 
   call_times* times_ = nullptr;
 };

@@ -1461,8 +1461,8 @@ RETURNING t.attempt;
 -- again after 100 to 200 ms, until call_timeout. See docs/protocol.md#schema-and-migration.
 --
 -- The tables are in the first schema of search_path that has the lock table (the query is in
--- src/driver/postgresql/session.cpp). The path is the one that the session began with, by server, database, role and
--- URL: behind PgBouncer another program may have left another. If the URL names a search_path, the session's own is
+-- src/driver/postgresql/session_setup.cpp). The path is the one that the session began with, by server, database, role
+-- and URL: behind PgBouncer another program may have left another. If the URL names a search_path, the session's own is
 -- taken, since a pooler sets that after the start. The first session that finds the tables decides for all sessions of
 -- the client. Without tables it is the first schema of the path, where migrate would make them; nothing is decided
 -- then, and the next statement looks again.

@@ -131,6 +131,19 @@ ROWLOCK_EXPORT std::string with_prefix(std::string_view text, std::string_view p
 /// Where `sign` begins a parameter at `from` or later: not in a name in quotes. npos: nowhere.
 ROWLOCK_EXPORT std::size_t find_parameter(std::string_view text, char sign, char quote, std::size_t from = 0) noexcept;
 
+/// The text with `literal(n)` in place of each parameter: a sign and a digit. The first parameter is 0.
+template <class Literal>
+std::string with_literals(std::string_view text, char sign, char quote, Literal literal) {
+  std::string out;
+  for (;;) {
+    const auto at = find_parameter(text, sign, quote);
+    out.append(text.substr(0, at));
+    if (at == std::string_view::npos) return out;
+    out.append(literal(static_cast<std::size_t>(text.at(at + 1) - '1')));
+    text.remove_prefix(at + 2);
+  }
+}
+
 /// One file of schema/<database>/, embedded when the library is built.
 struct migration {
   int version = 0;

@@ -5,7 +5,7 @@
 #include "core/url.hpp"
 #include "driver/mysql/address.hpp"
 #include "driver/postgresql/address.hpp"
-#include "driver/sqlite/address.hpp"
+#include "driver/sqlite/files.hpp"
 #include "fuzz/fuzz.hpp"
 #include "fuzz/utf8.hpp"
 

@@ -1,11 +1,10 @@
-#include "driver/lost_sessions.hpp"
-
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
 
 #include <vector>
 
 #include "core/error_detail.hpp"
+#include "driver/server_session.hpp"
 
 namespace rowlock::test {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "driver/mysql/caller.hpp"
-#include "driver/mysql/connector_cpp.hpp"
+#include "driver/mysql/connector.hpp"
+#include "driver/mysql/enlisted_transaction.hpp"
 
 namespace rowlock::inline v1 {
 

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "driver/mysql/caller.hpp"
-#include "driver/mysql/mariadb_c.hpp"
+#include "driver/mysql/connector.hpp"
+#include "driver/mysql/enlisted_transaction.hpp"
 
 namespace rowlock::inline v1 {
 

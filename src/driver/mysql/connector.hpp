@@ -11,11 +11,34 @@
 #include <string_view>
 #include <vector>
 
+#include "driver/backend.hpp"
 #include "driver/mysql/address.hpp"
-#include "driver/mysql/tls_use.hpp"
 #include "driver/session.hpp"
 
+struct st_mysql;
+namespace sql {
+class Connection;
+}
+
 namespace rowlock::inline v1::driver {
+
+/// Counts the connections over TLS, from before they are opened until they are closed. Where they come and go, OpenSSL
+/// takes locks of the whole process: when a thread uses it for the first time, and when such a thread ends. The child
+/// of a fork inherits these locks as they are, and no thread that could release one: there, a connection over TLS may
+/// never be opened.
+class tls_use {
+ public:
+  explicit tls_use(bool is_used) noexcept;
+  tls_use(const tls_use&) = delete;
+  tls_use& operator=(const tls_use&) = delete;
+  ~tls_use();
+
+  /// Whether this process was forked, and not started, while its parent had such connections.
+  static bool was_inherited() noexcept;
+
+ private:
+  const int count_;
+};
 
 /// Connector/C++ keeps its driver in a static object, and both connectors use OpenSSL, which cleans up when the program
 /// ends.
@@ -79,5 +102,24 @@ struct sql_failure {
   std::string message{};
 };
 std::optional<sql_failure> sql_failure_of(const std::exception& e);
+
+/// Connects within limits that the connector does not know. `call_timeout`: how long the connector waits for one answer
+/// of the server. A thread that is left behind ends by the connector's own limits, at most a second after the deadline
+/// that it was given, or when the resolver of host names answers.
+/// `warning` hears if the server offers TLS, and the URL lets the connection do without where it fails.
+std::unique_ptr<connector_connection> connect(const mysql_address& to, duration call_timeout, const limits& until,
+                                              const warn& warning);
+
+/// Whether connections are not encrypted in this process although they may be: it is the child of a fork in which TLS
+/// may hang. A URL that requires encryption gets it, or an error when the time is over.
+bool must_avoid_tls(const mysql_address& to) noexcept;
+
+/// Runs one statement on a connection of the caller's. Rows are text, or NULL. Throws what sql_failure_of() explains.
+/// There is one for the connector that the library was configured with.
+void execute_text(sql::Connection& on, const std::string& sql, std::vector<row>& to);
+void execute_text(st_mysql* on, const std::string& sql, std::vector<row>& to);
+
+/// The server's code for how the last call on the connection failed; 0: it did not.
+int last_failure(st_mysql* on) noexcept;
 
 }  // namespace rowlock::inline v1::driver

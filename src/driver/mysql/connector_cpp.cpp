@@ -1,5 +1,3 @@
-#include "driver/mysql/connector_cpp.hpp"
-
 #include <cppconn/connection.h>
 #include <cppconn/datatype.h>
 #include <cppconn/driver.h>
@@ -9,10 +7,9 @@
 #include <cppconn/resultset_metadata.h>
 #include <cppconn/statement.h>
 #include <cppconn/version_info.h>
+#include <fcntl.h>
 #include <mysql_driver.h>
 #include <rowlock/error.hpp>
-
-#include <fcntl.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,9 +1,6 @@
-#include "driver/mysql/mariadb_c.hpp"
-
+#include <fcntl.h>
 #include <mysql.h>
 #include <rowlock/error.hpp>
-
-#include <fcntl.h>
 
 #include <charconv>
 #include <new>

@@ -14,7 +14,7 @@
 #include "driver/mysql/connector.hpp"
 #include "driver/mysql/values.hpp"
 #include "driver/net/guarded_connection.hpp"
-#include "driver/statement_cache.hpp"
+#include "driver/server_session.hpp"
 
 namespace rowlock::inline v1::driver {
 
@@ -70,7 +70,6 @@ class mysql_session final : public session {
   void do_commit(const limits& until) override;
   void do_rollback(const limits& until) override;
   void do_script(const std::string& sql) override;
-  std::int64_t do_change_count(const limits& until) override;
 
   struct statement {
     mysql_text of;

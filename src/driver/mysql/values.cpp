@@ -81,14 +81,7 @@ mysql_text for_server(std::string_view text, mysql_kind kind, std::string_view p
 }
 
 std::string with_literals(std::string_view text, std::span<const argument> arguments) {
-  std::string out;
-  for (;;) {
-    const auto at = sheets::find_parameter(text, '?', '`');
-    out.append(text.substr(0, at));
-    if (at == std::string_view::npos) return out;
-    out.append(literal(arguments[static_cast<std::size_t>(text.at(at + 1) - '1')]));
-    text.remove_prefix(at + 2);
-  }
+  return sheets::with_literals(text, '?', '`', [&](std::size_t place) { return literal(arguments[place]); });
 }
 
 std::string json_of(std::span<const request> batch) {

@@ -1,8 +1,7 @@
 #include "driver/net/aside.hpp"
 
-#include <rowlock/error.hpp>
-
 #include <pthread.h>
+#include <rowlock/error.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -110,6 +109,12 @@ bool run_aside(const limits& until, std::function<void(const std::stop_token& gi
   thread.join();
   if (one->failure) std::rethrow_exception(one->failure);
   return true;
+}
+
+void give_up_connecting(const std::string& server, const limits& until) {
+  if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to " + server);
+  throw not_connected(errc::connection_failed,
+                      failure_of(connecting_text, server) + "no answer within the time limit" + check_address);
 }
 
 void wait_for_those_left_behind() noexcept {

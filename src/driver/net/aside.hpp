@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "driver/session.hpp"
@@ -28,6 +29,9 @@ auto make_aside(const limits& until, Make make) {
       until, [out, make = std::move(make)](const std::stop_token& given_up) { out->emplace(make(given_up)); });
   return is_done ? std::move(*out) : std::nullopt;
 }
+
+/// Throws why a connection to that server was not made within these limits.
+[[noreturn]] ROWLOCK_EXPORT void give_up_connecting(const std::string& server, const limits& until);
 
 /// Waits for a second at most for the threads that were left behind. For an exit handler that runs before the static
 /// objects that they may need are destroyed.

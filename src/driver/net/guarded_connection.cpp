@@ -1,7 +1,12 @@
 #include "driver/net/guarded_connection.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
 #include <rowlock/error.hpp>
 
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "base/boot_clock.hpp"
@@ -9,6 +14,19 @@
 #include "driver/failure_meaning.hpp"
 
 namespace rowlock::inline v1::driver {
+
+socket_descriptor::socket_descriptor(int of) : number_{fcntl(of, F_DUPFD_CLOEXEC, 0)} {
+  if (number_ < 0)
+    throw error{errc::connection_failed,
+                "a socket's descriptor cannot be duplicated: " + std::generic_category().message(errno)};
+}
+
+socket_descriptor::~socket_descriptor() { close(number_); }
+
+bool socket_descriptor::has_hung_up() const noexcept {
+  pollfd one{.fd = number_, .events = POLLRDHUP, .revents = 0};
+  return poll(&one, 1, 0) > 0;
+}
 
 bool guarded_connection::looks_alive() noexcept {
   is_dead_ = is_dead_ || socket_.has_hung_up();

@@ -1,8 +1,7 @@
 #include "driver/postgresql/connect.hpp"
 
-#include <rowlock/error.hpp>
-
 #include <poll.h>
+#include <rowlock/error.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -30,19 +29,13 @@ bool readable_or_writable(int descriptor, bool writing, duration longest) {
   return ::poll(&one, 1, static_cast<int>(milliseconds)) > 0;
 }
 
-[[noreturn]] void give_up(const std::string& server, const limits& until) {
-  if (until.stop.stop_requested()) throw not_connected(errc::cancelled, "stopped while connecting to " + server);
-  throw not_connected(errc::connection_failed,
-                      failure_of(connecting_text, server) + "no answer within the time limit" + check_address);
-}
-
 // In short waits: the clock of deadlines goes on while the machine is suspended, poll(2)'s does not, and poll(2) does
 // not notice a stop.
 void wait_for(const PGconn* connection, bool writing, const limits& until) {
   const duration longest = until.stop.stop_possible() ? duration{20ms} : duration{1s};
   for (;;) {
     const auto at = base::now();
-    if (until.stop.stop_requested() || at >= until.deadline) give_up(name_of_server(connection), until);
+    if (until.stop.stop_requested() || at >= until.deadline) give_up_connecting(name_of_server(connection), until);
     if (readable_or_writable(PQsocket(connection), writing, std::min<duration>(longest, until.deadline - at))) return;
   }
 }
@@ -108,7 +101,7 @@ postgresql_handle dial_within(const settings& with, const limits& until) {
     return dial(with, {.deadline = deadline, .stop = given_up});
   });
   if (made) return std::move(*made);
-  give_up(name_of_server(with), until);
+  give_up_connecting(name_of_server(with), until);
 }
 
 }  // namespace

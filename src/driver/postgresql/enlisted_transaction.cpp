@@ -57,14 +57,7 @@ std::string literals(std::span<const argument> values) {
 
 // The text with the arguments in place of $1, $2, …
 std::string with_literals(std::string_view text, std::span<const argument> values) {
-  std::string out;
-  for (;;) {
-    const auto at = sheets::find_parameter(text, '$', '"');
-    out.append(text.substr(0, at));
-    if (at == std::string_view::npos) return out;
-    out.append(literal(values[static_cast<std::size_t>(text.at(at + 1) - '1')]));
-    text.remove_prefix(at + 2);
-  }
+  return sheets::with_literals(text, '$', '"', [&](std::size_t place) { return literal(values[place]); });
 }
 
 // The same text has the same name: whoever prepared it, it is the right one.

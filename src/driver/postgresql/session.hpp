@@ -1,24 +1,74 @@
 #pragma once
 
+#include <rowlock/error.hpp>
+
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/guarded.hpp"
 #include "driver/backend.hpp"
 #include "driver/net/guarded_connection.hpp"
 #include "driver/postgresql/address.hpp"
 #include "driver/postgresql/libpqxx.hpp"
-#include "driver/statement_cache.hpp"
-#include "driver/table_place.hpp"
+#include "driver/server_session.hpp"
+#include "sql/sheet.hpp"
 
 namespace rowlock::inline v1::driver {
+
+/// Where a client's tables are. The first session that finds them decides, and every session keeps to that, whatever
+/// its own settings say: else one name could be held in two places. Thread-safe.
+class table_place {
+ public:
+  explicit table_place(std::string prefix) : prefix_{std::move(prefix)} {}
+
+  const std::string& prefix() const noexcept { return prefix_; }
+  /// In quotes, as it is written before the name of a table.
+  std::optional<std::string> found() { return *where_.lock(); }
+  /// What is decided: this, if nothing was.
+  std::string decide(std::string where) {
+    const auto decided = where_.lock();
+    if (!*decided) *decided = std::move(where);
+    return **decided;
+  }
+
+ private:
+  const std::string prefix_;
+  base::guarded<std::optional<std::string>> where_;
+};
+
+/// What is sent in callers' transactions, made once the tables are found. Thread-safe.
+class placed_texts {
+ public:
+  using maker = sheets::enlisted_texts (*)(std::string_view prefix, std::string_view place);
+
+  /// `tables` must outlive it.
+  placed_texts(table_place& tables, maker make) : tables_{tables}, make_{make} {}
+
+  const sheets::enlisted_texts* operator->() {
+    std::call_once(is_made_, [&] {
+      const auto found = tables_.found();
+      if (!found) throw error{errc::schema_missing, "the client has not found rowlock's tables; run client::migrate()"};
+      texts_ = make_(tables_.prefix(), *found + ".");
+    });
+    return &texts_;
+  }
+
+ private:
+  table_place& tables_;
+  const maker make_;
+  std::once_flag is_made_;
+  sheets::enlisted_texts texts_;
+};
 
 /// A session as the server knows it: the server uses process ids again, with another start.
 struct postgresql_backend_id {
@@ -67,7 +117,6 @@ class postgresql_session final : public session {
   void do_commit_and_tell(const sheets::step& next, const request& of, const limits& until) override;
   void do_rollback(const limits& until) override;
   void do_script(const std::string& sql) override;
-  std::int64_t do_change_count(const limits& until) override;
 
   struct statement {
     std::string name;
@@ -108,7 +157,9 @@ class postgresql_session final : public session {
 
   std::vector<row> run_once(const sheets::step& what, std::span<const request> batch, const limits& until);
   void carry_out(const sheets::step& what, std::span<const request> batch, const limits& until, std::vector<row>& to);
+  std::string settings_of_transaction() const;
   std::string making_tables() const;
+  std::string locking_migrations(const std::optional<duration>& left) const;
   void commit_with(const std::string& after, const limits& until);
   bool is_about_notices(const error& e) const;
   std::string with_literals(std::string_view sql, const request& of) const;

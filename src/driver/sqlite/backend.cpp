@@ -8,11 +8,10 @@
 #include <utility>
 
 #include "driver/backend.hpp"
-#include "driver/sqlite/address.hpp"
 #include "driver/sqlite/enlisted_transaction.hpp"
+#include "driver/sqlite/files.hpp"
 #include "driver/sqlite/liveness_files.hpp"
 #include "driver/sqlite/session.hpp"
-#include "driver/warn_once.hpp"
 #include "sql/loader.hpp"
 
 namespace rowlock::inline v1::driver {

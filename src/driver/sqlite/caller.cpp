@@ -5,15 +5,52 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <thread>
+#include <unordered_map>
 
 #include "base/boot_clock.hpp"
+#include "base/guarded.hpp"
 #include "core/wait.hpp"
-#include "driver/sqlite/errors.hpp"
+#include "driver/sqlite/statement.hpp"
 
 namespace rowlock::inline v1 {
 
 namespace driver {
+
+namespace {
+
+using installations = base::guarded<std::unordered_map<const void*, std::string>>;
+
+// Never destroyed: connections may be closed when the program ends.
+installations& known() {
+  static auto* const all = new installations;
+  return *all;
+}
+
+void answer_null(sqlite3_context* to, int /*count*/, sqlite3_value** /*arguments*/) { sqlite3_result_null(to); }
+void forget(void* connection) { known().lock()->erase(connection); }
+
+// Its name is unique among the copies of this library in the process.
+bool hears_of_end(sqlite3* connection) {
+  static const auto name = "rowlock_" + std::to_string(reinterpret_cast<std::uintptr_t>(&known()));
+  return sqlite3_create_function_v2(connection, name.c_str(), 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, connection,
+                                    answer_null, nullptr, nullptr, forget) == SQLITE_OK;
+}
+
+}  // namespace
+
+bool is_known_in(sqlite3* connection, std::string_view installation) {
+  const auto all = known().lock();
+  const auto found = all->find(connection);
+  return found != all->end() && found->second == installation;
+}
+
+void note_installation(sqlite3* connection, std::string_view installation) {
+  const bool is_new = !known().lock()->contains(connection);
+  if (is_new && !hears_of_end(connection)) return;
+  (*known().lock())[connection] = installation;
+}
 
 sqlite_caller::sqlite_caller(sqlite3* db) : db_{db} {
   if (db == nullptr) throw error{errc::wrong_transaction_state, "the sqlite3* is null; pass an open connection"};

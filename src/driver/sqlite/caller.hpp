@@ -1,10 +1,21 @@
 #pragma once
 
+#include <sqlite3.h>
 #include <rowlock/transaction.hpp>
+
+#include <string>
+#include <string_view>
 
 #include "driver/sqlite/statement.hpp"
 
 namespace rowlock::inline v1::driver {
+
+// Which installation the main file of a caller's connection has. The address of a connection that was closed serves
+// another one, and SQLite reports the end of a connection only to functions that are registered there. So one is, which
+// does nothing.
+
+bool is_known_in(sqlite3* connection, std::string_view installation);
+void note_installation(sqlite3* connection, std::string_view installation);
 
 /// A connection of the caller's.
 class sqlite_caller final : public detail::caller_transaction {

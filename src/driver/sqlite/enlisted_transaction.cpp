@@ -4,24 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <utility>
 
 #include "core/error_detail.hpp"
-#include "driver/sqlite/caller_connections.hpp"
-#include "driver/sqlite/errors.hpp"
-#include "driver/sqlite/file_faults.hpp"
-#include "driver/sqlite/log_files.hpp"
+#include "driver/sqlite/files.hpp"
+#include "driver/sqlite/session.hpp"
+#include "driver/sqlite/statement.hpp"
 
 namespace rowlock::inline v1::driver {
 
 namespace {
-
-std::int64_t clock_now() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-}
 
 [[noreturn]] void throw_stale(const error& e) {
   throw detail::error_access::make(errc::stale_snapshot,
@@ -132,7 +125,7 @@ bool sqlite_enlisted::is_free(const row& found, std::int64_t clock) const {
 lock_view sqlite_enlisted::take(const enlisted_target& at, const take_options& how) try {
   if (schema_) refuse_older_data();
   if (!enters(at.installation)) return {.what = enlisted_result::elsewhere};
-  const auto clock = clock_now();
+  const auto clock = host_wall_clock();
   if (change_vacant(at, clock, how.note, clock, clock)) return {.what = enlisted_result::locked, .version = clock};
   const auto found = find(at);
   const bool is_released = !how.released.empty() && text(found.at(4)) == how.released;
@@ -166,13 +159,13 @@ enlisted_result sqlite_enlisted::pin(const enlisted_target& at, std::string_view
   const auto found = tx_.execute(texts_->pin, asked);
   if (found.empty() || number(found[0].at(0)) != 1) return enlisted_result::not_ours;
   const auto expires_at = number(found[0].at(1));
-  return expires_at && *expires_at <= clock_now() ? enlisted_result::expired : enlisted_result::locked;
+  return expires_at && *expires_at <= host_wall_clock() ? enlisted_result::expired : enlisted_result::locked;
 }
 
 lock_view sqlite_enlisted::look(const enlisted_target& at) {
   if (!enters(at.installation)) return {.what = enlisted_result::elsewhere};
   const auto found = find(at);
-  if (!is_free(found, clock_now())) return {};
+  if (!is_free(found, host_wall_clock())) return {};
   return {.what = enlisted_result::locked, .version = number(found.at(0)).value_or(0)};
 }
 
@@ -180,7 +173,7 @@ lock_view sqlite_enlisted::look(const enlisted_target& at) {
 enlisted_result sqlite_enlisted::set(const enlisted_target& at, std::int64_t version) {
   tx_.require_transaction();
   if (!enters(at.installation)) return enlisted_result::elsewhere;
-  const auto clock = clock_now();
+  const auto clock = host_wall_clock();
   const auto next = std::max(version + 1, clock);
   if (change_vacant(at, next, {}, clock, version + 1)) return enlisted_result::locked;
   const auto seen = look(at);

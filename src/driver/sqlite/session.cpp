@@ -1,8 +1,7 @@
 #include "driver/sqlite/session.hpp"
 
-#include <rowlock/error.hpp>
-
 #include <pthread.h>
+#include <rowlock/error.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -11,9 +10,8 @@
 
 #include "base/boot_clock.hpp"
 #include "core/wait.hpp"
-#include "driver/scoped_value.hpp"
-#include "driver/sqlite/errors.hpp"
-#include "driver/sqlite/file_faults.hpp"
+#include "driver/session.hpp"
+#include "driver/sqlite/files.hpp"
 #include "driver/sqlite/statement.hpp"
 
 namespace rowlock::inline v1::driver {
@@ -23,10 +21,6 @@ namespace {
 // --- constants -------------------------------------------------------------------------------------------------------
 
 constexpr const char* setting_up = "setting up the connection";
-constexpr const char* migrating = "migrating";
-constexpr const char* beginning = "beginning a transaction";
-constexpr const char* committing = "committing";
-constexpr const char* looking_for_changes = "looking for changes";
 
 const request no_arguments{};
 
@@ -202,10 +196,10 @@ int sqlite_session::on_busy(void* self, int polls) {
 void sqlite_session::in_transaction(const std::function<void()>& body) {
   answer_rows none;
   if (has_file_lock()) return body();  // inside exclusively()
-  execute(ready(begin_, "BEGIN IMMEDIATE"), no_arguments, none, beginning, false);
+  execute(ready(begin_, "BEGIN IMMEDIATE"), no_arguments, none, doing(chore::beginning), false);
   try {
     body();
-    execute(ready(commit_, "COMMIT"), no_arguments, none, committing, true);
+    execute(ready(commit_, "COMMIT"), no_arguments, none, doing(chore::committing), true);
   } catch (...) {
     sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);  // fails if SQLite has rolled back already
     throw;
@@ -325,13 +319,13 @@ void sqlite_session::add_told_row(const argument& key, answer_rows& to) {
 
 void sqlite_session::do_script(const std::string& sql) {
   const int code = sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
-  if (code != SQLITE_OK) raise_sqlite(db_.get(), code, migrating, true);
+  if (code != SQLITE_OK) raise_sqlite(db_.get(), code, doing(chore::scripting), true);
 }
 
 std::int64_t sqlite_session::do_change_count(const limits& until) {
   const scoped_value scope{limits_, until};
   answer_rows rows;
-  execute(ready(data_version_, "PRAGMA data_version"), no_arguments, rows, looking_for_changes, false);
+  execute(ready(data_version_, "PRAGMA data_version"), no_arguments, rows, doing(chore::looking_for_changes), false);
   require_same_files();
   return integer(rows.take().at(0).at(0));
 }

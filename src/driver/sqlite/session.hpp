@@ -10,9 +10,8 @@
 
 #include "base/time.hpp"
 #include "driver/backend.hpp"
-#include "driver/sqlite/file_faults.hpp"
+#include "driver/sqlite/files.hpp"
 #include "driver/sqlite/liveness_files.hpp"
-#include "driver/sqlite/log_files.hpp"
 #include "driver/sqlite/statement.hpp"
 
 namespace rowlock::inline v1::driver {

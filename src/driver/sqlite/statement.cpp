@@ -1,13 +1,160 @@
 #include "driver/sqlite/statement.hpp"
 
+#include <sys/resource.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
-#include "driver/sqlite/errors.hpp"
+#include "core/error_detail.hpp"
+#include "driver/failure_meaning.hpp"
+#include "driver/sqlite/files.hpp"
 
 namespace rowlock::inline v1::driver {
+
+namespace {
+
+struct sqlite_meaning {
+  errc code = errc::database_error;
+  detail::error_access::answers answers{};
+};
+
+bool is_about_permission(int system_error) {
+  return system_error == EACCES || system_error == EPERM || system_error == EROFS;
+}
+
+sqlite_meaning meaning_of(int code, bool is_denied, std::string_view message, bool writing) {
+  const auto retryable = [](errc e) { return sqlite_meaning{e, {.retryable = true}}; };
+  const auto unusable = [](errc e) { return sqlite_meaning{e, {.connection_unusable = true}}; };
+  switch (code & 0xFF) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+      return retryable(errc::call_timed_out);
+    case SQLITE_INTERRUPT:
+      return {errc::cancelled};
+    case SQLITE_CANTOPEN:
+      return unusable(is_denied ? errc::permission_denied : errc::connection_failed);
+    case SQLITE_READONLY:
+      if (code != SQLITE_READONLY_DBMOVED) return {errc::permission_denied};
+      return {errc::connection_failed, {.retryable = true, .connection_unusable = true}};
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return {errc::permission_denied};
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      return unusable(errc::database_error);
+    case SQLITE_IOERR:
+      // What was not written in full is no commit: the log and the journal have checksums.
+      return {
+          errc::database_error,
+          {.retryable = false, .connection_unusable = true, .outcome_unknown = writing && code != SQLITE_IOERR_WRITE}};
+    case SQLITE_ERROR: {
+      if (message.starts_with("no such table")) return {errc::schema_missing};
+      const bool column =
+          message.starts_with("no such column") || message.find("has no column") != std::string_view::npos;
+      return {column ? errc::schema_older : errc::database_error};
+    }
+    default:
+      return {};
+  }
+}
+
+// SQLite does not tell why a commit could not be written.
+bool has_file_limit() {
+  rlimit sizes{};
+  return getrlimit(RLIMIT_FSIZE, &sizes) == 0 && sizes.rlim_cur != RLIM_INFINITY;
+}
+
+std::string_view advice(int code, errc meant) {
+  switch (meant) {
+    case errc::schema_missing:
+      return "; run client::migrate(), or the files in schema/sqlite by hand";
+    case errc::schema_older:
+      return "; run client::migrate()";
+    case errc::call_timed_out:
+      return "; another connection has kept the file locked, so try again";
+    default:
+      break;
+  }
+  switch (code & 0xFF) {
+    case SQLITE_CORRUPT:
+      return "; restore the file from a backup";
+    case SQLITE_FULL:
+      return "; free some space";
+    case SQLITE_IOERR:
+      return has_file_limit() ? "; this process has a limit for the size of files (ulimit -f), so raise that" : "";
+    default:
+      return "";
+  }
+}
+
+// Of the file as a whole, whatever was being done; nullopt: about something else.
+std::optional<file_fault> fault_behind(const std::string& file, int code) {
+  if (file.empty()) return std::nullopt;
+  if (code == SQLITE_READONLY_DBMOVED) return file_fault{.sentence = was_replaced(file)};
+  switch (code & 0xFF) {
+    case SQLITE_NOTADB:
+      return file_fault{.sentence = file + " is not an SQLite database, or it is encrypted; name another file"};
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_IOERR:
+      return fault_of(file);
+    default:
+      return std::nullopt;
+  }
+}
+
+// With the operating system's own words where it is the one that has failed.
+std::string words_of(sqlite3* db, int code) {
+  std::string out = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+  const int system_error = db != nullptr ? sqlite3_system_errno(db) : 0;
+  const bool is_of_system = (code & 0xFF) == SQLITE_CANTOPEN || (code & 0xFF) == SQLITE_IOERR;
+  if (is_of_system && system_error != 0)
+    out.append(" (").append(std::generic_category().message(system_error)).append(")");
+  return out;
+}
+
+std::string file_of(sqlite3* db) {
+  const char* const out = db != nullptr ? sqlite3_db_filename(db, "main") : nullptr;
+  return out != nullptr ? out : "";
+}
+
+}  // namespace
+
+bool has_moved(sqlite3* db, const std::string& schema) noexcept {
+  int out = 0;
+  return sqlite3_file_control(db, schema.c_str(), SQLITE_FCNTL_HAS_MOVED, &out) == SQLITE_OK && out != 0;
+}
+
+void throw_replaced(const std::string& file) {
+  throw detail::error_access::make(errc::connection_failed, was_replaced(file),
+                                   {.retryable = true, .connection_unusable = true});
+}
+
+void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing, std::string file) {
+  if (code == SQLITE_NOMEM) throw std::bad_alloc{};
+  if (file.empty()) file = file_of(db);
+  const std::string words = words_of(db, code);
+  const int system_error = db != nullptr ? sqlite3_system_errno(db) : 0;
+  const auto fault = fault_behind(file, code);
+  const bool is_denied = is_about_permission(system_error) || (fault && fault->is_about_permission);
+  sqlite_meaning m = meaning_of(code, is_denied, words, writing);
+  m.answers.native_code = code;
+  std::string sentence = fault ? fault->sentence : "";
+  if (sentence.empty()) {
+    sentence.append(failure_of(doing, file.empty() ? "SQLite" : "SQLite (" + file + ")")).append(words);
+    sentence.append(advice(code, m.code));
+  }
+  throw detail::error_access::make(m.code, sentence, std::move(m.answers));
+}
 
 int bind_value(sqlite3_stmt* statement, int n, const argument& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return sqlite3_bind_int64(statement, n, *number);

@@ -13,6 +13,15 @@
 
 namespace rowlock::inline v1::driver {
 
+/// Throws what `code` means; `doing` begins its sentence, see failure_of. `file` is for a connection that could not be
+/// opened, and so does not know its file.
+[[noreturn]] void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing, std::string file = {});
+
+/// Whether the file that the connection has open is not the one of that name any more.
+bool has_moved(sqlite3* db, const std::string& schema) noexcept;
+/// The file is not the one that was opened.
+[[noreturn]] void throw_replaced(const std::string& file);
+
 /// Makes the value that of the n-th parameter, counted from 1; text must live until the statement is reset. Returns
 /// SQLite's result code.
 int bind_value(sqlite3_stmt* statement, int n, const argument& value);

@@ -3,7 +3,6 @@
 
 #include "base/boot_clock.hpp"
 #include "engine/acquire/attempts.hpp"
-#include "engine/gateway/batches.hpp"
 
 // A share is not granted by a release, and one that is granted lets the next of those who wait hear of it, as all of
 // them may be able to share the name. So one attempt asks for the readers that come right behind it, too.

@@ -18,7 +18,7 @@
 #include "base/histogram.hpp"
 #include "base/process.hpp"
 #include "base/time.hpp"
-#include "driver/call_times.hpp"
+#include "driver/session.hpp"
 #include "engine/events/event_dispatcher.hpp"
 
 namespace rowlock::inline v1::engine {

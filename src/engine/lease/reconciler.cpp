@@ -8,7 +8,6 @@
 
 #include "base/boot_clock.hpp"
 #include "core/lease.hpp"
-#include "engine/gateway/batches.hpp"
 
 namespace rowlock::inline v1::engine {
 

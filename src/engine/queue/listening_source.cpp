@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 #include "base/boot_clock.hpp"
@@ -60,9 +58,6 @@ class bell {
 
  private:
   void run(const std::stop_token& enough) {
-    std::mutex mutex;
-    std::condition_variable_any never;
-    std::unique_lock lock{mutex};
     while (!enough.stop_requested()) {
       try {
         ring_(enough);
@@ -71,7 +66,7 @@ class bell {
       } catch (const std::exception&) {
         if (!has_rung_) failure_ = std::current_exception();
       }
-      base::wait_until(never, lock, base::later(base::now(), between_rings), enough, [] { return false; });
+      base::rest(base::later(base::now(), between_rings), enough);
     }
   }
 

@@ -1,8 +1,10 @@
-#include "driver/mysql/connect.hpp"
+#include "driver/mysql/connector.hpp"
 
+#include <pthread.h>
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <exception>
@@ -17,6 +19,21 @@
 #include "driver/net/aside.hpp"
 
 namespace rowlock::inline v1::driver {
+
+namespace {
+
+std::atomic<int> connections{0};
+std::atomic<bool> is_inherited{false};
+
+[[maybe_unused]] const int children_are_marked =
+    pthread_atfork(nullptr, nullptr, [] { is_inherited = is_inherited || connections > 0; });
+
+}  // namespace
+
+tls_use::tls_use(bool is_used) noexcept : count_{is_used ? 1 : 0} { connections += count_; }
+tls_use::~tls_use() { connections -= count_; }
+
+bool tls_use::was_inherited() noexcept { return is_inherited; }
 
 namespace {
 
@@ -109,10 +126,7 @@ std::unique_ptr<connector_connection> connect(const mysql_address& to, duration 
   } catch (const std::exception& e) {
     raise(e, to);
   }
-  if (until.stop.stop_requested())
-    throw not_connected(errc::cancelled, "stopped while connecting to " + to.server_name("MySQL"));
-  throw not_connected(errc::connection_failed, failure_of(connecting_text, to.server_name("MySQL")) +
-                                                   "no answer within the time limit" + check_address);
+  give_up_connecting(to.server_name("MySQL"), until);
 }
 
 }  // namespace rowlock::inline v1::driver

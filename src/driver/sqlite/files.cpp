@@ -1,14 +1,47 @@
-#include "driver/sqlite/file_faults.hpp"
+#include "driver/sqlite/files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <rowlock/error.hpp>
 
 #include <cerrno>
+#include <chrono>
+#include <map>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "base/boot_clock.hpp"
+#include "base/guarded.hpp"
+#include "base/text.hpp"
+
 namespace rowlock::inline v1::driver {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& sentence) { throw error{errc::invalid_url, sentence}; }
+
+}  // namespace
+
+std::string read_sqlite_url(const core::url& url) {
+  std::string_view body = url.body;
+  if (!url.options.empty())
+    refuse("a sqlite: URL takes no options" + core::first_option(url) +
+           "; leave out the '?' and what follows it, or write %3F for a '?' in the path");
+  if (body.starts_with("//")) {
+    body.remove_prefix(2);
+    if (!body.starts_with('/')) refuse("a sqlite: URL has no host; write sqlite:path or sqlite:///absolute/path");
+  }
+  const auto path = base::percent_decoded(body);
+  if (!path || !base::is_plain_text(*path))
+    refuse(
+        "the path of this sqlite: URL has a % without two hexadecimal digits, or is not UTF-8 without NUL; write a '%' "
+        "as "
+        "%25");
+  if (path->empty()) refuse("this sqlite: URL has no path; write the path of a file, as in sqlite:locks.db");
+  return *path;
+}
 
 namespace {
 
@@ -95,6 +128,52 @@ std::string was_replaced(const std::string& file) {
   return "the SQLite file " + file +
          " was deleted, moved or replaced while it was open, so other clients do not see what is locked in it; connect "
          "again";
+}
+
+namespace {
+
+using every_one = std::map<std::pair<dev_t, ino_t>, std::weak_ptr<log_files>>;
+
+base::guarded<every_one>& all_of_process() {
+  static auto* const all = new base::guarded<every_one>;  // for clients that are closed after static objects
+  return *all;
+}
+
+std::pair<dev_t, ino_t> key_of(const file_identity& database) { return {database.device, database.number}; }
+
+}  // namespace
+
+std::shared_ptr<log_files> log_files::of(const file_identity& database, const std::string& name) {
+  const auto all = all_of_process().lock();
+  std::erase_if(*all, [](const auto& each) { return each.second.expired(); });
+  auto& found = (*all)[key_of(database)];
+  auto out = found.lock();
+  if (!out) found = out = std::make_shared<log_files>(name);
+  return out;
+}
+
+std::shared_ptr<log_files> log_files::known(const file_identity& database) {
+  const auto all = all_of_process().lock();
+  const auto found = all->find(key_of(database));
+  return found != all->end() ? found->second.lock() : nullptr;
+}
+
+log_files::log_files(const std::string& name)
+    : all_{{{.path = name + "-wal", .opened = identity_of(name + "-wal")},
+            {.path = name + "-shm", .opened = identity_of(name + "-shm")}}} {}
+
+std::optional<std::string> log_files::removed() {
+  constexpr duration seldom = std::chrono::milliseconds{1};
+  const std::lock_guard lock{mutex_};
+  const auto at = base::now();
+  if (at - seen_ < seldom) return std::nullopt;
+  for (auto& each : all_) {
+    const auto now = identity_of(each.path);
+    if (!each.opened) each.opened = now;
+    if (each.opened != now) return each.path;
+  }
+  seen_ = at;
+  return std::nullopt;
 }
 
 }  // namespace rowlock::inline v1::driver

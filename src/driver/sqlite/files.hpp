@@ -1,15 +1,43 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
 #include "base/time.hpp"
-#include "driver/sqlite/file_faults.hpp"
+#include "core/url.hpp"
 
 namespace rowlock::inline v1::driver {
+
+/// The path of the file that a URL names: sqlite:relative, sqlite:/absolute or sqlite:///absolute. Throws
+/// error{errc::invalid_url}.
+std::string read_sqlite_url(const core::url& url);
+
+struct file_fault {
+  std::string sentence{};  ///< why, and what to do about it
+  bool is_about_permission = false;
+};
+
+/// Why SQLite cannot open or write this file, as the file system tells; nullopt if it tells nothing. SQLite's own error
+/// does not always tell: of a file that it may not create it says that there is none.
+std::optional<file_fault> fault_of(const std::filesystem::path& file);
+
+/// Which file has this name now.
+struct file_identity {
+  dev_t device = 0;
+  ino_t number = 0;
+
+  bool operator==(const file_identity&) const = default;
+};
+std::optional<file_identity> identity_of(const std::string& file) noexcept;
+
+/// That the file is not the one that was opened, which other clients do not find any more.
+std::string was_replaced(const std::string& file);
 
 /// The files of an SQLite database beside the database itself: the write-ahead log and its index. While any connection
 /// has them open, SQLite does not remove them; where somebody else did, the connections that have them and those that
