@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "sql/names.hpp"
+#include "sql/passage.hpp"
 
 namespace rowlock::inline v1::sheets {
 
