@@ -89,5 +89,6 @@ if [[ -n $measure ]]; then
 fi
 if [[ -n $plot ]]; then
     "$programs/rowlock_bench_report" plots "$results" "$root/docs/images" | gnuplot
+    "$programs/rowlock_bench_report" finish "$results" "$root/docs/images"
     "$programs/rowlock_bench_report" tables "$results" "$root/docs/performance.md"
 fi

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -21,24 +22,37 @@ namespace {
 constexpr std::size_t latency_threads = 64;
 
 constexpr std::string_view settings = R"(set encoding utf8
-set terminal svg size 1080,440 font 'sans-serif,13' background '#ffffff' noenhanced
+set terminal svg size 760,570 font 'sans-serif,15' background '#ffffff' noenhanced
 set border 3 linecolor rgb '#444444'
 set tics nomirror
 set grid xtics ytics linetype 1 linewidth 1 linecolor rgb '#dddddd'
-set lmargin at screen 0.09
-set rmargin at screen 0.56
-set key at screen 0.58,0.85 left top vertical Left reverse spacing 1.3 samplen 2.5
+set lmargin at screen 0.15
+set rmargin at screen 0.97
+set bmargin at screen 0.36
+set key at screen 0.02,0.23 left top vertical maxrows 4 Left reverse spacing 1.25 samplen 2 width -8 font ',14'
+set ytics ('0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10, '100' 100, '1,000' 1e3, '10,000' 1e4, '100,000' 1e5, '1,000,000' 1e6)
 )";
 
-/// Who it is can be seen from the colour, which of them from the dashes and points.
+/// A colour on white, and what takes its place where the reader prefers dark pages.
+struct colour {
+  std::string_view light;
+  std::string_view dark;
+};
+
+constexpr colour ground[] = {
+    {"#ffffff", "#1e2129"}, {"#000000", "#e4e6ea"}, {"#444444", "#b8bcc6"}, {"#dddddd", "#3a3f4c"}};
+
+/// The kind of a subject can be seen from the colour, the subject from the dashes and points.
 struct style {
   std::string_view prefix;
-  std::string_view colour;
+  colour line;
   double width;
 };
 
-constexpr style styles[] = {
-    {"rowlock ", "#1f5fbf", 2.5}, {"raw ", "#555555", 1.5}, {"Redis ", "#c0392b", 1.5}, {"", "#d98200", 1.5}};
+constexpr style styles[] = {{"rowlock ", {"#1f5fbf", "#74aaff"}, 2.5},
+                            {"raw ", {"#555555", "#c2c2c2"}, 1.5},
+                            {"Redis ", {"#c0392b", "#ff8878"}, 1.5},
+                            {"", {"#d98200", "#ffb547"}, 1.5}};
 
 const style& style_of(std::string_view subject) {
   return *std::find_if(std::begin(styles), std::end(styles),
@@ -102,15 +116,33 @@ std::string plot(const std::vector<series>& all, const Data& data, std::string_v
     blocks += fmt::format("$data{} << EOD\n{}EOD\n", at, data(all[at]));
     lines += fmt::format(
         "{}  $data{} {} title {} linecolor rgb '{}' linewidth {} dashtype {} pointtype {} pointsize 0.7",
-        at == 0 ? "" : ", \\\n", at, columns, quoted(all[at].subject), look.colour, look.width, number, 4 + number);
+        at == 0 ? "" : ", \\\n", at, columns, quoted(all[at].subject), look.line.light, look.width, number, 4 + number);
   }
   return fmt::format("{}plot \\\n{}\n", blocks, lines);
 }
 
-std::string throughput(const std::vector<series>& all, const std::string& database, const std::string& folder) {
+/// From a power of ten to another.
+std::string decades(const std::vector<double>& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return fmt::format("set logscale y\nset yrange [1e{:.0f}:1e{:.0f}]\n", std::floor(std::log10(*least)),
+                     std::ceil(std::log10(*most)));
+}
+
+/// One picture.
+struct drawing {
+  std::string name;
+  std::string title;
+  std::string body;
+};
+
+drawing throughput(const std::vector<series>& all, const std::string& database) {
   std::set<std::size_t> threads;
+  std::vector<double> rates;
   for (const auto& each : all)
-    for (const auto& point : each.points) threads.insert(point.threads);
+    for (const auto& point : each.points) {
+      threads.insert(point.threads);
+      rates.insert(rates.end(), point.rounds.begin(), point.rounds.end());
+    }
   const auto data = [](const series& one) {
     std::string lines;
     for (const auto& each : one.points) {
@@ -119,16 +151,19 @@ std::string throughput(const std::vector<series>& all, const std::string& databa
     }
     return lines;
   };
-  return fmt::format(
-      "reset\n{}set output {}\nset title {}\nset xlabel 'threads, each with a name of its own'\n"
-      "set ylabel 'cycles per second'\nset logscale xy\nset xtics ({})\nset xrange [0.8:{}]\n{}",
-      settings, quoted(folder + "/throughput-" + database + ".svg"),
-      quoted(fmt::format("{}: lock and unlock; median, least and most of {}", display_name(database), rounds_of(all))),
-      fmt::join(threads, ", "), static_cast<double>(*threads.rbegin()) * 1.3,
-      plot(all, data, "using 1:2:3:4 with yerrorlines"));
+  return {"throughput-" + database,
+          fmt::format("{}: lock and unlock; median, least and most of {}", display_name(database), rounds_of(all)),
+          fmt::format("set xlabel 'threads, each with a name of its own'\nset ylabel 'cycles per second'\n"
+                      "set logscale x\nset xtics ({})\nset xrange [0.8:{}]\n{}{}",
+                      fmt::join(threads, ", "), static_cast<double>(*threads.rbegin()) * 1.3, decades(rates),
+                      plot(all, data, "using 1:2:3:4 with yerrorlines"))};
 }
 
-std::string latency(const std::vector<series>& all, const std::string& database, const std::string& folder) {
+drawing latency(const std::vector<series>& all, const std::string& database) {
+  std::vector<double> times;
+  for (const auto& each : all)
+    for (const auto& point : each.points)
+      if (point.threads == latency_threads) times.insert(times.end(), {point.p50_us / 1000, point.max_us / 1000});
   const auto data = [](const series& one) {
     std::string lines;
     for (const auto& each : one.points)
@@ -137,13 +172,13 @@ std::string latency(const std::vector<series>& all, const std::string& database,
                              each.p99_us / 1000, each.max_us / 1000);
     return lines;
   };
-  return fmt::format(
-      "reset\n{}set output {}\nset title {}\nset ylabel 'time of a cycle in ms'\nset logscale y\n"
-      "set xtics ('half' 1, '90 %%' 2, '99 %%' 3, 'all' 4)\nset xlabel 'that many cycles took no longer'\n"
-      "set xrange [0.7:4.3]\n{}",
-      settings, quoted(folder + "/latency-" + database + ".svg"),
-      quoted(fmt::format("{}: times with {} threads in {}", display_name(database), latency_threads, rounds_of(all))),
-      plot(all, data, "using 1:2 with linespoints"));
+  return {
+      "latency-" + database,
+      fmt::format("{}: time of a cycle with {} threads, {}", display_name(database), latency_threads, rounds_of(all)),
+      fmt::format("set ylabel 'milliseconds'\n"
+                  "set xtics ('50 %%' 1, '90 %%' 2, '99 %%' 3, 'all' 4)\nset xlabel 'cycles that took no longer'\n"
+                  "set xrange [0.7:4.3]\n{}{}",
+                  decades(times), plot(all, data, "using 1:2 with linespoints"))};
 }
 
 bool has_latency(const std::vector<series>& all) {
@@ -153,17 +188,65 @@ bool has_latency(const std::vector<series>& all) {
   });
 }
 
+std::vector<drawing> drawings_of(const std::vector<result>& results) {
+  std::vector<drawing> drawings;
+  for (const auto& database : databases_of(results)) {
+    const auto all = series_of(results, database);
+    if (all.empty()) continue;
+    drawings.push_back(throughput(all, database));
+    if (has_latency(all)) drawings.push_back(latency(all, database));
+  }
+  return drawings;
+}
+
+/// gnuplot writes a colour in several ways.
+std::string with_plain_colours(const std::string& svg) {
+  static const std::regex mixed{R"(['"]rgb\( *(\d+), *(\d+), *(\d+)\)['"])"};
+  std::string plain;
+  auto rest = svg.cbegin();
+  for (std::sregex_iterator found{svg.begin(), svg.end(), mixed}, end; found != end; ++found) {
+    const auto part = [&](std::size_t at) { return std::stoi(found->str(at)); };
+    plain.append(rest, (*found)[0].first);
+    plain += fmt::format("'#{:02x}{:02x}{:02x}'", part(1), part(2), part(3));
+    rest = (*found)[0].second;
+  }
+  plain.append(rest, svg.cend());
+  return std::regex_replace(plain, std::regex{R"(['"]black['"])"}, "'#000000'");
+}
+
+std::string dark_style() {
+  std::string rules;
+  const auto add = [&](const colour& one) {
+    for (const auto* const each : {"fill", "stroke", "color"})
+      rules += fmt::format("    [{0}='{1}'] {{ {0}: {2}; }}\n", each, one.light, one.dark);
+  };
+  for (const auto& each : ground) add(each);
+  for (const auto& each : styles) add(each.line);
+  return fmt::format("<style>\n  @media (prefers-color-scheme: dark) {{\n{}  }}\n</style>\n", rules);
+}
+
 }  // namespace
 
 std::string gnuplot_script(const std::vector<result>& results, const std::string& folder) {
   std::string script;
-  for (const auto& database : databases_of(results)) {
-    const auto all = series_of(results, database);
-    if (all.empty()) continue;
-    script += throughput(all, database, folder);
-    if (has_latency(all)) script += latency(all, database, folder);
-  }
+  for (const auto& each : drawings_of(results))
+    script += fmt::format("reset\n{}set output {}\nset title {}\n{}", settings,
+                          quoted(folder + "/" + each.name + ".svg"), quoted(each.title), each.body);
   return script;
+}
+
+std::map<std::string, std::string> plot_titles(const std::vector<result>& results) {
+  std::map<std::string, std::string> titles;
+  for (const auto& each : drawings_of(results)) titles.emplace(each.name + ".svg", each.title);
+  return titles;
+}
+
+std::string finished_plot(const std::string& svg, const std::string& title) {
+  auto plain = with_plain_colours(svg);
+  plain = std::regex_replace(plain, std::regex{"<title>gnuplot_plot_\\w+</title>"}, "");
+  plain = std::regex_replace(plain, std::regex{"[ \t]+\n"}, "\n");
+  return std::regex_replace(plain, std::regex{"<title>[^<]*</title>\\s*<desc>[^<]*</desc>\n"},
+                            "<title>" + title + "</title>\n" + dark_style(), std::regex_constants::format_first_only);
 }
 
 }  // namespace bench

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,12 @@ namespace bench {
 /// What gnuplot draws for each database, as SVG files in that folder: throughput over threads, and how long a cycle
 /// takes. The same results give the same script.
 std::string gnuplot_script(const std::vector<result>& results, const std::string& folder);
+
+/// The names of these files, and what each shows in a sentence.
+std::map<std::string, std::string> plot_titles(const std::vector<result>& results);
+
+/// What gnuplot drew, with that title, and with other colours for readers who prefer dark pages.
+std::string finished_plot(const std::string& svg, const std::string& title);
 
 /// The page with its generated blocks made anew. A block begins with `<!-- bench KIND: REGEX -->`, ends with
 /// `<!-- bench end -->` and holds a table of the cases in whose names the expression is found. Where there are no such

@@ -30,10 +30,16 @@ std::string text_in(const std::string& file) {
   return {std::istreambuf_iterator<char>{text}, {}};
 }
 
-void rewrite(const std::string& page, const std::vector<bench::result>& results) {
-  const auto text = bench::with_tables(text_in(page), results);
-  auto to = opened<std::ofstream>(page);
-  if (!(to << text).flush()) throw std::runtime_error{page + ": cannot be written"};
+void rewrite(const std::string& file, const std::string& text) {
+  auto to = opened<std::ofstream>(file);
+  if (!(to << text).flush()) throw std::runtime_error{file + ": cannot be written"};
+}
+
+void finish(const std::string& folder, const std::vector<bench::result>& results) {
+  for (const auto& [name, title] : bench::plot_titles(results)) {
+    const auto file = fmt::format("{}/{}", folder, name);
+    rewrite(file, bench::finished_plot(text_in(file), title));
+  }
 }
 
 }  // namespace
@@ -46,6 +52,9 @@ int main(int argc, char** argv) {
   auto* const plots = app.add_subcommand("plots", "Writes a script for gnuplot, which draws SVG files into a folder");
   plots->add_option("results", file, "What ./bench.sh --json wrote")->required();
   plots->add_option("folder", place, "Where gnuplot puts them")->required();
+  auto* const finishing = app.add_subcommand("finish", "Gives what gnuplot drew its titles and dark colours");
+  finishing->add_option("results", file, "What ./bench.sh --json wrote")->required();
+  finishing->add_option("folder", place, "Where gnuplot put them")->required();
   auto* const tables = app.add_subcommand("tables", "Makes the generated tables of a page anew");
   tables->add_option("results", file, "What ./bench.sh --json wrote")->required();
   tables->add_option("page", place, "The page; see bench/report.hpp for how a table is marked")->required();
@@ -57,7 +66,8 @@ int main(int argc, char** argv) {
     const auto results = results_in(file);
     if (against->parsed()) fmt::print("{}", bench::ours_beside_theirs(results, results_in(place)));
     if (plots->parsed()) fmt::print("{}", bench::gnuplot_script(results, place));
-    if (tables->parsed()) rewrite(place, results);
+    if (finishing->parsed()) finish(place, results);
+    if (tables->parsed()) rewrite(place, bench::with_tables(text_in(place), results));
     return 0;
   } catch (const std::exception& e) {
     fmt::print(stderr, "rowlock_bench_report: {}\n", e.what());

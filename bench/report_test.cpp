@@ -78,6 +78,31 @@ TEST(bench_tables, show_the_rates_of_the_cases_that_match) {
   EXPECT_EQ(page.find("mutex"), std::string::npos) << page;
 }
 
+TEST(bench_tables, write_times_without_exponents) {
+  auto one = cycle("raw SELECT 1", 1, 1000);
+  one.p50_us = 0.09;
+  one.max_us = 1534567;
+
+  const auto page = with_tables("<!-- bench rates: ^cycle -->\n<!-- bench end -->", {one});
+
+  EXPECT_NE(page.find("| 0.50 | 0.000090 | 0.9 | 1.5 | 1,535 |"), std::string::npos) << page;
+}
+
+TEST(bench_tables, name_redis_after_the_database_that_it_took_turns_with) {
+  const std::vector<result> results{cycle("raw upsert+update", 1, 1000), cycle("Redis SET NX PX", 1, 3000),
+                                    cycle("rowlock unique_index", 1, 2000)};
+
+  for (const auto* const kind : {"rates", "threads"}) {
+    const auto page = with_tables(std::string{"<!-- bench "} + kind + ": ^cycle -->\n<!-- bench end -->", results);
+
+    const auto ours = page.find("| PostgreSQL | rowlock unique_index |");
+    const auto theirs = page.find("| Redis | Redis SET NX PX |");
+    EXPECT_NE(ours, std::string::npos) << page;
+    EXPECT_NE(theirs, std::string::npos) << page;
+    EXPECT_LT(ours, theirs) << page;
+  }
+}
+
 TEST(bench_tables, compare_databases_with_the_baseline) {
   auto results = two_subjects();
   results.push_back(results.back());
@@ -120,7 +145,7 @@ TEST(bench_comparison, is_of_what_was_measured_in_the_same_turn) {
   const auto table = ours_beside_theirs({with(900), with(2200), with(1000)}, {with(1000), with(2000), with(1000)});
 
   EXPECT_EQ(table,
-            "| database | case | subject | rate, ratio | least | most |\n| --- | --- | --- | --- | --- | --- |\n"
+            "| database | case | subject | relative rate | least | most |\n| --- | --- | --- | --- | --- | --- |\n"
             "| PostgreSQL | cycle, 1 thread, distinct names | rowlock unique_index | 1.000 | 0.900 | 1.100 |\n");
   EXPECT_THROW(ours_beside_theirs({with(1)}, {cycle("rowlock mutex", 1, 1)}), std::invalid_argument);
   EXPECT_THROW(ours_beside_theirs({with(1)}, {}), std::invalid_argument);
@@ -134,6 +159,24 @@ TEST(bench_plots, draw_what_goes_up_to_the_most_threads) {
   EXPECT_NE(script.find("1 2000.0 1999.0 2002.0\n64 1234567.0 1234566.0 1234569.0\n"), std::string::npos) << script;
   EXPECT_NE(script.find("1 0.5000\n2 0.9000\n3 1.5000\n4 25.0000\n"), std::string::npos) << script;
   EXPECT_EQ(script.find("mutex"), std::string::npos) << script;
+}
+
+TEST(bench_plots, have_titles_and_colours_for_dark_pages) {
+  const std::string drawn =
+      "<svg>\n<title>Gnuplot</title>\n<desc>Produced by GNUPLOT</desc>\n<g "
+      "color=\"black\"><title>gnuplot_plot_1</title>"
+      "<path stroke='rgb( 31,  95, 191)' d='M1,1'/></g></svg>\n";
+  const auto titles = plot_titles(two_subjects());
+
+  ASSERT_EQ(titles.count("throughput-postgresql.svg"), 1U);
+  const auto finished = finished_plot(drawn, titles.at("throughput-postgresql.svg"));
+
+  EXPECT_NE(finished.find("<title>PostgreSQL: lock and unlock; median, least and most of 3 rounds</title>\n<style>"),
+            std::string::npos)
+      << finished;
+  EXPECT_NE(finished.find("<g color='#000000'><path stroke='#1f5fbf' d='M1,1'/></g>"), std::string::npos) << finished;
+  EXPECT_NE(finished.find("[stroke='#1f5fbf'] { stroke: #74aaff; }"), std::string::npos) << finished;
+  EXPECT_NE(finished.find("[color='#000000'] { color: #e4e6ea; }"), std::string::npos) << finished;
 }
 
 TEST(bench_plots, leave_out_times_that_were_not_measured) {

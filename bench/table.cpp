@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "names.hpp"
@@ -46,7 +47,19 @@ std::string number_of(double number) {
 
 std::string unless_nothing(double number) { return number > 0 ? number_of(number) : ""; }
 
-std::string in_ms(double us) { return us > 0 ? fmt::format("{:.3g}", us / 1000) : ""; }
+/// Three digits, or all of a whole number.
+std::string in_ms(double us) {
+  const double ms = us / 1000;
+  if (us <= 0) return "";
+  if (ms >= 1000) return whole_number(ms);
+  if (ms >= 0.0001) return fmt::format("{:.3g}", ms);
+  return fmt::format("{:.6f}", ms);
+}
+
+bool is_of_redis(const result& one) { return one.subject.starts_with("Redis "); }
+
+/// Redis is measured in turns with each database.
+std::string database_of(const result& one) { return is_of_redis(one) ? "Redis" : display_name(one.database); }
 
 /// A subject has '|' nowhere, but may one day.
 std::string escaped(const std::string& text) { return std::regex_replace(text, std::regex{"\\|"}, "\\|"); }
@@ -58,7 +71,7 @@ bool has_several_cases(const std::vector<result>& results) {
 }
 
 cells beginning(const result& of, bool with_case) {
-  cells row{display_name(of.database)};
+  cells row{database_of(of)};
   if (with_case) row.push_back(escaped(of.bench_case));
   row.push_back(escaped(of.subject));
   return row;
@@ -85,7 +98,7 @@ std::string threads_table(const std::vector<result>& results) {
       if (each.database == database && std::find(subjects.begin(), subjects.end(), each.subject) == subjects.end())
         subjects.push_back(each.subject);
     for (const auto& subject : subjects) {
-      cells row{display_name(database), escaped(subject)};
+      cells row{"", escaped(subject)};
       const result* last = nullptr;
       for (const auto count : threads) {
         const auto found = std::find_if(results.begin(), results.end(), [&](const result& each) {
@@ -94,6 +107,7 @@ std::string threads_table(const std::vector<result>& results) {
         row.push_back(found == results.end() ? "" : whole_number(found->cycles_per_s));
         if (found != results.end()) last = &*found;
       }
+      row.front() = database_of(*last);
       row.push_back(fmt::format("{}", last->needs.connections));
       row.push_back(number_of(last->needs.statements_per_cycle));
       rows.push_back(std::move(row));
@@ -114,7 +128,7 @@ std::string rates_table(const std::vector<result>& results) {
                            unless_nothing(each.needs.statements_per_cycle), unless_nothing(each.busy_cores)});
     rows.push_back(std::move(row));
   }
-  return table_of(head_of(with_case, {"cycles/s", "time, ratio", "p50 ms", "p90 ms", "p99 ms", "max ms",
+  return table_of(head_of(with_case, {"cycles/s", "relative time", "p50 ms", "p90 ms", "p99 ms", "max ms",
                                       "slowest thread", "connections", "statements a cycle", "busy cores"}),
                   rows);
 }
@@ -171,11 +185,18 @@ make_table kind_of(const std::string& name) {
   return found->second;
 }
 
+/// Those of Redis after the others of their run.
 std::vector<result> matching(const std::vector<result>& results, const std::string& pattern) {
   const std::regex wanted{pattern};
   std::vector<result> found;
   for (const auto& each : results)
     if (std::regex_search(each.bench_case, wanted)) found.push_back(each);
+  const auto databases = databases_of(found);
+  const auto place = [&](const result& one) {
+    return std::pair{std::find(databases.begin(), databases.end(), one.database), is_of_redis(one)};
+  };
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const result& one, const result& other) { return place(one) < place(other); });
   return found;
 }
 
@@ -221,7 +242,7 @@ std::string ours_beside_theirs(const std::vector<result>& ours, const std::vecto
     rows.back().insert(rows.back().end(), {fmt::format("{:.3f}", median(all)), fmt::format("{:.3f}", *least),
                                            fmt::format("{:.3f}", *most)});
   }
-  return table_of(head_of(true, {"rate, ratio", "least", "most"}), rows);
+  return table_of(head_of(true, {"relative rate", "least", "most"}), rows);
 }
 
 std::string with_tables(std::string_view page, const std::vector<result>& results) {
