@@ -7,10 +7,19 @@ if(NOT DOXYGEN_FOUND)
 endif()
 
 # rowlock_doxyfile(<out> <folder> [<section>]): the reference goes to <folder>/reference, and has what its main page says in
-# \if <section>.
+# \if <section>, and a link to the guides on each page.
 function(rowlock_doxyfile out folder)
     set(ROWLOCK_REFERENCE_FOLDER "${folder}")
     set(ROWLOCK_REFERENCE_SECTION "${ARGN}")
+    set(ROWLOCK_REFERENCE_STYLES cmake/reference/reference.css)
+    set(ROWLOCK_REFERENCE_LAYOUT)
+    if(ARGN)
+        set(ROWLOCK_REFERENCE_LAYOUT cmake/reference/layout.xml)
+    endif()
+    # Later ones follow the system's palette without that.
+    if(DOXYGEN_VERSION VERSION_LESS 1.9.6)
+        string(APPEND ROWLOCK_REFERENCE_STYLES " cmake/reference/dark.css")
+    endif()
     set(file "${PROJECT_BINARY_DIR}/generated/Doxyfile${ARGN}")
     configure_file("${PROJECT_SOURCE_DIR}/cmake/Doxyfile.in" "${file}" @ONLY)
     set(${out} "${file}" PARENT_SCOPE)

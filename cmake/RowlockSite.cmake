@@ -1,6 +1,6 @@
-# The target `site`: the guides, README and the other pages at the root as HTML in site/ of the build folder, by mkdocs, and
-# the reference beside them (RowlockReference.cmake). It fails where mkdocs finds fault or a link of the site
-# leads to nothing. No part of `all`; without mkdocs, Python or Doxygen there is no such target.
+# The target `site`: the guides, README and the other pages at the root as HTML in site/ of the build folder, by mkdocs and its
+# theme material, and the reference beside them (RowlockReference.cmake). It fails where mkdocs finds fault or a link of the
+# site leads to nothing. No part of `all`; without mkdocs, Python or Doxygen there is no such target.
 
 find_program(ROWLOCK_MKDOCS mkdocs)
 find_package(Python3 QUIET COMPONENTS Interpreter)

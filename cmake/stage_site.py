@@ -2,11 +2,10 @@
 """stage_site.py <sources> <folder>: writes there what mkdocs makes the site of.
 
 These are the pages, in the places that they have in the sources, so that their links work in both, the files that they
-link to, the theme, and mkdocs.yml, whose menu also gets the pages that it does not name and the reference. mkdocs does not
+link to, what the theme lacks, and mkdocs.yml, whose menu also gets the pages that it does not name and the reference. mkdocs does not
 know what follows a block's language (```cpp for postgresql), so that is left out.
 """
 
-import html
 import json
 import pathlib
 import re
@@ -49,11 +48,8 @@ def stage_folder(source, to, folder):
     (to / folder).mkdir(parents=True, exist_ok=True)
     for name in names:
         shutil.copy(source / folder / name, to / folder / name)
-    items = "".join(f'<li><a href="{html.escape(n)}">{html.escape(n)}</a></li>\n' for n in names)
-    title = html.escape(f"{folder}")
-    (to / folder / "index.html").write_text(
-        f"<!DOCTYPE html>\n<html><head><title>{title}</title></head><body><h1>{title}</h1>\n<ul>\n{items}</ul></body></html>\n"
-    )
+    items = "".join(f"- [`{name}`]({name})\n" for name in names)
+    (to / folder / "index.md").write_text(f"# {folder}\n\n{items}")
 
 
 def stage_file(source, to, target):
