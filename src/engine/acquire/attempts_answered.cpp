@@ -1,0 +1,211 @@
+#include "engine/acquire/attempts.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/boot_clock.hpp"
+#include "core/lease.hpp"
+#include "store/inspection.hpp"
+#include "store/leases.hpp"
+
+// What becomes of an attempt: how its answer is read, and what is done without one.
+
+namespace rowlock::inline v1::engine {
+
+using strategies::verdict;
+
+namespace {
+
+strategies::answer grant_of(fencing_token token, std::optional<duration> left) {
+  return {.what = verdict::granted, .token = token, .left = left};
+}
+
+// What the database has of these, each by its own acquisition.
+std::vector<std::optional<strategies::answer>> find_grants(std::span<const strategies::acquire_args> batch,
+                                                           const store::access& db) {
+  if (!batch[0].share.is_exclusive()) {
+    const auto own = store::find_share(db, batch[0].name, batch[0].acquisition);
+    if (!own) return {std::nullopt};
+    return {grant_of(own->info.token, own->info.expires_in)};
+  }
+  std::vector<std::optional<strategies::answer>> out;
+  for (const auto& row : strategies::look_at_all(db, batch)) {
+    const bool is_own = row && row->is_held_by(batch[out.size()].acquisition);
+    out.push_back(is_own ? std::optional{grant_of(row->token, row->left)} : std::nullopt);
+  }
+  return out;
+}
+
+}  // namespace
+
+// --- reading the answer ----------------------------------------------------------------------------------------------
+
+// A release has made the ticket of this waiter the owner, for a short time, in which it has to claim the lease that it
+// asked for. Before that nobody relies on the grant, which need not be on disk; the claim is a renewal, which waits for
+// the disk, and with it for the grant. Where the statement that was sent has claimed it, all of the lease is left.
+// true: that is why it was refused; `r` says what has become of it.
+bool attempts::claim_grant(const attempt& a, reply& r, const store::access& db) {
+  if (r.answer.holding.empty() || !r.answer.left) return false;
+  const auto& [name, queued, id, is_marked] = a.names[r.which];
+  const bool is_unwanted = cleanup_.is_unwanted(name, r.answer.holding);
+  if (!is_unwanted && (queued == nullptr || queued->waiter().ticket().attempt.text() != r.answer.holding)) return false;
+  locks_.is_waited_for(name);
+  const auto refused = std::exchange(r.answer, {});  // inconclusive: asked again
+  const store::lease_ref own{.name = name.view(), .acquisition = refused.holding, .lease = a.what.options.lease};
+  if (is_unwanted) return store::release(db, {&own, 1}), true;
+  auto left = *refused.left;
+  if (left < own.lease) {
+    r.sent = base::now();
+    const auto renewed = store::renew(db, {&own, 1}).at(0);
+    if (renewed.what != store::standing::kept) return true;  // the row is locked, or not ours
+    left = renewed.left;
+  }
+  r.answer = grant_of(refused.held_as, left);
+  r.ticket = core::acquisition_id{refused.holding};
+  return true;
+}
+
+// false: inconclusive, so that it is asked again.
+bool attempts::read(attempt& a, reply r, const driver::limits& until, attempt_result& out) {
+  auto& answer = r.answer;
+  if (answer.what == verdict::granted) return (out.lease = admit(a, r)) != nullptr;
+  const auto& [name, queued, id, marked] = a.names[r.which];
+  if (!answer.has_ticket) tickets_.displace(queued->waiter(), name);
+  if (answer.what == verdict::inconclusive) return false;
+  if (answer.is_shared && locks_.reap_shares({&name, 1}, until)) return false;
+  if (answer.is_shared && queued != nullptr) answer.left = locks_.left_of_shares(name, answer.left, until);
+  if (queued != nullptr && answer.is_marked && !is_marked(*queued, *answer.is_marked, until)) return false;
+  if (a.what.is_for_transaction && locks_.unresolved_ones().permits(answer.holding, base::now()))
+    return true;  // a transaction pins it, perhaps the one that waits
+  const bool is_free = answer.what == verdict::behind;
+  const auto& queues = a.what.queued;
+  const bool are_marked = !queues.empty() && std::all_of(queues.begin(), queues.end(),
+                                                         [](auto* each) { return each->waiter().is_marked(); });
+  out.why = {.left = is_free ? a.what.comes_again_after(answer.left) : answer.left,
+             .is_free = is_free,
+             .is_behind = answer.is_behind,
+             .is_notified = wakeups_.is_told(are_marked)};
+  return true;
+}
+
+// What a refusal says of that is believed: whoever saw no ticket may have taken off a mark that was read before. false:
+// it was not, and is now. What was released meanwhile has told nobody, so the attempt is repeated.
+bool attempts::is_marked(queued_waiter& by, bool says_so, const driver::limits& until) {
+  auto& waiter = by.waiter();
+  if (waiter.ticket_number() == core::ticket_number::none) return true;
+  waiter.mark(says_so);
+  if (says_so) return true;
+  tickets_.mark(waiter, by.name(), until);
+  return !waiter.is_marked();
+}
+
+// --- the outcome is unknown ------------------------------------------------------------------------------------------
+
+// The reply was lost; were the names, too? A row that has the id is ours: of a set all of them have theirs, or none. If
+// there is none, the statement may be under way yet: then it is undone, not believed in. What is adopted here is not
+// given to the reconciler. It is renewed first: the grant may be seen here although no standby has it, where the wait
+// for one was given up. The answer to a later commit says that all before it is as safe as that. If that does not come
+// either, the grant is undone.
+std::optional<attempts::reply> attempts::adopt(const attempt& a, base::instant sent,
+                                               const driver::limits& until) noexcept try {
+  if (base::now() >= until.deadline || until.stop.stop_requested()) return std::nullopt;
+  return db_.run(
+      until,
+      [&](const store::access& db) -> std::optional<reply> {
+        db_.database().end_lost_sessions(db.session, until);
+        auto found = find_grants(a.batch, db);
+        reply out{.sent = sent};
+        std::vector<store::lease_ref> own;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          if (!found[i]) continue;
+          const auto& one = a.batch[i];
+          own.push_back({.name = one.name,
+                         .acquisition = one.acquisition,
+                         .lease = one.lease,
+                         .is_share = !one.share.is_exclusive()});
+          if (own.size() == 1) out.which = i;
+          out.granted.push_back(std::move(*found[i]));
+        }
+        if (own.size() < (a.what.is_any() ? 1 : found.size())) return std::nullopt;
+        if (out.granted[0].left)  // else a process holds it, in a file that is nowhere else
+          for (std::size_t i = 0; const auto& each : store::renew(db, own)) {
+            if (each.what != store::standing::kept) return std::nullopt;
+            out.granted[i++].left = each.left;
+          }
+        out.answer = out.granted[0];
+        return out;
+      },
+      purpose::releasing);
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
+// Of what it has left in a batch, nothing is sought any more: its answer says whether there is something to undo.
+void attempts::leave_unresolved(const acquire_request& what, const lock_name& name, const core::acquisition_id& id,
+                                const combined_call_ptr& left) {
+  const bool has_lease = what.options.strategy != strategy::for_update;
+  auto entry =
+      locks_.unresolved_ones().entry_for(name, id, has_lease ? what.options.lease : duration::max(), base::now());
+  entry.is_share = !what.share.is_exclusive();
+  entry.may_appear = has_lease;  // a lock without a lease is in a file, where nothing comes late
+  locks_.unresolved_ones().add_when_ended(left, std::move(entry));
+}
+
+// --- granted ---------------------------------------------------------------------------------------------------------
+
+// nullptr: an answer took so long that its lease is not to be relied on. A set has none of its names then.
+lease_ptr attempts::admit(attempt& a, reply& r) {
+  const auto& what = a.what;
+  if (!what.is_set())
+    return admit(what, a.names[r.which].name, r.ticket.is_none() ? a.names[r.which].id : r.ticket, r, r.answer);
+  a.granted = r.granted.size();
+  while (a.admitted < a.granted) {
+    const auto i = a.admitted++;
+    auto lease = admit(what, a.names[i].name, a.names[i].id, r, r.granted[i]);
+    if (!lease) return nullptr;
+    a.got.push_back(std::move(lease));
+  }
+  std::sort(a.got.begin(), a.got.end(), [](const lease_ptr& x, const lease_ptr& y) { return x->name < y->name; });
+  *what.set = std::exchange(a.got, {});
+  return what.set->front();
+}
+
+lease_ptr attempts::admit(const acquire_request& what, const lock_name& name, const core::acquisition_id& id, reply& r,
+                          const strategies::answer& granted) {
+  const bool has_lease = what.options.strategy != strategy::for_update;
+  auto lease = has_lease ? std::make_shared<lease_state>(name, what.reentrant(), id, what.options)
+                         : std::make_shared<lease_state>(name, what.reentrant(), id, what.options,
+                                                         db_.options().transaction_limit, std::move(r.transaction));
+  lease->counts = what.call == nullptr ? nullptr : &db_.events().numbers();
+  lease->share_as(what.share);
+  if (what.options.hold_limit) lease->hold_limit = base::later(r.sent, *what.options.hold_limit);
+  begin(*lease, r.sent, granted);
+  if (lease->deadline() <= base::now()) {
+    if (!lease->transaction) locks_.unresolved_ones().add(locks_.unresolved_ones().entry_for(*lease));
+    return nullptr;
+  }
+  // At least as much time has passed at the database since the grant as here since its answer.
+  lease->stays_until = base::later(base::now(), lease->at_least);
+  const auto report = [&] {
+    if (what.call == nullptr) return;
+    db_.events().tell([&] {
+      return events::acquired{
+          .name = lease->name, .token = lease->token, .strategy = lease->strategy, .waited = what.call->elapsed()};
+    });
+  };
+  locks_.admit(lease, std::ref(report));
+  if (what.options.as) queue_.hint_everybody(name);  // the same holder may wait there more than once
+  return lease;
+}
+
+// Before another thread sees it.
+void attempts::begin(lease_state& lease, base::instant sent, const strategies::answer& granted) {
+  lease.asked_at = sent;
+  lease.token = granted.token;
+  const auto left = granted.left.value_or(lease.time_to_live());
+  lease.set_first_left(sent, left, base::now());
+  lease.set_renewal_due(core::renewal_due(sent, std::min(left, lease.time_to_live())));
+}
+
+}  // namespace rowlock::inline v1::engine
