@@ -21,7 +21,7 @@ namespace rowlock::inline v1::detail {
 /// Passes a stop on.
 struct relay {
   std::stop_source to;
-  void operator()() { to.request_stop(); }
+  void operator()() const { to.request_stop(); }
 };
 using relayed = std::stop_callback<relay>;
 
