@@ -92,8 +92,8 @@ std::vector<answer> try_all(const store::access& db, sheets::verb how, std::span
 namespace {
 
 // "Busy" with nothing left of a lease is a row that has another version by now. The statement makes the token by the
-// clock under the row lock, not by that of the look: a transaction may have had the name since, and a greater token, and
-// its rollback leaves the row as it was.
+// clock under the row lock, not by that of the look: a transaction may have had the name since, and a greater token,
+// and its rollback leaves the row as it was.
 std::vector<answer> compare_and_set(const store::access& db, std::span<const acquire_args> batch) {
   auto answers = try_all(db, sheets::verb::compare_and_set, batch);
   for (auto& each : answers)
