@@ -159,9 +159,9 @@ TEST_P(late_statement, that_renews_does_not_touch_the_next_holder) {
   auto held = locks.acquire("orders/42", {.lease = 6s});
   hold(about("orders/42"));
   ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
-  held.release();
+  error_of([&] { return held.release(), true; });  // if the time of a call is too short for it, it is repeated
   auto other = connect();
-  const auto theirs = other.try_acquire("orders/42", {.lease = long_lease, .renew = false});
+  const auto theirs = other.try_acquire_for("orders/42", soon, {.lease = long_lease, .renew = false});
   ASSERT_TRUE(theirs.has_value());
   const auto end = expiry("orders/42");
   let_pass(2 * short_call);  // the renewal is given up meanwhile
