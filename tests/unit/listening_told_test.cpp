@@ -1,10 +1,8 @@
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -14,10 +12,10 @@
 #include <vector>
 
 #include "base/waits.hpp"
-#include "engine/queue/listening_source.hpp"
 #include "testkit/eventually.hpp"
+#include "unit/played_listening.hpp"
 
-// With a server that the test plays: no time needs to pass.
+// Names are told.
 
 namespace rowlock {
 namespace {
@@ -66,75 +64,27 @@ class fake_listener final : public driver::listener {
 };
 
 /// A server on which NOTIFY works, unless it is told otherwise.
-struct listening_test : testing::Test {
-  std::shared_ptr<wire> line() {
-    const std::lock_guard lock{mutex};
-    return wires.empty() ? nullptr : wires.back();
+struct listening_test : test::played_listening<wire> {
+  listening_test() {
+    on_ring = [this] { line()->say(ring); };
   }
-  int count(const std::string& what) {
-    const std::lock_guard lock{mutex};
-    return static_cast<int>(std::count(happened.begin(), happened.end(), what));
-  }
-  void note(const std::string& what) {
-    const std::lock_guard lock{mutex};
-    happened.push_back(what);
-  }
-  bool is_begun(int times) {
-    return eventually([&] { return count("begin") >= times; });
-  }
-
-  std::mutex mutex;
-  std::vector<std::shared_ptr<wire>> wires;
-  std::vector<std::string> happened;
-  std::vector<std::string> warnings;
-  std::vector<std::error_code> polling;
-  std::function<void()> on_open = [] {};
-  std::function<void()> on_ring = [this] { line()->say(ring); };
-  duration longest_call = 5s;
+  std::shared_ptr<wire> line() { return last(); }
 };
 
-/// Listens to that server.
-class fake_source : public engine::listening_source {
+class fake_source : public test::played_source<wire, fake_listener> {
  public:
   explicit fake_source(listening_test& to) : fake_source{to, to.longest_call} {}
   fake_source(listening_test& to, duration longest_call)
-      : listening_source{driver::foreign_news::told, longest_call}, to_{to} {}
+      : played_source{driver::foreign_news::told, to, longest_call} {}
   fake_source(const fake_source&) = delete;
   fake_source& operator=(const fake_source&) = delete;
   ~fake_source() override { stop(); }
 
  protected:
-  std::unique_ptr<driver::listener> open(const driver::limits& /*until*/) override {
-    to_.note("open");
-    to_.on_open();
-    auto fresh = std::make_shared<wire>();
-    const std::lock_guard lock{to_.mutex};
-    to_.wires.push_back(fresh);
-    return std::make_unique<fake_listener>(fresh);
+  void ring(const driver::limits& until) override {
+    to().note("ring");
+    played_source::ring(until);
   }
-  listening_test& to() { return to_; }
-
- private:
-  void ring(const driver::limits& /*until*/) override {
-    to_.note("ring");
-    to_.on_ring();
-  }
-  void heard(const std::string& name) override { to_.note("heard " + name); }
-  void woken(const driver::limits& /*until*/) override { to_.note("woken"); }
-  void falls_asleep() noexcept override { to_.note("sleep"); }
-  void began() override { to_.note("begin"); }
-  void ended() noexcept override { to_.note("end"); }
-  void warn(const std::string& sentence) override {
-    to_.note("warn");
-    const std::lock_guard lock{to_.mutex};
-    to_.warnings.push_back(sentence);
-  }
-  void polling(const error& why) noexcept override {
-    const std::lock_guard lock{to_.mutex};
-    to_.polling.push_back(why.code());
-  }
-
-  listening_test& to_;
 };
 
 TEST_F(listening_test, is_live_when_it_has_heard_its_own_ring) {

@@ -1,10 +1,8 @@
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -14,10 +12,10 @@
 #include <vector>
 
 #include "base/waits.hpp"
-#include "engine/queue/listening_source.hpp"
 #include "testkit/eventually.hpp"
+#include "unit/played_listening.hpp"
 
-// With a server that the test plays: no time needs to pass.
+// Sleeping sessions are woken.
 
 namespace rowlock {
 namespace {
@@ -83,70 +81,19 @@ class sleeper final : public driver::listener {
 };
 
 /// A server on which sessions can be woken, unless it is told otherwise.
-struct sleeping_test : testing::Test {
-  std::shared_ptr<bed> last_bed() {
-    const std::lock_guard lock{mutex};
-    return beds.empty() ? nullptr : beds.back();
+struct sleeping_test : test::played_listening<bed> {
+  sleeping_test() {
+    on_ring = [this] { last_bed()->wake(); };
   }
-  int count(const std::string& what) {
-    const std::lock_guard lock{mutex};
-    return static_cast<int>(std::count(happened.begin(), happened.end(), what));
-  }
-  void note(const std::string& what) {
-    const std::lock_guard lock{mutex};
-    happened.push_back(what);
-  }
-  bool is_begun(int times) {
-    return eventually([&] { return count("begin") >= times; });
-  }
+  std::shared_ptr<bed> last_bed() { return last(); }
   bool wake() {
     return eventually([&] { return last_bed()->wake(); });
   }
-
-  std::mutex mutex;
-  std::vector<std::shared_ptr<bed>> beds;
-  std::vector<std::string> happened;
-  std::vector<std::string> warnings;
-  std::vector<std::error_code> polling;
-  std::function<void()> on_open = [] {};
-  std::function<void()> on_ring = [this] { last_bed()->wake(); };
-  duration longest_call = 5s;
 };
 
-class sleeping_source final : public engine::listening_source {
+class sleeping_source final : public test::played_source<bed, sleeper> {
  public:
-  explicit sleeping_source(sleeping_test& to)
-      : listening_source{driver::foreign_news::woken, to.longest_call}, to_{to} {}
-  sleeping_source(const sleeping_source&) = delete;
-  sleeping_source& operator=(const sleeping_source&) = delete;
-  ~sleeping_source() override { stop(); }
-
- private:
-  std::unique_ptr<driver::listener> open(const driver::limits& /*until*/) override {
-    to_.note("open");
-    to_.on_open();
-    auto fresh = std::make_shared<bed>();
-    const std::lock_guard lock{to_.mutex};
-    to_.beds.push_back(fresh);
-    return std::make_unique<sleeper>(fresh);
-  }
-  void ring(const driver::limits& /*until*/) override { to_.on_ring(); }
-  void heard(const std::string& /*name*/) override { to_.note("heard"); }
-  void woken(const driver::limits& /*until*/) override { to_.note("woken"); }
-  void falls_asleep() noexcept override { to_.note("sleep"); }
-  void began() override { to_.note("begin"); }
-  void ended() noexcept override { to_.note("end"); }
-  void warn(const std::string& sentence) override {
-    to_.note("warn");
-    const std::lock_guard lock{to_.mutex};
-    to_.warnings.push_back(sentence);
-  }
-  void polling(const error& why) noexcept override {
-    const std::lock_guard lock{to_.mutex};
-    to_.polling.push_back(why.code());
-  }
-
-  sleeping_test& to_;
+  explicit sleeping_source(sleeping_test& to) : played_source{driver::foreign_news::woken, to, to.longest_call} {}
 };
 
 TEST_F(sleeping_test, is_live_when_its_own_ring_has_woken_it) {

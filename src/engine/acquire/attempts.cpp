@@ -4,9 +4,6 @@
 #include <utility>
 
 #include "base/boot_clock.hpp"
-#include "core/lease.hpp"
-#include "store/inspection.hpp"
-#include "store/leases.hpp"
 
 namespace rowlock::inline v1::engine {
 
