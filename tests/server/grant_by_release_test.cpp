@@ -238,6 +238,19 @@ class claim_of_a_grant : public on_each_server_by_proxy {
     }
     EXPECT_TRUE(proxy().has_acted());
   }
+  /// The ticket of the wait cannot be deleted before the proxy lets go.
+  void grant_to_an_ended_wait(client& first, client& second) {
+    auto held = first.acquire("orders/42", in_turn);
+    background one{[&](std::stop_token stop) { return second.acquire("orders/42", in_turn, std::move(stop)); }};
+    ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked("orders/42"); }));
+    on_request(tcp_proxy::contains("gone AS (DELETE FROM ", "rowlock_waiter WHERE ticket = $"),
+               tcp_proxy::action::hold);
+    one.stop();
+    EXPECT_TRUE(throws(errc::cancelled, [&] { static_cast<void>(one.get()); }));
+    ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
+    ASSERT_EQ(db().tickets(), 1);
+    held.release();
+  }
 };
 ROWLOCK_SUITE_ON_SERVERS(claim_of_a_grant, on("postgresql", servers()));
 
@@ -277,21 +290,23 @@ TEST_P(claim_of_a_grant, for_an_earlier_wait_of_this_client_is_no_reason_to_refu
   for (const auto& ask : ways) {
     SCOPED_TRACE(&ask - ways);
     auto second = connect_through_proxy();
-    auto held = first.acquire("orders/42", in_turn);
-    background one{[&](std::stop_token stop) { return second.acquire("orders/42", in_turn, std::move(stop)); }};
-    ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked("orders/42"); }));
-    on_request(tcp_proxy::contains("gone AS (DELETE FROM ", "rowlock_waiter WHERE ticket = $"),
-               tcp_proxy::action::hold);
-    one.stop();
-    EXPECT_TRUE(throws(errc::cancelled, [&] { static_cast<void>(one.get()); }));
-    ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
-    ASSERT_EQ(db().tickets(), 1);
-    held.release();
+    ASSERT_NO_FATAL_FAILURE(grant_to_an_ended_wait(first, second));
     EXPECT_TRUE(ask(second));
     proxy().let_go();
     second.close();
     ASSERT_TRUE(eventually([&] { return is_vacant("orders/42") && db().tickets() == 0; }));
   }
+}
+
+TEST_P(claim_of_a_grant, for_an_earlier_wait_of_this_client_is_released_at_any_time_and_not_relied_on) {
+  auto first = connect();
+  auto second = connect_through_proxy();
+  ASSERT_NO_FATAL_FAILURE(grant_to_an_ended_wait(first, second));
+  const auto granted = db().row("orders/42").value().acquisition;
+  const auto mine = second.try_acquire("orders/42");
+  ASSERT_TRUE(mine);
+  EXPECT_NE(db().row("orders/42").value().acquisition, granted);
+  proxy().let_go();
 }
 
 TEST_P(grant_by_release, is_taken_until_its_time_is_over) {

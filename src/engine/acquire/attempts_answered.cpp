@@ -37,13 +37,26 @@ std::vector<std::optional<strategies::answer>> find_grants(std::span<const strat
   return out;
 }
 
+// What rows say that this call has, though no answer to its attempt did: the answer was lost, or a release has granted
+// the name to its ticket. It may not be on disk yet, nor on any standby, so nobody relies on it before it is renewed:
+// the answer to that later commit says that all before it is as safe. If that answer is lost, too, it is asked for once
+// more, or undone. After a pause, the time counts from before the request, or the row is another client's: a renewal
+// names the acquisition, and finds nothing. false: a row is locked, or not ours.
+bool claim(std::span<const store::lease_ref> own, std::span<strategies::answer> granted, const store::access& db) {
+  for (std::size_t i = 0; const auto& each : store::renew(db, own)) {
+    if (each.what != store::standing::kept) return false;
+    granted[i++].left = each.left;
+  }
+  return true;
+}
+
 }  // namespace
 
 // --- reading the answer ----------------------------------------------------------------------------------------------
 
 // A release has made the ticket of this waiter the owner, for a short time, in which it has to claim the lease that it
-// asked for. Before that nobody relies on the grant, which need not be on disk; the claim is a renewal, which waits for
-// the disk, and with it for the grant. Where the statement that was sent has claimed it, all of the lease is left.
+// asked for. Where the statement that was sent has claimed it, all of the lease is left. What was granted to a ticket
+// that is being given up is never claimed: it is released, at any time, by the thread that gives it up.
 // true: that is why it was refused; `r` says what has become of it.
 bool attempts::claim_grant(const attempt& a, reply& r, const store::access& db) {
   if (r.answer.holding.empty() || !r.answer.left) return false;
@@ -54,14 +67,12 @@ bool attempts::claim_grant(const attempt& a, reply& r, const store::access& db) 
   const auto refused = std::exchange(r.answer, {});  // inconclusive: asked again
   const store::lease_ref own{.name = name.view(), .acquisition = refused.holding, .lease = a.what.options.lease};
   if (is_unwanted) return store::release(db, {&own, 1}), true;
-  auto left = *refused.left;
-  if (left < own.lease) {
+  auto grant = grant_of(refused.held_as, refused.left);
+  if (*refused.left < own.lease) {
     r.sent = base::now();
-    const auto renewed = store::renew(db, {&own, 1}).at(0);
-    if (renewed.what != store::standing::kept) return true;  // the row is locked, or not ours
-    left = renewed.left;
+    if (!claim({&own, 1}, {&grant, 1}, db)) return true;
   }
-  r.answer = grant_of(refused.held_as, left);
+  r.answer = std::move(grant);
   r.ticket = core::acquisition_id{refused.holding};
   return true;
 }
@@ -128,11 +139,8 @@ std::optional<attempts::reply> attempts::adopt(const attempt& a, base::instant s
           out.granted.push_back(std::move(*found[i]));
         }
         if (own.size() < (a.what.is_any() ? 1 : found.size())) return std::nullopt;
-        if (out.granted[0].left)  // else a process holds it, in a file that is nowhere else
-          for (std::size_t i = 0; const auto& each : store::renew(db, own)) {
-            if (each.what != store::standing::kept) return std::nullopt;
-            out.granted[i++].left = each.left;
-          }
+        const bool has_lease = out.granted[0].left.has_value();  // else a process holds it, in a file, nowhere else
+        if (has_lease && !claim(own, out.granted, db)) return std::nullopt;
         out.answer = out.granted[0];
         return out;
       },

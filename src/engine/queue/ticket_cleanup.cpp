@@ -114,11 +114,15 @@ void ticket_cleanup::leave_all(const driver::limits& until) {
   wake(names, whom::any, until);
 }
 
+// First the ticket is deleted, then the row is looked at: a release locks the ticket that it chooses, so it has granted
+// it the name before that, or not at all. A ticket whose number is not known may come yet, and so this is repeated
+// until its time is over. Each step may be repeated after a lost reply or a pause, as each names the ticket or its id.
 void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits& until) {
   auto untold = extract_if(tickets, [](const departing& t) { return t.number == no_such_ticket; });
   auto again = extract_if(tickets, [](const departing& t) { return t.number == core::ticket_number::none; });
   withdraw(again, until);
   auto left = leave_at_once(tickets, until);
+  for (const auto& t : again) release_grant(t, until);
   for (std::size_t i = 0; i < tickets.size(); ++i) left[i] = release_grant(tickets[i], until) && left[i];
   tell(std::move(untold), until);  // now that no ticket of this client keeps the mark on the row
   for (std::size_t i = 0; i < tickets.size(); ++i) {

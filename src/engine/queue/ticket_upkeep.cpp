@@ -62,7 +62,9 @@ void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, con
     w.take(attempt, number, by_terms.room);
     maintenance_.wake_at(queue_.refresh_due());
   } catch (const error& e) {
-    if (e.outcome_is_unknown()) cleanup_.leave_later(name, attempt, core::ticket_number::none);
+    using enum ticket_cleanup::departure;
+    const auto how = by_terms.lease ? unwanted : by_another_grant;
+    if (e.outcome_is_unknown()) cleanup_.leave_later(name, attempt, core::ticket_number::none, how);
     throw;
   }
 }

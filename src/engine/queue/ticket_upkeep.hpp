@@ -22,14 +22,14 @@ class ticket_upkeep final : public maintenance::task {
   ticket_upkeep(gateway& db, identity& who, local_wait_queue& queue, ticket_cleanup& cleanup, maintenance& on)
       : db_{db}, who_{who}, queue_{queue}, cleanup_{cleanup}, maintenance_{on} {}
 
-  /// Takes a ticket. If the reply is lost the ticket may be there all the same, or come late: it is deleted again and
-  /// again until it cannot come any more. Should it be in somebody's way, then for ticket_life at most.
   /// Its ticket counts no more, or is gone: the waiter needs another.
   void displace(local_wait_queue::waiter& w, const lock_name& name);
   struct terms {
     std::optional<duration> lease{};           ///< a release may grant it the lock, for as long
     std::int64_t room = core::sharing{}.room;  ///< of who shares the name
   };
+  /// Takes a ticket. If the reply is lost the ticket may be there all the same, or come late: it is deleted again and
+  /// again until it cannot come any more, and what a release has granted to it is released.
   void take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
             const terms& by_terms, const driver::limits& until);
   /// Before each try, so that a release that comes after it tells the waiter; as far as the row can be changed.

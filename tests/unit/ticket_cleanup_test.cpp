@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+#include <rowlock/error.hpp>
+
+#include <chrono>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/boot_clock.hpp"
+#include "core/error_detail.hpp"
+#include "engine/maintenance.hpp"
+#include "engine/queue/ticket_cleanup.hpp"
+#include "engine/queue/ticket_upkeep.hpp"
+#include "unit/fake_database.hpp"
+
+// What it sends for a ticket whose reply was lost, and to which a release has granted the name.
+
+namespace rowlock {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct ticket_cleanup_test : testing::Test {
+  void take_ticket(const engine::ticket_upkeep::terms& by_terms) {
+    const driver::limits until{.deadline = base::now() + 1h};
+    EXPECT_THROW(tickets.take(waiter, name, holder::unique(), {}, by_terms, until), error);
+    sent.clear();
+  }
+  std::vector<driver::row> answer(sheets::verb what) const {
+    const std::int64_t any = 1;
+    const std::int64_t no = 0;
+    if (what == sheets::verb::inspect) return {{"a", any, "owner", "thread", attempt, any, any, {}, no, no}};
+    if (what == sheets::verb::release_alone) return {{attempt, {}, {}}};
+    return {};
+  }
+
+  std::string attempt;
+  std::vector<sheets::verb> sent;
+  test::fake_database db{[this](sheets::verb what, std::span<const driver::request> batch, const driver::limits&) {
+    sent.push_back(what);
+    if (what == sheets::verb::enqueue) {
+      attempt = std::get<std::string_view>(batch[0][3]);
+      throw detail::error_access::make(errc::call_timed_out, "no answer", {.retryable = true, .outcome_unknown = true});
+    }
+    return answer(what);
+  }};
+  const lock_name name{"a"};
+  engine::identity who{"test"};
+  engine::local_wait_queue queue;
+  engine::maintenance unstarted{5s};
+  engine::ticket_cleanup cleanup{db.gateway(), who, queue, unstarted};
+  engine::ticket_upkeep tickets{db.gateway(), who, queue, cleanup, unstarted};
+  engine::local_wait_queue::waiter waiter{queue, name};
+};
+
+TEST_F(ticket_cleanup_test, deletes_the_ticket_and_then_releases_what_was_granted_to_it) {
+  take_ticket({.lease = 30s});
+  cleanup.run({.deadline = base::now() + 1h});
+  EXPECT_EQ(sent, (std::vector{sheets::verb::withdraw, sheets::verb::inspect, sheets::verb::release_alone}));
+  EXPECT_NE(cleanup.next_due(), base::instant::max()) << "it may come yet";
+}
+
+TEST_F(ticket_cleanup_test, looks_for_no_grant_to_a_ticket_that_waits_for_none) {
+  take_ticket({});
+  cleanup.run({.deadline = base::now() + 1h});
+  EXPECT_EQ(sent, std::vector{sheets::verb::withdraw});
+}
+
+}  // namespace
+}  // namespace rowlock
