@@ -10,7 +10,7 @@
 
 namespace rowlock::inline v1::base {
 
-/// Wakes one thread at a time of the line that base::now() tells. Any thread may set it, one at a time; the last
+/// Wakes one thread at a time of the clock that base::now() reads. Any thread may set it, one at a time; the last
 /// setting counts.
 class ROWLOCK_EXPORT boot_timer {
  public:
@@ -20,13 +20,13 @@ class ROWLOCK_EXPORT boot_timer {
   boot_timer& operator=(const boot_timer&) = delete;
   ~boot_timer();
 
-  /// What lies in the past fires at once.
+  /// A time in the past fires at once.
   void set(base::instant t) const noexcept;
   /// Returns when it has fired since the last wait.
   void wait() const noexcept;
   /// The same, or when the other side of one of these sockets has hung up.
   void wait(std::span<const int> sockets) const;
-  /// The same, or when there is something to read from this one.
+  /// The same, or when this socket can be read.
   void wait_or_read(int socket) const;
 
  private:
@@ -36,9 +36,9 @@ class ROWLOCK_EXPORT boot_timer {
 };
 
 /// Wakes one thread at the earliest time that any thread asked for, by the clock of local deadlines, so that it is on
-/// time after a suspend. The owner's loop is: disarm, look at everything, arm for the next, wait. A thread that makes
-/// something to look at does so before it arms, so nothing is missed: either the look sees it, or the arming comes
-/// after the disarming and stands.
+/// time after a suspend. The owner's loop is: disarm, look at everything, arm for the next time, wait. Another thread
+/// first adds its work and then arms. So nothing is missed: either the look sees the work, or the arming comes after
+/// the disarming and remains.
 class ROWLOCK_EXPORT alarm {
  public:
   alarm();
@@ -51,7 +51,7 @@ class ROWLOCK_EXPORT alarm {
   void wait() const noexcept { timer_.wait(); }
   /// Also when one of these has hung up.
   void wait(std::span<const int> lines) const { timer_.wait(lines); }
-  /// Also when there is something to read from this one.
+  /// Also when this one can be read.
   void wait_or_read(int line) const { timer_.wait_or_read(line); }
 
  private:

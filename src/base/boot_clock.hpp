@@ -6,7 +6,7 @@
 
 namespace rowlock::inline v1::base {
 
-/// The time line of deadlines, which goes on while the machine is suspended (CLOCK_BOOTTIME).
+/// Now, by the clock of local deadlines, which goes on while the machine is suspended (CLOCK_BOOTTIME).
 ROWLOCK_EXPORT base::instant now() noexcept;
 
 }  // namespace rowlock::inline v1::base

@@ -5,8 +5,8 @@
 
 namespace rowlock::inline v1::base {
 
-/// A mutex together with the data it guards, which cannot be reached without it. Never held across a call to a
-/// database or to code of the user.
+/// A mutex together with the data it guards, which cannot be reached without it. It is never held across a call to a
+/// database or to the user's code.
 template <class T>
 class guarded {
  public:

@@ -12,14 +12,14 @@
 
 namespace rowlock::inline v1::base {
 
-/// Which bucket of a histogram counts a duration of this length: the first whose bound is not below it.
+/// The bucket of a histogram that counts a duration of this length: the first whose bound is not below it.
 inline std::size_t bucket_of(std::chrono::nanoseconds length) noexcept {
   const auto found = std::lower_bound(histogram::bounds.begin(), histogram::bounds.end(), length);
   return static_cast<std::size_t>(found - histogram::bounds.begin());
 }
 
-/// A histogram that any number of threads add to without waiting for each other. What is read meanwhile may have
-/// counted a duration and not yet added it to the sum.
+/// A histogram to which any number of threads add without waiting for each other. A concurrent read may have a duration
+/// in the count and not yet in the sum.
 class growing_histogram {
  public:
   void add(std::chrono::nanoseconds length) noexcept {
@@ -44,7 +44,6 @@ inline void add(histogram& to, const histogram& more) noexcept {
   to.sum += more.sum;
 }
 
-/// How many durations it has counted.
 inline std::uint64_t total(const histogram& of) noexcept {
   return std::accumulate(of.counts.begin(), of.counts.end(), std::uint64_t{0});
 }

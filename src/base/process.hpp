@@ -9,8 +9,8 @@
 
 namespace rowlock::inline v1::base {
 
-/// Which process this is, counted in forks: what was made under another number belongs to the parent, whose threads,
-/// mutexes and connections do not exist here.
+/// The number of this process, counted in forks. An object made under another number belongs to the parent process,
+/// whose threads, mutexes and connections do not exist here.
 std::uint64_t process_generation() noexcept;
 
 /// Remembers in which process it was made.
@@ -25,7 +25,7 @@ class fork_guard {
 /// Throws error{errc::connection_failed}, which is retryable.
 [[noreturn]] ROWLOCK_EXPORT void throw_no_thread(const std::system_error& because);
 
-/// Starts a thread; throws error{errc::connection_failed} where none can be had.
+/// Starts a thread; throws error{errc::connection_failed} if the system has none.
 template <class Run>
 std::jthread start_thread(Run run) try {
   return std::jthread{std::move(run)};

@@ -11,7 +11,7 @@
 
 namespace rowlock::inline v1::base {
 
-/// Remembers names, in little room: by a bit for all names of one hash. Good for guesses only. Thread-safe.
+/// Remembers names in little memory: one bit stands for all names of one hash. Good for guesses only. Thread-safe.
 class recent_names {
  public:
   void add(std::string_view name) noexcept { word(name).fetch_or(bit(name), std::memory_order_relaxed); }
@@ -32,8 +32,8 @@ class recent_names {
   std::array<std::atomic<std::uint64_t>, bits / 64> words_{};
 };
 
-/// Names whose row was vacant when this client saw it last, with that version where it matters: the last few of them,
-/// by a hash. A hint: a wrong one costs a round trip.
+/// Names whose row was vacant when this client saw it last, and its version then if the strategy needs it: the last few
+/// names, by a hash. A hint: a wrong one costs a round trip.
 class vacant_names {
  public:
   bool may_have(const lock_name& name, std::int64_t version = 0) const noexcept {

@@ -37,7 +37,7 @@ int hex_digit(char c) noexcept {
 
 bool is_between(char32_t c, char32_t first, char32_t last) noexcept { return first <= c && c <= last; }
 
-// Control characters, the ends of lines and paragraphs, and those of the category Cf, which show nothing.
+// Control characters, the ends of lines and paragraphs, and the invisible characters of the category Cf.
 bool is_obeyed(char32_t c) noexcept {
   if (c < 0x20 || is_between(c, 0x7F, 0x9F)) return true;
   if (c < 0x2000) return c == 0xAD || c == 0x34F || is_between(c, 0x600, 0x605) || c == 0x61C || c == 0x180E;
@@ -121,7 +121,7 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-// Below U+0020 there are only those in it that separate its parts.
+// In a JSON document the only characters below U+0020 are those between its parts.
 std::string printable_json(std::string_view document) {
   std::string out;
   out.reserve(document.size());
@@ -193,7 +193,7 @@ namespace {
 
 constexpr std::size_t longest_word = 40;
 
-// How many bytes have to be inserted, deleted or replaced, or exchanged with their neighbour.
+// The number of bytes to insert, delete or replace, or to exchange with their neighbour.
 std::size_t distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before(to.size() + 1);
   std::vector<std::size_t> above(to.size() + 1);
@@ -212,7 +212,7 @@ std::size_t distance(std::string_view from, std::string_view to) {
   return above[to.size()];
 }
 
-// One in three bytes may be wrong, and not all of a short word.
+// One in three bytes may be wrong, but not all bytes of a short word.
 std::size_t most_wrong(std::string_view word) { return std::min<std::size_t>(word.size() / 3, 3); }
 
 std::string lower_case(std::string_view text) {

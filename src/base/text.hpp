@@ -16,30 +16,30 @@ bool is_utf8(std::string_view text) noexcept;
 /// Like is_utf8, and without NUL.
 ROWLOCK_EXPORT bool is_plain_text(std::string_view text) noexcept;
 
-/// For people and their terminals, in UTF-8: what a terminal or a reader would obey is written as \n, \t, \x1b, \u202e
-/// or \U000e0001 (control characters, whatever changes the direction of writing, what cannot be seen), and so is each
-/// byte that is not UTF-8. Everything that is written for people goes through here: names, notes and owners are
-/// anybody's.
+/// For people and their terminals, in UTF-8. Characters that a terminal or a reader would obey (control characters,
+/// changes of the direction of writing, invisible characters) are written as \n, \t, \x1b, \u202e or \U000e0001, and so
+/// is each byte that is not UTF-8. All output for people passes through here: any client may choose names, notes and
+/// owners.
 ROWLOCK_EXPORT std::string printable(std::string_view text);
-/// The same for a JSON document, which means the same afterwards.
+/// The same for a JSON document, whose meaning does not change.
 ROWLOCK_EXPORT std::string printable_json(std::string_view document);
-/// In quotation marks, as names are in messages.
+/// In quotation marks, as in messages.
 ROWLOCK_EXPORT std::string quoted(std::string_view text);
 
-/// The least text that sorts (by bytes) after every text that begins with `prefix`; nullopt where there is none.
-/// Itself well-formed UTF-8 where `prefix` is.
+/// The least text that sorts (by bytes) after every text that begins with `prefix`; nullopt if there is none.
+/// Well-formed UTF-8 if `prefix` is.
 std::optional<std::string> prefix_end(std::string_view prefix);
 
 struct code_point {
   char32_t value = 0;
   std::size_t size = 0;  ///< in bytes; 0: not well-formed
 };
-/// Of a text in UTF-8 that is not empty, the first character.
+/// The first character of a text in UTF-8 that is not empty.
 ROWLOCK_EXPORT code_point first_of(std::string_view text) noexcept;
-/// In UTF-8.
+/// Appends the character in UTF-8.
 ROWLOCK_EXPORT void append(std::string& to, char32_t c);
 
-/// The bytes behind %XX; nullopt where an escape is broken.
+/// Decodes %XX; nullopt if an escape is broken.
 ROWLOCK_EXPORT std::optional<std::string> percent_decoded(std::string_view text);
 
 /// The end of a message about an unknown word: `; did you mean WORD?` with the most similar known word, or nothing if

@@ -6,8 +6,8 @@
 
 namespace rowlock::inline v1::base {
 
-/// The time of local deadlines, which goes on while the machine is suspended. It is read by now() (boot_clock.hpp);
-/// this only does its arithmetic.
+/// The clock of local deadlines, which goes on while the machine is suspended. now() (boot_clock.hpp) reads it; this
+/// type only has its arithmetic.
 struct boot_clock {
   using duration = rowlock::duration;
   using rep = duration::rep;
@@ -17,7 +17,7 @@ struct boot_clock {
 };
 using instant = boot_clock::time_point;
 
-/// t + d, or the last instant there is.
+/// t + d, or the last instant if that is later.
 constexpr instant later(instant t, duration d) noexcept { return d >= instant::max() - t ? instant::max() : t + d; }
 
 }  // namespace rowlock::inline v1::base

@@ -13,7 +13,8 @@
 
 namespace rowlock::inline v1::base {
 
-/// How long to wait for that time: the clocks of waits count in smaller units, and not so far.
+/// How long to wait until that time, at most a day: the clocks of condition variables have smaller units and a shorter
+/// range.
 inline duration length_of_wait(base::instant t) { return std::min<duration>(t - now(), std::chrono::hours{24}); }
 
 /// Waits until `ready()`, the deadline or `stop`; answers `ready()`.
@@ -27,13 +28,13 @@ bool wait_until(std::condition_variable_any& condition, std::unique_lock<std::mu
   }
 }
 
-/// Waits until then, or for `stop`.
+/// Waits until that time, or for `stop`.
 ROWLOCK_EXPORT void rest(base::instant until, const std::stop_token& stop);
 
 /// A random number in [0, 1), to keep waiters out of step. Not for ids.
 double jitter() noexcept;
 
-/// Rests for a random part of `most`, so that those who got into each other's way do not meet again; not beyond the
+/// Rests for a random part of `most`, so that two clients that conflicted do not conflict again; not beyond the
 /// deadline, and not after a stop.
 void pause_at_random(duration most, base::instant deadline, const std::stop_token& stop);
 

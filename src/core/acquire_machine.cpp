@@ -6,7 +6,7 @@
 namespace rowlock::inline v1::core {
 
 acquire_machine::step acquire_machine::begin(bool others_wait_here, bool is_held_here) noexcept {
-  is_notified_ = others_wait_here || is_held_here;  // it has not tried
+  is_notified_ = others_wait_here || is_held_here;  // no attempt was made yet
   return {is_notified_ ? action::enter_queue : action::try_once};
 }
 
@@ -15,7 +15,7 @@ acquire_machine::step acquire_machine::after_first_try(base::instant now) const 
 }
 
 acquire_machine::step acquire_machine::in_queue(base::instant now, const position& at) const noexcept {
-  if (backoff_.is_over(now)) return {action::give_up};  // what was begun now could come back late
+  if (backoff_.is_over(now)) return {action::give_up};  // the reply to a statement sent now could come too late
   if (at.has_ticket) return after_ticket(at);
   if (const auto until = sleeps_here_until(at); until > now) return {action::sleep, until};
   const bool tries_first = takes_handovers() && is_notified_ && at.is_first && !at.yields_to_other_clients;

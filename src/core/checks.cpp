@@ -20,7 +20,7 @@ void require(bool fine, const char* sentence) {
   if (!fine) throw error{errc::invalid_option, sentence};
 }
 
-/// `sentence()` makes the text: every call checks its options, and nearly all are fine.
+/// `sentence()` makes the text: every call checks its options, and nearly all are valid.
 template <std::invocable Sentence>
 void require(bool fine, Sentence sentence) {
   if (!fine) throw error{errc::invalid_option, sentence()};

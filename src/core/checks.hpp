@@ -11,11 +11,11 @@ namespace rowlock::inline v1::core {
 /// Each throws error{errc::invalid_option} with a sentence that names the option, the value and the rule.
 void check(const client_options& options);
 void check(const lock_options& options);
-/// Also throws errc::unsupported: not everything can be shared.
+/// Also throws errc::unsupported: not every strategy can share a name.
 void check(const sharing& how, const lock_options& options);
 void check(const lock_in_options& options);
 void check(const retry_options& options);
-/// For a client with these.
+/// For a client with the options `of`.
 void check(const sweeper_options& options, const client_options& of);
 void check_lease(duration lease);
 

@@ -13,7 +13,7 @@ bool has(const waiting_holder& who, const std::string& name) {
   return std::find(who.has.begin(), who.has.end(), name) != who.has.end();
 }
 
-// Depth first, over those who came before the first.
+// Depth first, over the waiters that came before the first.
 bool extend(std::span<const waiting_holder> all, std::vector<const waiting_holder*>& path,
             std::set<ticket_number>& in_vain) {
   const auto& wanted = path.back()->waits_for;

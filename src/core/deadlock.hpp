@@ -8,7 +8,7 @@
 
 namespace rowlock::inline v1::core {
 
-/// Somebody who waits, and cannot let go of what it has before that wait has ended.
+/// A waiter that cannot release what it holds before its wait has ended.
 struct waiting_holder {
   ticket_number ticket{};
   std::string waits_for{};
@@ -17,11 +17,11 @@ struct waiting_holder {
   std::vector<std::string> has{};
 };
 
-/// Those who wait for each other in a circle, of which this one is the youngest, beginning with it: each has what the
-/// one before waits for, and the last waits for what the first has. Empty: there is no such circle.
+/// The waiters that wait for each other in a circle, of which `youngest` is the youngest, beginning with it: each holds
+/// what the one before waits for, and the last waits for what the first holds. Empty: there is no circle.
 std::vector<const waiting_holder*> find_cycle(std::span<const waiting_holder> all, ticket_number youngest);
 
-/// For people: who has what, and waits for what.
+/// For people: which holder holds what, and waits for what.
 std::string text_of(std::span<const waiting_holder* const> cycle);
 
 }  // namespace rowlock::inline v1::core

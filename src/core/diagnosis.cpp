@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where this is set and is nothing of `good`, the sentence is said.
+/// The sentence is said if the setting has a value that is not in `good`.
 struct rule {
   std::string_view name;
   std::initializer_list<std::string_view> good;
@@ -52,7 +52,7 @@ finding fine(std::string_view subject, std::string sentence) {
   return {.subject = std::string{subject}, .condition = condition::ok, .sentence = std::move(sentence)};
 }
 
-/// With one digit behind the point.
+/// With one digit after the point.
 std::string with_tenth(duration d, duration unit, std::string_view name) {
   const auto tenths = (d * 10 + unit / 2) / unit;
   return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + ' ' + std::string{name};
@@ -67,7 +67,7 @@ std::string server_of(const settings& found) {
   return (version.find("MariaDB") == std::string_view::npos ? "MySQL " : "MariaDB ") + std::string{version};
 }
 
-/// Servers write "TLSv1.3". Behind a proxy it is about the proxy's connection.
+/// Servers write "TLSv1.3". With a proxy, this is the encryption of the proxy's connection.
 std::string encryption_of(const settings& found) {
   constexpr std::string_view prefix = "TLSv";
   auto version = value_of(found, "ssl_version");
@@ -86,7 +86,7 @@ finding connection_of(const settings& found, duration took) {
   return fine("connection", sentence + "; answers in " + as_milliseconds(took));
 }
 
-// Nothing else depends on it.
+// No other finding depends on it.
 finding clock_of(duration ahead) {
   const bool is_behind = ahead < duration::zero();
   const duration apart = is_behind ? -ahead : ahead;

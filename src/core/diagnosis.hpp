@@ -9,12 +9,12 @@
 
 namespace rowlock::inline v1::core {
 
-/// What a database says of how it is set up, by its own names.
+/// The database's settings, by the database's own names.
 using settings = std::map<std::string, std::string, std::less<>>;
 
-/// `took`: the way there and back.
+/// `took`: the time of the round trip.
 finding connection_of(const settings& found, duration took);
-/// `ahead`: of this host's, by how much the database's clock is.
+/// `ahead`: by how much the database's clock is ahead of this host's.
 finding clock_of(duration ahead);
 finding log_of(const settings& found);
 finding cluster_of(const settings& found);

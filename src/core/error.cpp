@@ -14,7 +14,7 @@ namespace {
 struct described_code {
   std::string_view name;
   const char* words = nullptr;
-  bool is_retryable = false;  // usually
+  bool is_retryable = false;  // for most errors of the code
 };
 
 // In the order of errc, which begins with 1.
@@ -70,7 +70,7 @@ const std::error_category& error_category() noexcept {
 error::error(errc code, const std::string& sentence)
     : error{detail::error_access::make(code, sentence, detail::error_access::usual(code))} {}
 
-// std::system_error appends the words of the code to the sentence, so what() is overridden.
+// std::system_error appends the code's message to the sentence, so what() is overridden.
 error::error(errc code, std::shared_ptr<const detail_t> detail)
     : std::system_error{make_error_code(code), detail->sentence}, detail_{std::move(detail)} {}
 

@@ -12,23 +12,23 @@ struct error::detail_t {
   bool outcome_unknown = false;
   int native_code = 0;
   std::string sqlstate{};
-  std::string sentence{};  ///< what() answers it; set by error_access::make
+  std::string sentence{};  ///< what() returns it; set by error_access::make
 };
 
 namespace detail {
 
-/// Whether the client itself is at its end: closed, or of the parent process.
+/// Whether the client itself has ended: it is closed, or belongs to the parent process.
 inline bool is_end_of_client(const error& e) noexcept {
   return e.code() == errc::client_closed || e.code() == errc::used_after_fork;
 }
 
-/// How drivers throw errors whose answers differ from what the code alone would say.
+/// Drivers make errors here whose answers differ from those of the code alone.
 struct error_access {
   using answers = error::detail_t;
   ROWLOCK_EXPORT static error make(errc code, const std::string& sentence, answers a);
   /// The same error, with other answers.
   ROWLOCK_EXPORT static error changed(const error& e, void (*change)(answers&));
-  /// What the code alone says.
+  /// The answers of the code alone.
   static answers usual(errc code) noexcept;
 };
 

@@ -10,12 +10,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Others' statements lock a row too, but not for so long: usually, and even on a busy machine.
+// Statements of other clients lock a row too, but not for longer: usually, and even on a busy machine.
 constexpr duration usual_statement = 100ms;
 constexpr duration longest_statement = 1s;
 
-// Whether it is certainly not the one that is meant. A transaction whose token is not known has one that is greater
-// than what was committed when it took the row.
+// Whether it certainly has another token than the one to free. A transaction whose token is not known has a token
+// greater than the one committed when it locked the row.
 bool is_spared(const lock_owner& what, std::optional<fencing_token> only) {
   if (!only) return false;
   return what.token != fencing_token{} ? what.token != *only : *only <= what.committed;
@@ -24,14 +24,14 @@ bool is_spared(const lock_owner& what, std::optional<fencing_token> only) {
 }  // namespace
 
 force_release_machine::action force_release_machine::saw(std::optional<lock_owner> found, base::instant now) {
-  const bool is_still = found && meant_ && found->is_still(*meant_);  // whatever became of its lease
+  const bool is_still = found && meant_ && found->is_still(*meant_);  // even if its lease has ended
   if (is_told_to_end_ && !is_still) return action::freed;
-  // A row that is changed between the two reads of a look shows nobody who pins it.
+  // If a row changes between the two reads of a look, the look shows no client that pins it.
   const bool was_pinned = meant_ && meant_->is_committed && meant_->session;
   if (found) was_missed_ = false;
   if (!found && was_pinned && !std::exchange(was_missed_, true)) return action::look_again;
   if (!found || (!is_still && is_spared(*found, only_))) {
-    // A transaction that was seen for so short a time was somebody's statement.
+    // A transaction that was seen for so short a time was a single statement of another client.
     const bool was_statement = meant_ && !meant_->is_committed && now - since_ < usual_statement;
     return !meant_ || was_statement ? action::nobody : action::freed;
   }

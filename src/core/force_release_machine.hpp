@@ -10,34 +10,34 @@
 
 namespace rowlock::inline v1::core {
 
-/// Decides how a name is freed: it is told what was seen, and answers what to do next.
+/// Decides how a name is freed: its functions are called with what was seen, and answer what to do next.
 ///
-///   looking --nobody has it, or it is spared--> nobody
+///   looking --no holder, or it is spared--> nobody
 ///   looking --a lease--> free it --freed--> freed
 ///   looking --a transaction, for long enough--> end its session --it is gone--> freed
 ///
-/// Until something was done, the owner at that time is meant; from then on only that owner. The session that
-/// keeps the row locked is ended once, and then only waited for.
+/// Until the first action, the owner is the one of the latest look; from then on only that owner is freed. The session
+/// that keeps the row locked is ended once; after that the machine only waits for its end.
 class force_release_machine {
  public:
   enum class action : std::uint8_t {
     free_lease_now,   ///< if that fails: was_not_freed()
     end_session_now,  ///< then look again
     look_again,       ///< after a pause
-    freed,            ///< it is done
-    nobody,           ///< nothing was to be freed
+    freed,
+    nobody,           ///< there was nothing to free
     not_ended,        ///< the session did not end in time
-    unknown_session,  ///< the server does not tell whose session it is
+    unknown_session,  ///< the server does not show whose session it is
   };
 
   force_release_machine(std::optional<fencing_token> only, duration call_timeout, base::instant deadline)
       : only_{only}, call_timeout_{call_timeout}, deadline_{deadline} {}
 
   action saw(std::optional<lock_owner> found, base::instant now);
-  /// The row had changed, or somebody's transaction keeps it locked.
+  /// The row had changed, or a transaction keeps it locked.
   action was_not_freed(base::instant now);
 
-  /// Who is meant.
+  /// The owner to free.
   const lock_owner& owner() const { return *meant_; }
 
  private:

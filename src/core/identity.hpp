@@ -15,13 +15,14 @@
 
 namespace rowlock::inline v1::core {
 
-/// Identifies one acquisition of a name, or one attempt to queue for it, among all that ever were: 32 hexadecimal
-/// digits, of which the first half identifies the client. Only those of this process: a row may have any text.
+/// Identifies one acquisition of a name, or one attempt to queue for it, among all there ever were: 32 hexadecimal
+/// digits, the first half of which identifies the client. This holds for ids of this program; a row may contain any
+/// text.
 class acquisition_id {
  public:
   static constexpr std::size_t longest = 32;
 
-  acquisition_id() = default;  ///< of none
+  acquisition_id() = default;  ///< no acquisition
   /// Throws std::length_error.
   explicit acquisition_id(std::string_view text) : size_{static_cast<std::uint8_t>(text.size())} {
     if (text.size() > longest) throw std::length_error{"acquisition_id"};
@@ -36,7 +37,8 @@ class acquisition_id {
   std::uint8_t size_ = 0;
 };
 
-/// Whether the client with this owner has made this id: the one ends with the client's, the other begins with it.
+/// Whether the client with this owner has made this id: the owner ends with the client's part, and the id begins with
+/// it.
 constexpr bool is_of(std::string_view owner, std::string_view acquisition) noexcept {
   return owner.ends_with(acquisition.substr(0, acquisition_id::longest / 2));
 }
@@ -50,24 +52,25 @@ enum class session_number : std::int64_t { several = -1, unknown = 0 };
 constexpr std::int64_t to_integer(ticket_number n) noexcept { return static_cast<std::int64_t>(n); }
 constexpr std::int64_t to_integer(session_number n) noexcept { return static_cast<std::int64_t>(n); }
 
-/// Who has a name, as far as the database tells.
+/// The holder of a name, as far as the database shows.
 struct lock_owner {
-  fencing_token token{};      ///< 0: not known, because a transaction has the name
+  fencing_token token{};      ///< 0: not known, because a transaction holds the name
   fencing_token committed{};  ///< the version of the row
-  bool is_committed = false;  ///< held by a lease, or else by a transaction that is under way
-  std::string acquisition{};  ///< of a lease, as its row has it
-  /// The server's session that keeps the row locked, as far as it is known, and what it calls itself.
+  bool is_committed = false;  ///< held by a lease; otherwise by a transaction that has not ended
+  std::string acquisition{};  ///< of a lease, as in its row
+  /// The server's session that keeps the row locked, as far as it is known, and its own name for itself.
   std::optional<session_number> session{};
   std::string session_name{};
-  /// Others that keep it locked as well: a renewal does so beside a pin for a moment, and several may pin one lease.
+  /// Other sessions that keep the row locked as well: a renewal does so for a moment while a transaction pins it, and
+  /// several transactions may pin one lease.
   std::vector<session_number> other_sessions{};
 
   bool is_kept_by(session_number one) const noexcept {
     return session == one || std::find(other_sessions.begin(), other_sessions.end(), one) != other_sessions.end();
   }
 
-  /// Whether this, seen later, is the owner that was seen then. A lease that has ended since and is still pinned is;
-  /// that it is pinned must have been seen before, by any of those that keep it now.
+  /// Whether this, seen later, is the owner that was seen `then`. A lease that has ended since is the same owner if it
+  /// is still pinned, and if one of the sessions that pin it now was seen to pin it before.
   bool is_still(const lock_owner& then) const noexcept {
     if (committed != then.committed) return false;
     if (is_committed) return then.is_committed;

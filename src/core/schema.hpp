@@ -11,14 +11,14 @@
 
 namespace rowlock::inline v1::core {
 
-/// A file of the schema that this library has.
+/// A file of the schema in this library.
 struct schema_file {
   int version = 0;
   std::string_view name;
   std::string_view checksum;
 };
 
-/// What the database says of one that was run there.
+/// The database's record of a file that was run there.
 struct schema_record {
   int version = 0;
   std::string checksum{};  ///< empty: run by hand
@@ -26,15 +26,14 @@ struct schema_record {
   std::chrono::sys_time<duration> applied_at{};
 };
 
-/// What keeps a library that expects a schema from working with the newest one that is recorded; nullopt: nothing.
+/// Why a library that expects a schema cannot work with the newest one that is recorded; nullopt: it can.
 std::optional<error> misfit(int recorded, int serves_from, int expected);
 
-/// Files and records side by side, both by version; the files are numbered from 1 without a gap. No texts are filled
-/// in.
+/// Files and records side by side, both by version; the files are numbered from 1 without a gap. The texts are left
+/// empty.
 schema_status compare(std::span<const schema_file> files, std::span<const schema_record> records);
 
-/// Why nothing may be migrated: a file was edited, one was left out, or the newest schema no longer serves this
-/// library.
+/// Why migration is refused: a file was edited, one was left out, or the newest schema no longer serves this library.
 std::optional<error> refusal_to_migrate(const schema_status& found);
 
 }  // namespace rowlock::inline v1::core

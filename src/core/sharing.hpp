@@ -9,7 +9,8 @@
 
 namespace rowlock::inline v1::core {
 
-/// How much of a name a holder has, and beside whom. Of one who has it alone: no permits, and no room.
+/// How many permits of a name a holder has, and how many other holders may have at the same time. Exclusive: no
+/// permits.
 struct sharing {
   std::int64_t permits = 0;
   std::int64_t room = -1;  ///< how many permits others may have
@@ -20,10 +21,10 @@ struct sharing {
   bool is_reader() const noexcept { return room == unlimited; }
 };
 
-/// A reader among any number of others.
+/// A reader, together with any number of others.
 inline constexpr sharing one_reader{.permits = 1, .room = sharing::unlimited};
 
-/// For how long one who shares a name, and need not wait in turn, passes those who wait for it.
+/// For how long a call that shares a name, and need not wait in turn, may pass a waiter of the name.
 inline constexpr duration sharing_patience = std::chrono::milliseconds{100};
 
 /// What the ticket of a set of names says in the place of its room. A release passes over a set that need not wait in
@@ -31,13 +32,13 @@ inline constexpr duration sharing_patience = std::chrono::milliseconds{100};
 inline constexpr std::int64_t room_of_set = -2;
 inline constexpr std::int64_t room_of_fair_set = -3;
 
-/// A set insists, so that those who want one of its names leave that free, once it has waited for sharing_patience, for
-/// so long; and after that, all sets together, for so long in each period of the database's clock. The statements
-/// have these numbers, too.
+/// Once a set has waited for sharing_patience, it insists for so long: other waiters leave its names free. After that,
+/// all sets insist together, for so long in each period of the database's clock. The statements contain these numbers,
+/// too.
 inline constexpr duration insists_for = std::chrono::seconds{1};
 inline constexpr duration insists_every = std::chrono::seconds{5};
 
-/// Of a row whose name is shared: it begins with what no attempt can have.
+/// Of a row whose name is shared: its acquisition begins with a text that no attempt uses.
 constexpr bool is_shared(std::string_view acquisition) noexcept { return acquisition.starts_with("shared:"); }
 
 }  // namespace rowlock::inline v1::core

@@ -7,19 +7,18 @@
 
 namespace rowlock::inline v1::core {
 
-/// A database's address, cut but not decoded. Views into the text it was cut from.
+/// A database's address, cut but not decoded: views into the original text.
 struct url {
   std::string_view scheme;
   std::string_view body;     // between "scheme:" and '?'
-  std::string_view options;  // behind '?'
+  std::string_view options;  // after '?'
 };
 
-/// Throws error{errc::invalid_url}; what it says never repeats more than the scheme, since the rest may hold a
-/// password.
+/// Throws error{errc::invalid_url}; the message repeats at most the scheme, since the rest may contain a password.
 url cut_url(std::string_view text);
 
-/// For sentences about options: `, such as "name"`, without the value, which may be a secret; empty where it has no
-/// name.
+/// For sentences about options: `, such as "name"`, without the value, which may be a secret; empty if the option has
+/// no name.
 ROWLOCK_EXPORT std::string first_option(const url& address);
 
 }  // namespace rowlock::inline v1::core

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr duration least_pause = 1ms;
-constexpr duration late_at_most = 100ms;  // of a waiter that others come before
+constexpr duration late_at_most = 100ms;  // of a waiter after which others come
 
 duration scaled(duration d, double factor) noexcept {
   return duration{std::llround(static_cast<double>(d.count()) * factor)};
@@ -54,7 +54,7 @@ std::optional<duration> yields_for(std::optional<duration> lease_left, duration 
   return std::max(longest_grant + *lease_left, duration::zero());
 }
 
-// Twice as late as it would be at most: to be woken in vain costs a try.
+// Twice that delay: waking a waiter without need costs a try.
 bool oversleeps(base::instant until, base::instant now, std::optional<duration> lease_left) noexcept {
   return lease_left && until > base::later(now, std::max(*lease_left, 0us) + 2 * late_at_most);
 }
@@ -64,7 +64,7 @@ duration error_pause(int failures, double jitter) noexcept {
   return scaled(full, 0.5 + jitter / 2);
 }
 
-// All of it is left to chance: those who met once are not to meet again.
+// Full jitter, so that two clients that conflicted do not conflict again.
 duration conflict_pause(int attempts_so_far, double jitter) noexcept {
   return scaled(std::min<duration>(1ms * (1 << std::clamp(attempts_so_far - 1, 0, 7)), 100ms), jitter);
 }
@@ -78,7 +78,7 @@ duration lock_poll_pause(int polls_so_far) noexcept {
 retry_backoff::retry_backoff(base::instant now, base::instant deadline)
     : begin_{now}, since_{now}, deadline_{deadline}, next_{deadline} {}
 
-// Nobody tells of the end of a transaction or a process.
+// No notification arrives at the end of a transaction or a process.
 void retry_backoff::was_refused(const refusal& why, base::instant now, double jitter) {
   failure_.reset();
   failures_ = 0;
@@ -103,8 +103,8 @@ void retry_backoff::throw_if_never_answered() const {
 
 namespace {
 
-// What a step is to cost: little enough that programs that lock at the same time do not notice. Beside many others most
-// of it is waiting for its turn, which fewer rows would not make shorter.
+// The aim for a step's cost: so little that programs that lock at the same time do not notice. With much other load
+// most of the cost is waiting, which fewer rows would not make shorter.
 constexpr duration short_step = 15ms;
 constexpr duration long_step = 45ms;
 constexpr std::size_t fewest_rows = 250;

@@ -17,9 +17,10 @@ inline constexpr duration ticket_refresh = std::chrono::seconds{2};
 /// How soon a refresh is repeated that failed.
 inline constexpr duration ticket_retry = std::chrono::milliseconds{500};
 
-/// How often an inconclusive attempt is repeated before it reads as busy, and with what pauses: of a call that waits,
-/// and comes again; and of one that does not. Statements of other clients, such as one that marks the row, have it
-/// until they are committed, which takes long on a busy disk: that is not to be taken for a holder.
+/// How often an inconclusive attempt is repeated before it reads as busy, and with what pauses: first of a call that
+/// waits, and will try again; then of a call that does not wait. Statements of other clients, such as one that marks
+/// the row, lock it until they are committed, which takes long on a busy disk. Such a lock must not be mistaken for a
+/// holder.
 inline constexpr int inconclusive_tries = 4;
 inline constexpr int inconclusive_only_tries = 9;
 duration inconclusive_pause(int tries_so_far) noexcept;
@@ -27,23 +28,23 @@ duration inconclusive_pause(int tries_so_far) noexcept;
 /// The pause between two looks by a call that waits for the end of a session of the server.
 duration ending_pause(int looks_so_far) noexcept;
 
-/// How long the first of a queue sleeps after a refusal where others tell of the release: to the end of the holder's
-/// lease, and at most as long again as it has waited, but a second at least: what tells may have been lost.
-/// `is_behind`: somebody else is to be faster. `jitter` in [0, 1) spreads those who wait for the same.
+/// How long the first waiter of a queue sleeps after a refusal if it is notified of releases: to the end of the
+/// holder's lease, and at most as long again as it has waited, but at least a second, because a notification may be
+/// lost. `is_behind`: another waiter should be faster. `jitter` in [0, 1) spreads the waiters of one name.
 duration told_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept;
 
-/// The same where nobody tells: the longer it has waited, the more rarely it tries.
+/// The same without notifications: the longer it has waited, the more rarely it tries.
 duration poll_pause(duration waited, std::optional<duration> lease_left, double jitter) noexcept;
 
-/// The same for one look at all names that are waited for.
+/// The same for one look at all names of this client's waiters.
 duration ask_pause(duration waited, bool is_behind, double jitter) noexcept;
 
-/// For how long yet a caller that has `patience` yields a free name to those who wait for it: none of them has taken
-/// it, so they are dead, or slow. `lease_left`: since when it is free, as what is left of the last lease. Absent: for
-/// as long as they wait.
+/// For how long a caller with `patience` still yields a free name to its waiters: if none of them has taken it, they
+/// are dead, or slow. `lease_left`: the rest of the last lease, negative since it ended. Absent: for as long as they
+/// wait.
 std::optional<duration> yields_for(std::optional<duration> lease_left, duration patience) noexcept;
 
-/// Whether a waiter that sleeps until then would sleep past the end of a lease that was shortened since.
+/// Whether a waiter that sleeps until then would sleep past the end of a lease that was shortened meanwhile.
 bool oversleeps(base::instant until, base::instant now, std::optional<duration> lease_left) noexcept;
 
 /// How long to wait after the database could not be reached.
@@ -58,7 +59,7 @@ duration watch_pause(duration quiet_for) noexcept;
 /// How long to sleep before asking again for a lock that the operating system does not queue for.
 ROWLOCK_EXPORT duration lock_poll_pause(int polls_so_far) noexcept;
 
-/// Decides when a waiting call tries next, by what its attempts were told. `jitter` is in [0, 1).
+/// Decides when a waiting call tries next, from the answers to its attempts. `jitter` is in [0, 1).
 class retry_backoff {
  public:
   retry_backoff(base::instant now, base::instant deadline);
@@ -69,19 +70,19 @@ class retry_backoff {
   duration waited(base::instant now) const noexcept { return now - begin_; }
 
   struct refusal {
-    std::optional<duration> left{};  ///< of the holder's lease; absent: held without one, unless
-    bool is_free = false;            ///< it is not held, but others come first
+    std::optional<duration> left{};  ///< of the holder's lease; absent: held without a lease, unless
+    bool is_free = false;            ///< no client holds it, but others come first
     bool is_behind = false;          ///< others come first
-    bool is_notified = false;        ///< another source notifies when an attempt is worth while
+    bool is_notified = false;        ///< another source notifies when an attempt may succeed
   };
   void was_refused(const refusal& why, base::instant now, double jitter);
   void failed(const error& e, base::instant now, double jitter);
-  /// It is first in its queue now: what it has waited before does not count for how often it tries.
+  /// It is first in its queue now: the time that it waited before does not count for its pauses.
   void begin_again(base::instant now);
 
   /// Throws the last failure if no attempt was ever answered.
   void throw_if_never_answered() const;
-  /// How long it may take in all, and what went wrong last, if there was no answer since.
+  /// How long the call may take in all, and the last failure, if no answer came since.
   duration given() const noexcept { return deadline_ - begin_; }
   const std::optional<error>& failure() const noexcept { return failure_; }
 
@@ -95,19 +96,20 @@ class retry_backoff {
   bool has_answer_ = false;
 };
 
-/// A ticket is deleted when its waiter has been dead for so long: one that was only stopped keeps its place until then.
+/// A ticket is deleted when its waiter has been dead for so long: a waiter that was only stopped keeps its place until
+/// then.
 inline constexpr duration ticket_retention = std::chrono::minutes{1};
 
-/// Another sweeper takes over after so long from one that has died.
+/// Another sweeper takes over so long after one has died.
 inline constexpr duration sweeper_lease = std::chrono::seconds{30};
 
-/// How many rows the first step of a sweep looks at: how fast the database is, is not known yet.
+/// How many rows the first step of a sweep looks at: the speed of the database is not known yet.
 std::size_t first_rows(std::size_t most) noexcept;
 
-/// How many the next step looks at, after one that cost so much time: as many as keep it short.
+/// How many rows the next step looks at, after a step of this cost: as many as keep it short.
 std::size_t next_rows(std::size_t rows, duration cost, std::size_t most) noexcept;
 
-/// How long to leave the database to others after a step that cost so much time.
+/// How long to leave the database to other clients after a step of this cost.
 duration sweep_pause(duration cost) noexcept;
 
 /// From one sweep to the next. `jitter` in [0, 1).
