@@ -24,7 +24,7 @@ acquire_machine::step acquire_machine::in_queue(base::instant now, const positio
 
 base::instant acquire_machine::sleeps_here_until(const position& at) const noexcept {
   if (!takes_handovers()) return base::instant::min();
-  return std::min(at.is_first ? at.held_here_until : patient_until_, backoff_.deadline());
+  return std::min(at.is_first ? at.held_here_until : handover_patience_until_, backoff_.deadline());
 }
 
 acquire_machine::step acquire_machine::after_ticket(const position& at) const noexcept {

@@ -42,9 +42,10 @@ class acquire_machine {
   };
   enum class wakeup : std::uint8_t { hinted, out_of_time, stopped };
 
-  /// With patience: for how long it may wait for a hand-over alone. Without: it accepts no hand-over.
-  acquire_machine(base::instant now, base::instant deadline, std::optional<duration> patience = {})
-      : backoff_{now, deadline}, patient_until_{patience ? base::later(now, *patience) : base::instant::min()} {}
+  /// `handover_patience`: for how long it may wait for a hand-over alone. nullopt: it accepts no hand-over.
+  acquire_machine(base::instant now, base::instant deadline, std::optional<duration> handover_patience = {})
+      : backoff_{now, deadline},
+        handover_patience_until_{handover_patience ? base::later(now, *handover_patience) : base::instant::min()} {}
 
   base::instant deadline() const noexcept { return backoff_.deadline(); }
   /// An attempt may pass the queue only if no thread of this client waits, and no holder may hand the lock over to it.
@@ -79,12 +80,12 @@ class acquire_machine {
   void throw_if_never_answered(duration call_timeout, bool cuts_calls) const;
 
  private:
-  bool takes_handovers() const noexcept { return patient_until_ != base::instant::min(); }
+  bool takes_handovers() const noexcept { return handover_patience_until_ != base::instant::min(); }
   /// Until when it may sleep without asking the database; min(): not at all.
   base::instant sleeps_here_until(const position& at) const noexcept;
 
   retry_backoff backoff_;
-  const base::instant patient_until_;
+  const base::instant handover_patience_until_;
   int unleased_ = 0;                         // the latest refusals in a row
   std::optional<base::instant> free_since_;  // as far as refusals show
   bool is_first_ = false;

@@ -25,7 +25,7 @@ bool is_spared(const lock_owner& what, std::optional<fencing_token> only) {
 
 force_release_machine::action force_release_machine::saw(std::optional<lock_owner> found, base::instant now) {
   const bool is_still = found && meant_ && found->is_still(*meant_);  // even if its lease has ended
-  if (is_told_to_end_ && !is_still) return action::freed;
+  if (was_asked_to_end_ && !is_still) return action::freed;
   // If a row changes between the two reads of a look, the look shows no client that pins it.
   const bool was_pinned = meant_ && meant_->is_committed && meant_->session;
   if (found) was_missed_ = false;
@@ -33,11 +33,11 @@ force_release_machine::action force_release_machine::saw(std::optional<lock_owne
   if (!found || (!is_still && is_spared(*found, only_))) {
     // A transaction that was seen for so short a time was a single statement of another client.
     const bool was_statement = meant_ && !meant_->is_committed && now - since_ < usual_statement;
-    return !meant_ || was_statement ? action::nobody : action::freed;
+    return !meant_ || was_statement ? action::nothing_to_free : action::freed;
   }
   if (!meant_ || found->session != meant_->session || found->committed != meant_->committed) {
     since_ = now;
-    is_told_to_end_ = false;
+    was_asked_to_end_ = false;
   }
   meant_ = std::move(found);
   return meant_->is_committed ? action::free_lease_now : was_not_freed(now);
@@ -45,10 +45,10 @@ force_release_machine::action force_release_machine::saw(std::optional<lock_owne
 
 force_release_machine::action force_release_machine::was_not_freed(base::instant now) {
   const duration seen_for = now - since_;
-  if (is_told_to_end_ && now >= deadline_) return action::not_ended;
+  if (was_asked_to_end_ && now >= deadline_) return action::not_ended;
   if (!meant_->session && seen_for >= std::min<duration>(longest_statement, call_timeout_ / 2))
     return action::unknown_session;
-  if (meant_->session && seen_for >= usual_statement && !std::exchange(is_told_to_end_, true))
+  if (meant_->session && seen_for >= usual_statement && !std::exchange(was_asked_to_end_, true))
     return action::end_session_now;
   return action::look_again;
 }

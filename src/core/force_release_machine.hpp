@@ -12,7 +12,7 @@ namespace rowlock::inline v1::core {
 
 /// Decides how a name is freed: its functions are called with what was seen, and answer what to do next.
 ///
-///   looking --no holder, or it is spared--> nobody
+///   looking --no holder, or it is spared--> nothing_to_free
 ///   looking --a lease--> free it --freed--> freed
 ///   looking --a transaction, for long enough--> end its session --it is gone--> freed
 ///
@@ -25,7 +25,7 @@ class force_release_machine {
     end_session_now,  ///< then look again
     look_again,       ///< after a pause
     freed,
-    nobody,           ///< there was nothing to free
+    nothing_to_free,  ///< there was nothing to free
     not_ended,        ///< the session did not end in time
     unknown_session,  ///< the server does not show whose session it is
   };
@@ -46,7 +46,7 @@ class force_release_machine {
   base::instant deadline_;
   std::optional<lock_owner> meant_{};
   base::instant since_{};
-  bool is_told_to_end_ = false;
+  bool was_asked_to_end_ = false;
   bool was_missed_ = false;  // by the last look
 };
 

@@ -34,7 +34,7 @@ duration ending_pause(int looks_so_far) noexcept {
   return std::min<duration>(3ms * (1 << std::clamp(looks_so_far - inconclusive_tries, 0, 4)), 50ms);
 }
 
-duration told_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept {
+duration notified_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept {
   const duration again = scaled(std::clamp<duration>(waited, 1s, 30s), 1.0 - jitter / 4);
   return lease_left ? std::min(again, to_the_end(*lease_left, is_behind, jitter)) : again;
 }
@@ -85,7 +85,7 @@ void retry_backoff::was_refused(const refusal& why, base::instant now, double ji
   has_answer_ = true;
   const duration waited = now - since_;
   const bool has_lease = why.left || why.is_free;
-  const auto pause = why.is_notified && has_lease ? told_pause(waited, why.left, why.is_behind, jitter)
+  const auto pause = why.is_notified && has_lease ? notified_pause(waited, why.left, why.is_behind, jitter)
                                                   : poll_pause(waited, why.left, jitter);
   next_ = std::min(deadline_, base::later(now, pause));
 }

@@ -31,7 +31,7 @@ duration ending_pause(int looks_so_far) noexcept;
 /// How long the first waiter of a queue sleeps after a refusal if it is notified of releases: to the end of the
 /// holder's lease, and at most as long again as it has waited, but at least a second, because a notification may be
 /// lost. `is_behind`: another waiter should be faster. `jitter` in [0, 1) spreads the waiters of one name.
-duration told_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept;
+duration notified_pause(duration waited, std::optional<duration> lease_left, bool is_behind, double jitter) noexcept;
 
 /// The same without notifications: the longer it has waited, the more rarely it tries.
 duration poll_pause(duration waited, std::optional<duration> lease_left, double jitter) noexcept;

@@ -20,13 +20,13 @@ struct meaning {
 inline meaning retryable(errc code) { return {.code = code, .says = {.retryable = true}}; }
 
 /// A server that ends a session in the middle of a statement has usually undone the statement. But if it ends the
-/// session between the commit and the answer, it has not, and the client cannot tell.
+/// session between the commit and the answer, it has not, and the client cannot know.
 inline meaning lost(bool writing) {
   return {.code = errc::connection_failed,
           .says = {.retryable = true, .connection_unusable = true, .outcome_unknown = writing}};
 }
 
-/// The same error, where the connection was lost with it.
+/// The same error, if the connection was lost with it.
 inline meaning with_lost_connection(meaning m, bool writing) {
   if (m.code == errc::database_error) return lost(writing);
   m.says.connection_unusable = true;
@@ -34,7 +34,7 @@ inline meaning with_lost_connection(meaning m, bool writing) {
   return m;
 }
 
-/// The server, or what it allows to the user, has no room for one more connection.
+/// The server has reached its limit of connections, or the user's limit.
 inline bool is_over_connection_limit(const error& e) noexcept {
   constexpr int mysql_codes[] = {1040, 1203, 1226};
   return e.code() == errc::connection_failed &&
@@ -45,19 +45,19 @@ inline bool is_over_connection_limit(const error& e) noexcept {
 inline constexpr std::string_view connecting_text = "connecting";
 inline constexpr std::string_view migrating_text = "migrating";
 
-/// Advice to who wants to change a table.
+/// Advice to an operator who wants to change a table.
 inline constexpr const char* tables_are_in_use =
     "; a transaction uses rowlock's tables: end it, or migrate when it has ended";
 
-/// What failed and where, before the words that say why: "acquiring failed on PostgreSQL (db:5432/shop): ".
+/// What failed and where, before the reason: "acquiring failed on PostgreSQL (db:5432/shop): ".
 inline std::string failure_of(std::string_view doing, std::string_view server) {
   std::string out{doing};
   if (doing == connecting_text) return out.append(" to ").append(server).append(" failed: ");
   return out.append(" failed on ").append(server).append(": ");
 }
 
-/// For messages: "PostgreSQL (db:5432/shop)". Part of a password that was not encoded in the URL may have been taken
-/// for the name of the database, which then has an '@'.
+/// For messages: "PostgreSQL (db:5432/shop)". If a password was not encoded in the URL, a part of it may have been
+/// taken for the name of the database, which then has an '@'.
 inline std::string server_name(std::string_view kind, std::string_view place, std::string_view name_of_database) {
   std::string out{kind};
   out.append(" (").append(place);

@@ -10,8 +10,8 @@
 
 namespace rowlock::inline v1::driver {
 
-/// What a client with these options sends to the database of that URL, of which only the scheme counts. Connects to
-/// nothing. Throws as backend_for does, and error{errc::invalid_option}.
+/// The statements that a client with these options sends to the database of that URL, whose scheme alone counts.
+/// Connects to nothing. Throws as backend_for does, and error{errc::invalid_option}.
 ROWLOCK_EXPORT std::vector<sheets::passage> passages_for(std::string_view url, const client_options& with);
 
 }  // namespace rowlock::inline v1::driver

@@ -20,7 +20,8 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Sessions of the server that may still be executing a statement, by ids that tell each from all others. Thread-safe.
+/// Sessions of the server that may still be executing a statement, by ids that distinguish each from all others.
+/// Thread-safe.
 template <class Id>
 class lost_sessions {
  public:
@@ -29,7 +30,7 @@ class lost_sessions {
     all_.push_back(one);
   }
 
-  /// Calls `end(id)` for each session. A session that this role may not end, or that is gone, is left to the server's
+  /// Calls `end(id)` for each session. A session that this role may not end, or that has ended, is left to the server's
   /// own limits; a session for which there was no time is kept for the next call. If the connection cannot be used any
   /// more, the remaining sessions are kept too, and it throws.
   template <class End>
@@ -57,12 +58,12 @@ class lost_sessions {
   std::vector<Id> all_;  // guarded by it
 };
 
-/// The statements that a session has sent, by their texts. A statement stays where it is.
+/// The statements that a session has sent, by their texts. The address of a statement does not change.
 template <class Statement>
 class statement_cache {
  public:
-  /// `make()` makes the statement of a text that is new. The texts are few and of different lengths: to compare with
-  /// each is cheaper than to hash a long text.
+  /// `make()` makes the statement of a new text. The texts are few and of different lengths, so comparing with each is
+  /// cheaper than hashing a long text.
   template <class Make>
   Statement& find_or_make(const std::string& text, Make make) {
     for (entry& each : all_)
@@ -84,21 +85,21 @@ class statement_cache {
 /// For names that no other session uses.
 ROWLOCK_EXPORT std::uint64_t random_number();
 
-/// How much time is left, at least 2 ms; nullopt: there is no deadline.
+/// The remaining time, at least 2 ms; nullopt: there is no deadline.
 ROWLOCK_EXPORT std::optional<duration> time_left(const limits& until);
 
 /// How long the server itself may wait if so much time is left: it gives up before the call is cut.
 constexpr duration servers_wait(duration left) { return left - left / 10; }
 
-/// The limits of a script: those of the exclusively() that it is part of, else those of one call.
+/// The limits of a script: those of the exclusively() around it, otherwise those of one call.
 ROWLOCK_EXPORT limits limits_of_script(const std::optional<limits>& around, duration call_timeout);
 
-/// For how long a request to change a table waits for the transactions that use it. All who come later wait behind it:
-/// so this is less than the shortest lease can spare, and than a statement waits for a lock.
+/// For how long a request to change a table waits for the transactions that use it. All later requests wait behind it.
+/// So this is less than the reserve of the shortest lease, and less than the time that a statement waits for a lock.
 inline constexpr duration change_wait = std::chrono::milliseconds{50};
 
-/// Calls `change` until nothing `is_in_its_way`, with pauses in which other clients go on. At the deadline the error
-/// that told of the obstacle is thrown.
+/// Calls `change` until nothing `is_in_its_way`, with pauses in which other clients continue. At the deadline it throws
+/// the error that reported the obstacle.
 ROWLOCK_EXPORT void insist_on_change(const limits& until, const std::function<void()>& change,
                                      const std::function<bool(const error&)>& is_in_its_way);
 

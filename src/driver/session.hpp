@@ -45,7 +45,7 @@ class ROWLOCK_EXPORT call_times {
  public:
   void add(sheets::verb v, std::chrono::nanoseconds took) noexcept;
   void add(chore c, std::chrono::nanoseconds took) noexcept;
-  /// By what was being done, in words, without what has not occurred.
+  /// By activity, in words; activities that have not occurred are left out.
   std::vector<statement_statistics> read() const;
 
  private:
@@ -53,7 +53,7 @@ class ROWLOCK_EXPORT call_times {
   std::array<base::growing_histogram, static_cast<std::size_t>(chore::count_of_chores)> chores_;
 };
 
-/// Adds how long it lived to `to`, if that is not nullptr.
+/// Adds its lifetime to `to`, if that is not nullptr.
 template <class What>
 class timed {
  public:
@@ -72,7 +72,7 @@ class timed {
   std::chrono::steady_clock::time_point began_{};
 };
 
-/// Gives a variable another value for as long as this object lives.
+/// Gives a variable another value during the life of this object.
 template <class T>
 class scoped_value {
  public:
@@ -107,8 +107,8 @@ struct limits {
   std::stop_token stop{};
 };
 
-/// One connection; used by one thread at a time. Everything throws `error`, which says whether the session can still be
-/// used and whether the outcome is known.
+/// One connection; used by one thread at a time. Every function throws `error`, which says whether the session can
+/// still be used and whether the outcome is known.
 class ROWLOCK_EXPORT session {
  public:
   session() = default;
@@ -116,29 +116,31 @@ class ROWLOCK_EXPORT session {
   session& operator=(const session&) = delete;
   virtual ~session() = default;
 
-  /// From now on every call adds how long it took. It must outlive the session.
+  /// From now on the duration of every call is added to `times`, which must outlive the session.
   void time_by(call_times* times) noexcept { times_ = times; }
 
   /// Carries out the step for every request, in one transaction, and answers the rows in no guaranteed order. If it
   /// throws, nothing has happened, unless outcome_is_unknown().
   std::vector<row> run(const sheets::step& what, std::span<const request> batch, const limits& until);
-  /// Takes back rows that run() answered and that have been read: their memory may serve the next answer.
+  /// Takes back rows of run() after they were read: their memory may serve the next answer.
   virtual void reuse(std::vector<row>&& /*read*/) noexcept {}
-  /// The same as run() for one request that reads what other transactions have changed and not committed, too.
+  /// The same as run() for one request, which also reads what other transactions have changed and not committed.
   std::vector<row> run_dirty(const sheets::step& what, const request& one, const limits& until);
 
-  /// Runs `body` while no other client runs exclusively() in this database; all or nothing, if the database can.
+  /// Runs `body` while no other client runs exclusively() in this database; all or nothing, if the database supports
+  /// that.
   virtual void exclusively(const std::function<void()>& body, const limits& until) = 0;
 
-  /// A transaction that stays open from one call to the next, for strategies that hold a lock by it. What run() does
-  /// before it ends is a part of it. After any failure in it the session cannot be used any more.
+  /// A transaction that remains open from one call to the next, for strategies that hold a lock by it. It includes
+  /// everything that run() does before it ends. After any failure in it the session cannot be used any more.
   void begin(const limits& until);
   void commit(const limits& until);
-  /// Then tells others of it by that step, if that costs no round trip of its own. The commit does not depend on it.
+  /// After the commit it also notifies other clients by that step, if this costs no round trip of its own. The commit
+  /// does not depend on it.
   void commit_and_tell(const sheets::step& next, const request& of, const limits& until);
   void rollback(const limits& until);
 
-  /// Runs statements that answer nothing.
+  /// Runs statements without an answer.
   void script(const std::string& sql);
 
   /// false: the other side has ended the connection while it was idle. Sends nothing.

@@ -40,17 +40,17 @@ TEST(force_release_machine, frees_a_lease_at_once) {
 }
 
 TEST(force_release_machine, has_nothing_to_free_where_nobody_has_it) {
-  EXPECT_EQ(machine_for().saw(std::nullopt, begin), action::nobody);
+  EXPECT_EQ(machine_for().saw(std::nullopt, begin), action::nothing_to_free);
 }
 
 TEST(force_release_machine, spares_another_token) {
-  EXPECT_EQ(machine_for(fencing_token{4}).saw(lease(3), begin), action::nobody);
+  EXPECT_EQ(machine_for(fencing_token{4}).saw(lease(3), begin), action::nothing_to_free);
   EXPECT_EQ(machine_for(fencing_token{3}).saw(lease(3), begin), action::free_lease_now);
 }
 
 // A transaction whose token is not known has one that is greater than what was committed.
 TEST(force_release_machine, spares_a_transaction_that_took_the_name_after_that_token) {
-  EXPECT_EQ(machine_for(fencing_token{3}).saw(transaction(3), begin), action::nobody);
+  EXPECT_EQ(machine_for(fencing_token{3}).saw(transaction(3), begin), action::nothing_to_free);
   EXPECT_EQ(machine_for(fencing_token{4}).saw(transaction(3), begin), action::look_again);
 }
 
@@ -66,7 +66,7 @@ TEST(force_release_machine, ends_a_session_only_after_it_was_seen_for_longer_tha
 TEST(force_release_machine, takes_what_was_seen_for_a_moment_for_a_statement) {
   auto machine = machine_for();
   EXPECT_EQ(machine.saw(transaction(3), begin), action::look_again);
-  EXPECT_EQ(machine.saw(std::nullopt, begin + 50ms), action::nobody);
+  EXPECT_EQ(machine.saw(std::nullopt, begin + 50ms), action::nothing_to_free);
 }
 
 TEST(force_release_machine, counts_anew_for_another_session) {

@@ -7,33 +7,33 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(told_pause, lasts_as_long_again_as_the_wait_so_far) {
-  EXPECT_EQ(core::told_pause(0s, std::nullopt, false, 0), 1s);
-  EXPECT_EQ(core::told_pause(2s, std::nullopt, false, 0), 2s);
-  EXPECT_EQ(core::told_pause(2s, 24h, false, 0), 2s);
-  EXPECT_EQ(core::told_pause(1h, std::nullopt, false, 0), 30s);
+TEST(notified_pause, lasts_as_long_again_as_the_wait_so_far) {
+  EXPECT_EQ(core::notified_pause(0s, std::nullopt, false, 0), 1s);
+  EXPECT_EQ(core::notified_pause(2s, std::nullopt, false, 0), 2s);
+  EXPECT_EQ(core::notified_pause(2s, 24h, false, 0), 2s);
+  EXPECT_EQ(core::notified_pause(1h, std::nullopt, false, 0), 30s);
 }
 
-TEST(told_pause, ends_with_the_holders_lease) {
-  EXPECT_EQ(core::told_pause(1h, 200ms, false, 0), 200ms);
-  EXPECT_EQ(core::told_pause(1h, 200ms, false, 0.5), 201ms);
+TEST(notified_pause, ends_with_the_holders_lease) {
+  EXPECT_EQ(core::notified_pause(1h, 200ms, false, 0), 200ms);
+  EXPECT_EQ(core::notified_pause(1h, 200ms, false, 0.5), 201ms);
 }
 
-TEST(told_pause, lets_those_before_it_go_first_when_the_lease_ends) {
-  EXPECT_EQ(core::told_pause(1h, 200ms, true, 0), 220ms);
-  EXPECT_EQ(core::told_pause(1h, 200ms, true, 0.5), 260ms);
+TEST(notified_pause, lets_those_before_it_go_first_when_the_lease_ends) {
+  EXPECT_EQ(core::notified_pause(1h, 200ms, true, 0), 220ms);
+  EXPECT_EQ(core::notified_pause(1h, 200ms, true, 0.5), 260ms);
 }
 
-TEST(told_pause, never_spins_on_a_lease_that_is_just_over) {
-  EXPECT_EQ(core::told_pause(1h, 0us, false, 0), 1ms);
-  EXPECT_EQ(core::told_pause(1h, -5s, false, 0), 1ms);
+TEST(notified_pause, never_spins_on_a_lease_that_is_just_over) {
+  EXPECT_EQ(core::notified_pause(1h, 0us, false, 0), 1ms);
+  EXPECT_EQ(core::notified_pause(1h, -5s, false, 0), 1ms);
 }
 
-TEST(told_pause, is_spread_by_a_quarter) {
+TEST(notified_pause, is_spread_by_a_quarter) {
   for (const double jitter : {0.0, 0.3, 0.999})
     for (const std::optional<duration> left : {std::optional<duration>{}, std::optional<duration>{24h}}) {
-      EXPECT_LE(core::told_pause(1h, left, false, jitter), 30s);
-      EXPECT_GE(core::told_pause(1h, left, false, jitter), 7500ms);
+      EXPECT_LE(core::notified_pause(1h, left, false, jitter), 30s);
+      EXPECT_GE(core::notified_pause(1h, left, false, jitter), 7500ms);
     }
 }
 
@@ -129,7 +129,7 @@ TEST(wait, nobody_oversleeps_who_sleeps_to_the_end_of_the_lease) {
   constexpr base::instant now{1000s};
   for (const bool is_behind : {false, true})
     for (const duration left : {duration{0}, duration{5s}, duration{30 * 24h}}) {
-      const auto pause = core::told_pause(duration::max(), left, is_behind, 0.999);
+      const auto pause = core::notified_pause(duration::max(), left, is_behind, 0.999);
       EXPECT_FALSE(core::oversleeps(base::later(now, pause), now, left)) << is_behind << left.count();
     }
 }

@@ -29,7 +29,7 @@ std::string decoded(std::string_view text, std::string_view what) {
   return *out;
 }
 
-/// The text before `mark`, and the text after it; all of the text if it has no mark.
+/// The text before `mark`, and the text after it; if there is no mark, all of the text is before it.
 struct halves {
   std::string_view left;
   std::optional<std::string_view> right;
@@ -146,7 +146,7 @@ mysql_address read_mysql_url(const core::url& url) {
   mysql_address out;
   const auto parts = cut(url.body.substr(2), "/");
   if (!parts.right || parts.right->empty()) refuse("this URL has no database" + std::string{form});
-  // The last @: a password may have one that is not encoded.
+  // The last @, because a password may contain one that is not encoded.
   const auto at = parts.left.rfind('@');
   if (at != std::string_view::npos) read_user(parts.left.substr(0, at), out);
   read_host(at == std::string_view::npos ? parts.left : parts.left.substr(at + 1), out);

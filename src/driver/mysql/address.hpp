@@ -8,10 +8,10 @@
 
 namespace rowlock::inline v1::driver {
 
-/// As `ssl-mode` names them.
+/// As in the option `ssl-mode`.
 enum class encryption : std::uint8_t { disabled, preferred, required, verify_ca, verify_identity };
 
-/// Where a database is and how to connect to it, as a URL says.
+/// Where a database is and how to connect to it, from a URL.
 ///
 ///   mysql://user:password@host:port/database?option=value&…      mariadb:// is the same
 struct mysql_address {
@@ -22,13 +22,13 @@ struct mysql_address {
   std::string socket{};  ///< a path; empty: TCP
   std::string database{};
   encryption tls = encryption::preferred;
-  std::string ca{};  ///< this and what follows are files, or empty
+  std::string ca{};  ///< this and the next two are files, or empty
   std::string ca_folder{};
   std::string certificate{};
   std::string key{};
   std::string ciphers{};
 
-  /// Not on a Unix socket, unless the URL requires it: nothing can listen there.
+  /// Not on a Unix socket, unless the URL requires it: no one can eavesdrop there.
   bool tries_encryption() const noexcept {
     return must_be_encrypted() || (tls == encryption::preferred && socket.empty());
   }
@@ -40,7 +40,8 @@ struct mysql_address {
   std::string place() const;
 };
 
-/// Throws error{errc::invalid_url}, which repeats nothing of the URL but an option's name: it may hold a password.
+/// Throws error{errc::invalid_url}, whose message repeats nothing of the URL but an option's name: the URL may contain
+/// a password.
 mysql_address read_mysql_url(const core::url& url);
 
 }  // namespace rowlock::inline v1::driver

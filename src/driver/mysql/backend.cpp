@@ -70,10 +70,10 @@ std::vector<std::int64_t> sessions_in(const std::vector<row>& answer) {
 
 using connect_another = std::function<std::unique_ptr<mysql_session>()>;
 
-// The sessions that keep the row of that name locked, by the server's own account: any client may have written what
-// the row says. None: the row is free. On MariaDB a second session waits for the row, and the first one asks which
-// session it waits for; that takes PROCESS. On MySQL it takes SELECT on performance_schema's data_locks and threads.
-// Throws permission_denied.
+// The sessions that keep the row of that name locked, according to the server itself: any client may have written the
+// contents of the row. None: the row is free. On MariaDB a second session waits for the row, and the first one asks
+// which session it waits for, which requires PROCESS. On MySQL this requires SELECT on performance_schema's data_locks
+// and threads. Throws permission_denied.
 std::vector<std::int64_t> blockers_of(const std::string& table, std::string_view name, mysql_session& asking,
                                       const connect_another& connect, const limits& until) {
   if (asking.kind() == mysql_kind::mysql)
@@ -90,7 +90,7 @@ std::vector<std::int64_t> blockers_of(const std::string& table, std::string_view
       waiting.ask("SELECT 1 FROM " + table + " WHERE name = X'" + hex(name) + "' FOR UPDATE", asking_who_keeps,
                   {.deadline = until.deadline, .stop = stop});
       of_wait = outcome::free;
-    } catch (const std::exception&) {  // it has waited long enough, or has been cut
+    } catch (const std::exception&) {  // it has waited long enough, or was cut
       of_wait = outcome::failed;
     }
   }};
@@ -166,7 +166,7 @@ std::string list_of(const std::vector<std::int64_t>& sessions) {
   return out;
 }
 
-// The row may say what is not true, and KILL is carried out, so the server is asked, under its own locks.
+// The contents of the row may be false, and KILL cannot be taken back. So the server is asked, about its own locks.
 void mysql_database::end_session(const sheets::sheet& /*sql*/, session& on, std::string_view name, std::int64_t number,
                                  const limits& until) {
   auto& asking = static_cast<mysql_session&>(on);
@@ -195,10 +195,10 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
   return std::make_unique<mysql_database>(address, with);
 }
 
-// A release is always as durable as the server's setting has it: no session can ask for less, or more.
+// A release is always as durable as the server's setting requires: no session can ask for less, or more.
 sheets::sheet sheet_of(std::string_view prefix, const open_options& /*with*/) { return sheets::mysql(prefix); }
 
-// Before the statement: which argument each ? is.
+// Writes before the statement which argument each ? is.
 std::string with_arguments(mysql_text text, const sheets::entry& of, std::string_view key) {
   std::string names;
   for (const auto place : text.arguments)

@@ -24,7 +24,7 @@ class mariadb_c_caller final : public mysql_caller {
 
  private:
   void send(const std::string& sql, std::vector<row>& to) override { execute_text(connection_, sql, to); }
-  // Its failures have a number, always.
+  // A failure of this connector always has a number.
   bool is_closed() const override { return false; }
 
   st_mysql* const connection_;
@@ -53,7 +53,7 @@ struct mariadb_c_attempt::state {
 mariadb_c_attempt::mariadb_c_attempt(st_mysql* connection, bool& was_in_conflict)
     : state_{std::make_unique<state>(connection, was_in_conflict)} {}
 
-// Before the rollback, after which the connection does not tell.
+// Before the rollback, after which the connection does not report it.
 mariadb_c_attempt::~mariadb_c_attempt() {
   state_->was_in_conflict = driver::is_conflict_of_transactions(driver::last_failure(handle()));
 }

@@ -41,13 +41,13 @@ using std::chrono::seconds;
 
 seconds whole(duration d) { return std::max(std::chrono::ceil<seconds>(d), seconds{1}); }
 
-/// The time that is left, as the connector can be told.
+/// The remaining time, in the connector's unit.
 seconds left_until(base::instant deadline) {
   return whole(std::min<duration>(deadline - base::now(), std::chrono::hours{1}));
 }
 
-// MariaDB's client library hides in a sentence what a server says before TLS begins, such as that it has no room for
-// one more connection.
+// MariaDB's client library hides in a sentence of its own what a server says before TLS begins, for example that its
+// limit of connections is reached.
 sql_failure as_the_server_said(sql_failure what) {
   constexpr std::string_view before = "cannot be verified: ";
   constexpr std::string_view between = " - ";
@@ -59,8 +59,8 @@ sql_failure as_the_server_said(sql_failure what) {
   return what;
 }
 
-// Where MariaDB's client library finds no plugin for an account, it goes on without, and its code is that of what
-// becomes of it, mostly of a wrong password.
+// If MariaDB's client library finds no plugin for an account, it continues without one, and its code is that of the
+// later failure, mostly of a wrong password.
 sql_failure with_code_for_plugin(sql_failure what) {
   if (what.message.starts_with("Plugin ") && what.message.find(" could not be loaded: ") != std::string::npos)
     what.code = mysql_code::no_such_plugin;
@@ -80,9 +80,9 @@ struct dialled {
   std::string why_plain{};  ///< why it is not encrypted, although the server offers it
 };
 
-// With PREFERRED the server's offer of TLS is taken, if this process may. Where only the handshake fails, which comes
-// before anything about the user is sent, the connection is made without: a refused login is no such failure, and a
-// mode that requires encryption knows no other way. Both attempts have one deadline.
+// With PREFERRED, a TLS offer of the server is accepted, if this process may use TLS. If only the handshake fails,
+// which comes before the user's name is sent, the connection is made without TLS. A refused login is no such failure,
+// and a mode that requires encryption has no second attempt. Both attempts have one deadline.
 dialled dial(mysql_address to, seconds reading, const limits& until) {
   const auto once = [&] {
     return std::make_unique<connector_connection>(to, left_until(until.deadline), reading, until.stop);
@@ -110,8 +110,8 @@ std::unique_ptr<connector_connection> connect(const mysql_address& to, duration 
   if (until.deadline <= base::now())
     throw not_connected(errc::connection_failed, failure_of(connecting_text, to.server_name("MySQL")) +
                                                      "the time limit had passed before it began");
-  // Registered after the connector's static objects were made, the exit handler runs before they are destroyed: a
-  // thread that was left behind needs them.
+  // The exit handler is registered after the connector's static objects were made, so it runs before they are
+  // destroyed: threads that were left behind need them.
   connector_connection::make_static_objects();
   [[maybe_unused]] static const int registered = std::atexit(wait_for_those_left_behind);
   try {

@@ -22,10 +22,9 @@ class Connection;
 
 namespace rowlock::inline v1::driver {
 
-/// Counts the connections over TLS, from before they are opened until they are closed. Where they come and go, OpenSSL
-/// takes locks of the whole process: when a thread uses it for the first time, and when such a thread ends. The child
-/// of a fork inherits these locks as they are, and no thread that could release one: there, a connection over TLS may
-/// never be opened.
+/// Counts the connections over TLS, from before they are opened until they are closed. OpenSSL takes locks of the whole
+/// process when a thread first uses it, and when such a thread ends. The child of a fork inherits these locks as they
+/// are, and no thread that could release them: a connection over TLS may never be opened there.
 class tls_use {
  public:
   explicit tls_use(bool is_used) noexcept;
@@ -45,11 +44,12 @@ class tls_use {
 inline constexpr bool connector_needs_static_objects = true;
 
 /// A connection by the connector that the library was configured with: MySQL Connector/C++ (connector_cpp.cpp) or
-/// MariaDB Connector/C (mariadb_c.cpp). Calls block without a limit, and throw what sql_failure_of() explains.
+/// MariaDB Connector/C (mariadb_c.cpp). Calls block without a limit, and throw an exception that sql_failure_of()
+/// explains.
 class connector_connection {
  public:
-  /// Connects and authenticates. Once begun, this cannot be ended before these limits, which are whole seconds; if it
-  /// is given up before, it does not begin.
+  /// Connects and authenticates. Once begun, this cannot be ended before these limits, which are whole seconds; if
+  /// `given_up` is requested before, it does not begin.
   connector_connection(const mysql_address& to, std::chrono::seconds connecting, std::chrono::seconds reading,
                        const std::stop_token& given_up);
   connector_connection(const connector_connection&) = delete;
@@ -64,10 +64,10 @@ class connector_connection {
 
   /// Rows are text, or NULL.
   void execute(const std::string& sql, std::vector<row>& to);
-  /// Rows are as those of a prepared statement. Answers how many rows were changed if the statement gives no rows.
+  /// Rows are as those of a prepared statement. Answers the number of changed rows if the statement returns no rows.
   std::uint64_t execute_with_types(const std::string& sql, std::vector<row>& to);
   /// Sends statements together, with ";\n" between them: the server carries out one after the other, up to the first
-  /// that fails. How many rows one has changed is not told.
+  /// that fails. The numbers of changed rows are not reported.
   void execute_together(const std::string& all, std::vector<row>& to, std::size_t& carried_out);
 
   /// A statement with a ? for each value.
@@ -87,15 +87,15 @@ class connector_connection::statement {
   statement(const statement&) = delete;
   statement& operator=(const statement&) = delete;
 
-  /// Integers become numbers, all else is text. Answers how many rows were changed if the statement gives no rows. If
-  /// the server fails, no row is added, although it may have sent some.
+  /// Integers become numbers, all other values text. Answers the number of changed rows if the statement returns no
+  /// rows. If the server fails, no row is added, although it may have sent some.
   virtual std::uint64_t execute(std::span<const argument* const> values, std::vector<row>& to) = 0;
 
  protected:
   statement() = default;
 };
 
-/// What the connector or the server says; nullopt: some other exception.
+/// The error of the connector or the server; nullopt: some other exception.
 struct sql_failure {
   int code = 0;
   std::string sqlstate{};
@@ -103,23 +103,23 @@ struct sql_failure {
 };
 std::optional<sql_failure> sql_failure_of(const std::exception& e);
 
-/// Connects within limits that the connector does not know. `call_timeout`: how long the connector waits for one answer
-/// of the server. A thread that is left behind ends by the connector's own limits, at most a second after the deadline
-/// that it was given, or when the resolver of host names answers.
-/// `warning` hears if the server offers TLS, and the URL lets the connection do without where it fails.
+/// Connects within limits that the connector does not have. `call_timeout`: how long the connector waits for one answer
+/// of the server. A thread that is left behind ends by the connector's own limits, at most a second after its deadline,
+/// or when the resolver of host names answers. `warning` is called if the server offers TLS, and the connection is made
+/// without it because TLS failed and the URL permits that.
 std::unique_ptr<connector_connection> connect(const mysql_address& to, duration call_timeout, const limits& until,
                                               const warn& warning);
 
-/// Whether connections are not encrypted in this process although they may be: it is the child of a fork in which TLS
+/// Whether connections are not encrypted in this process although they could be: it is the child of a fork in which TLS
 /// may hang. A URL that requires encryption gets it, or an error when the time is over.
 bool must_avoid_tls(const mysql_address& to) noexcept;
 
-/// Runs one statement on a connection of the caller's. Rows are text, or NULL. Throws what sql_failure_of() explains.
-/// There is one for the connector that the library was configured with.
+/// Runs one statement on one of the caller's own connections. Rows are text, or NULL. Throws an exception that
+/// sql_failure_of() explains. There is one overload, for the connector that the library was configured with.
 void execute_text(sql::Connection& on, const std::string& sql, std::vector<row>& to);
 void execute_text(st_mysql* on, const std::string& sql, std::vector<row>& to);
 
-/// The server's code for how the last call on the connection failed; 0: it did not.
+/// The server's code for the failure of the last call on the connection; 0: it did not fail.
 int last_failure(st_mysql* on) noexcept;
 
 }  // namespace rowlock::inline v1::driver

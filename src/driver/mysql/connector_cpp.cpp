@@ -21,17 +21,17 @@
 #include "driver/net/new_socket.hpp"
 #include "driver/net/without_signals.hpp"
 
-// MySQL Connector/C++, its JDBC-style API. Only this file knows how its versions differ (Debian's 1.1, Oracle's 8 and
-// 9), and that every thread has to announce itself to it.
+// MySQL Connector/C++, its JDBC-style API. Only this file contains the differences between its versions (Debian's 1.1,
+// Oracle's 8 and 9), and the rule that every thread has to announce itself to it.
 
 namespace rowlock::inline v1::driver {
 
 namespace {
 
-/// Announces each thread to the connector the first time, and its end.
+/// Announces each thread to the connector at its first call, and its end.
 sql::Driver& driver_in_this_thread() {
   static sql::Driver& the = *keeping_sigpipe([] { return sql::mysql::get_driver_instance(); });
-  // Without a destructor, so that even later calls, when the program ends, can read it.
+  // It has no destructor, so that even later calls, at the end of the program, can read it.
   static thread_local bool is_announced = false;
   struct farewell {
     farewell() = default;
@@ -49,7 +49,7 @@ sql::Driver& driver_in_this_thread() {
   return the;
 }
 
-/// An object of this is in every function that calls the connector.
+/// Every function that calls the connector has an object of this type.
 struct calling {
   calling() { driver_in_this_thread(); }
   const without_signals guard{};
@@ -84,16 +84,16 @@ std::string host_of(const mysql_address& to) {
 }
 
 #if MYCPPCONN_DM_MAJOR_VERSION < 8
-// A new connection would not have what the session has set. Later versions make none by themselves, and warn on stderr
-// about the option.
+// A new connection would lack the session's settings. Later versions make none by themselves, and warn on stderr about
+// the option.
 void refuse_reconnection(sql::ConnectOptionsMap& options) { options["OPT_RECONNECT"] = false; }
 #else
 void refuse_reconnection(sql::ConnectOptionsMap& /*options*/) {}
 #endif
 
-// Where version 1.1 is linked to MariaDB's client library, the mode has no effect, but these two options have: the
-// first encrypts where the server can, the second refuses a server that cannot, or whose certificate is not to be
-// trusted. Where it is linked to MySQL's, the mode is what counts.
+// If version 1.1 is linked to MariaDB's client library, the mode has no effect, but these two options have: the first
+// encrypts if the server can, the second refuses a server that cannot, or whose certificate is not trusted. If it is
+// linked to MySQL's library, the mode counts.
 void ask_for_encryption(sql::ConnectOptionsMap& options, const mysql_address& to) {
   constexpr sql::ssl_mode modes[] = {sql::SSL_MODE_DISABLED, sql::SSL_MODE_PREFERRED, sql::SSL_MODE_REQUIRED,
                                      sql::SSL_MODE_VERIFY_CA, sql::SSL_MODE_VERIFY_IDENTITY};
@@ -133,7 +133,7 @@ sql::ConnectOptionsMap options_of(const mysql_address& to, std::chrono::seconds 
   return out;
 }
 
-// For each column, whether it is one.
+// Whether each column is an integer.
 std::vector<bool> integers_of(const sql::ResultSet& found) {
   std::vector<bool> out;
   sql::ResultSetMetaData& about = *found.getMetaData();
@@ -232,7 +232,7 @@ connector_connection::connector_connection(const mysql_address& to, std::chrono:
     : tls_{to.tries_encryption()} {
   const calling about_to;
   const auto options = options_of(to, connecting, reading);
-  // The connector does not tell its socket.
+  // The connector does not show its socket.
   socket_ = open_and_find_socket({.is_local = !to.socket.empty(), .port = to.port}, host_of(to), [&] {
     implementation_.reset();
     if (given_up.stop_requested()) throw error{errc::cancelled, "stopped while connecting"};
@@ -261,7 +261,7 @@ std::uint64_t connector_connection::execute_with_types(const std::string& sql, s
   return 0;
 }
 
-// By their number: to the connector, a statement without rows looks like the end.
+// Counts them, because to the connector a statement without rows looks like the end.
 void connector_connection::execute_together(const std::string& all, std::vector<row>& to, std::size_t& carried_out) {
   const calling about_to;
   const std::unique_ptr<sql::Statement> sent{implementation_->get().createStatement()};

@@ -69,7 +69,7 @@ callers_own_transaction::callers_own_transaction(mysql_caller& on) : on_{on} {
   if (had_autocommit_) on_.set_autocommit(false);
 }
 
-// To switch autocommit on commits, so everything is rolled back before.
+// Switching autocommit on commits, so everything is rolled back before.
 callers_own_transaction::~callers_own_transaction() {
   try {
     if (!is_over_) on_.roll_back();
@@ -101,7 +101,7 @@ constexpr const char* optimism_end = "RELEASE SAVEPOINT `rowlock: optimistically
 // The statement took longer than the session's own limits allow.
 bool is_over_limit(int code) { return code == 1969 || code == 3024; }
 
-constexpr duration least_wait = 1s;  // the shortest that both servers take
+constexpr duration least_wait = 1s;  // the shortest that both servers accept
 constexpr duration longest_wait = 3s;
 
 void refuse_autocommit(const cell& autocommit) {
@@ -117,7 +117,7 @@ void refuse_autocommit(const cell& autocommit) {
       "back, and begin again with lock_in as the first statement"};
 }
 
-// Some servers refuse by themselves to lock a row that was changed since the snapshot.
+// Some servers themselves refuse to lock a row that was changed since the snapshot.
 [[noreturn]] void throw_stale(const error& e) {
   throw detail::error_access::make(
       errc::stale_snapshot, e.what(),
@@ -152,14 +152,14 @@ class mysql_enlisted::brief_waits {
   std::int64_t before_ = 0;
 };
 
-// The server does not tell the isolation level of a single transaction (SET TRANSACTION).
+// The server does not show the isolation level of a single transaction (SET TRANSACTION).
 bool mysql_enlisted::keeps_snapshot() {
   const auto r = tx_.execute(texts_.isolation, {}).at(0);
   session_ = number(r.at(1)).value_or(0);
   return !text(r.at(0)).starts_with("READ-");
 }
 
-// Why this and the following are safe: docs/protocol.md, "In the caller's transaction".
+// For why this and the following are safe, see docs/protocol.md, "In the caller's transaction".
 lock_view mysql_enlisted::take(const enlisted_target& at, const take_options& how) try {
   const auto found = lock(at, how);
   if (found.empty()) {
@@ -177,7 +177,8 @@ lock_view mysql_enlisted::take(const enlisted_target& at, const take_options& ho
   // If another transaction has confirmed the lock and committed since the snapshot, the version does not show it, but
   // the end of the lease does.
   if (number(r.at(6)) != 1) throw_stale();
-  // Under the released lock others may have made changes that the snapshot does not show, and the row does not tell.
+  // Under the released lock other clients may have made changes that the snapshot does not show, and the row does not
+  // show either.
   if (how.pins && number(r.at(5)) != 1 && !how.pins(number(r.at(4)).value_or(0))) throw_stale();
   const auto version = number(r.at(2)).value_or(0);
   change(at, version, how.note);
@@ -200,7 +201,7 @@ std::vector<row> mysql_enlisted::lock(const enlisted_target& at, const take_opti
 }
 
 // false: a wait that is too long would roll back the whole transaction. If the server does not detect deadlocks, the
-// session's own limit ends the wait, as it would in any other statement.
+// session's own limit ends the wait, as in any other statement.
 bool mysql_enlisted::can_wait() {
   const auto r = tx_.execute(
                         "SELECT @@innodb_rollback_on_timeout, @@innodb_deadlock_detect, "
@@ -247,8 +248,8 @@ enlisted_result mysql_enlisted::pin(const enlisted_target& at, std::string_view 
   throw;
 }
 
-// The savepoint shows at the end whether it is still the same transaction: the server rolls back all of it to end a
-// deadlock, and the body may not have reported that.
+// The savepoint shows at the end whether it is still the same transaction: the server rolls back the whole transaction
+// to end a deadlock, and the body may not have reported that.
 bool mysql_enlisted::begin_optimistically(std::string_view installation) {
   tx_.execute(optimism_begin, {});
   const auto found = tx_.execute(texts_.installation, {});

@@ -16,7 +16,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// A connection of the caller's, by whichever connector.
+/// One of the caller's own connections, by either connector.
 class mysql_caller : public detail::caller_transaction {
  public:
   detail::backend kind() const noexcept override { return detail::backend::mysql; }
@@ -28,7 +28,7 @@ class mysql_caller : public detail::caller_transaction {
   virtual void set_autocommit(bool on) = 0;
 
  private:
-  // Throws what sql_failure_of() explains. Rows are text.
+  // Throws an exception that sql_failure_of() explains. Rows are text.
   virtual void send(const std::string& sql, std::vector<row>& to) = 0;
   virtual bool is_closed() const = 0;
 
@@ -36,7 +36,7 @@ class mysql_caller : public detail::caller_transaction {
   [[noreturn]] void raise(const std::exception& e, const char* doing, bool committing) const;
 };
 
-/// A transaction on the caller's connection, which has to have none. Rolls back at its end unless it was committed.
+/// A transaction on the caller's connection, which must not be in one. Rolls back at its end unless it was committed.
 class callers_own_transaction {
  public:
   explicit callers_own_transaction(mysql_caller& on);
@@ -52,7 +52,7 @@ class callers_own_transaction {
   bool is_over_ = false;
 };
 
-/// Whether the server ended a transaction because of another one, which may go well when it is begun again.
+/// Whether the server ended a transaction because of another one, so that it may succeed when it is begun again.
 bool is_conflict_of_transactions(int code) noexcept;
 
 class mysql_enlisted final : public enlisted_transaction {

@@ -39,7 +39,7 @@ meaning cannot_log_in(int code) {
 meaning meaning_of(int code, std::string_view doing, bool writing) {
   if (is_one_of(code, 1251, 1524, 2049, mysql_code::no_such_plugin, 2061, 5010, 5012)) return cannot_log_in(code);
   if (is_about_mysql_connection(code)) return lost(writing);
-  // In a commit: on Galera the others may have it, where this node has just lost them.
+  // In a commit on Galera: the other nodes may have the transaction, although this node has just lost them.
   if (code == 1180) return lost(writing);
   if (code == deadlock) return retryable(errc::deadlock);
   if (code == overtaken) return retryable(errc::serialization_failure);

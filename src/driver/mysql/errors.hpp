@@ -22,7 +22,7 @@ inline constexpr int encryption_failed = 2026;
 inline constexpr int no_such_plugin = 2059;
 }  // namespace mysql_code
 
-/// How a call failed, as the server or the connector reports it.
+/// How a call failed, according to the server or the connector.
 struct mysql_failure {
   int code = 0;  ///< the server's, from 1000 on, or the connector's, from 2000 to 2999 or 5000 to 5999
   std::string sqlstate{};
@@ -35,13 +35,13 @@ struct mysql_failure {
 /// tried again: the wait for a lock took too long, a deadlock, a conflict between nodes of a cluster.
 bool was_in_conflict(int code);
 
-/// Whether a change of a table failed because another client has made it since the table was looked at.
+/// Whether a change of a table failed because another client has made it since this one looked at the table.
 bool was_made_meanwhile(int code);
 
 /// The error that the failure means; `server` and `doing` begin its sentence, see failure_of.
 error mysql_error(const mysql_failure& what, const std::string& server, const std::string& doing);
 
-/// Whether this code says that the connection is gone.
+/// Whether this code means that the connection is lost.
 bool is_about_mysql_connection(int code);
 
 }  // namespace rowlock::inline v1::driver

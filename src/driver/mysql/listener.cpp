@@ -60,8 +60,8 @@ std::vector<std::string> mysql_listener::wait(base::instant until, const std::st
   return is_woken ? std::vector<std::string>{std::string{}} : std::vector<std::string>{};
 }
 
-// 0: the time is over. Who is woken is answered 1 by SLEEP, NULL by GET_LOCK, or an error. GET_LOCK answers 1 if the
-// other connection has ended.
+// 0: the time is over. If it is woken, SLEEP answers 1, and GET_LOCK answers NULL or an error. GET_LOCK answers 1 if
+// the other connection has ended.
 bool mysql_listener::sleep(duration longest, const limits& until) try {
   const auto answer = text(session_->ask(sleep_of(longest), "waiting to be woken", until).at(0).at(0));
   if (answer == "1" && awaited_)

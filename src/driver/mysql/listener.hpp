@@ -16,11 +16,11 @@ namespace rowlock::inline v1::driver {
 /// text must not become part of a statement.
 std::optional<std::string> wake_up_lock(std::string_view owner);
 
-/// A connection that keeps the user-level lock of one client, by which others find it, and sleeps in a statement, which
-/// they end by KILL QUERY.
+/// A connection that holds the user-level lock of one client, by which other clients find it. It sleeps in a statement,
+/// which they end by KILL QUERY.
 ///
 /// On MySQL it sleeps by SLEEP. On MariaDB, a KILL of a SLEEP that is just beginning or ending may stop every SLEEP on
-/// the server for two seconds (the two threads wait for each other's mutex), so it waits there for a user-level lock
+/// the server for two seconds (the two threads wait for each other's mutex), so there it waits for a user-level lock
 /// that another connection holds.
 class mysql_listener final : public listener {
  public:

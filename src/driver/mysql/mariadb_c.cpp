@@ -9,13 +9,13 @@
 #include "driver/mysql/connector.hpp"
 #include "driver/net/without_signals.hpp"
 
-// MariaDB Connector/C. Threads need not announce themselves to it, and it tells its sockets.
+// MariaDB Connector/C. Threads need not announce themselves to it, and it shows its sockets.
 
 namespace rowlock::inline v1::driver {
 
 namespace {
 
-/// An object of this is in every function that calls the connector.
+/// Every function that calls the connector has an object of this type.
 struct calling {
   calling() {
     static const int prepared = keeping_sigpipe([] { return mysql_library_init(0, nullptr, nullptr); });
@@ -38,7 +38,7 @@ class mariadb_c_failure final : public std::exception {
   throw mariadb_c_failure{{.code = static_cast<int>(code), .sqlstate = sqlstate, .message = message}};
 }
 [[noreturn]] void raise(MYSQL* from) { raise(mysql_errno(from), mysql_sqlstate(from), ::mysql_error(from)); }
-// What the server says instead of a row may be told of the connection only.
+// If the server sends an error instead of a row, the connector may attach it to the connection only.
 [[noreturn]] void raise(MYSQL_STMT* from) {
   if (mysql_stmt_errno(from) == 0) raise(from->mysql);
   raise(mysql_stmt_errno(from), mysql_stmt_sqlstate(from), mysql_stmt_error(from));
@@ -76,7 +76,7 @@ cell cell_of(std::string_view value, bool is_integer) {
   return number;
 }
 
-// Answers how many rows were changed if the statement gives no rows.
+// Answers the number of changed rows if the statement returns no rows.
 std::uint64_t read_result(MYSQL* from, rows_as kind, std::vector<row>& to) {
   const owned_result found{mysql_store_result(from)};
   if (!found) {
@@ -102,7 +102,7 @@ void send(MYSQL* on, const std::string& sql) {
 
 // --- prepared statements ---------------------------------------------------------------------------------------------
 
-// The connector does not write to it. It takes nothing for NULL.
+// The connector does not write to it. It takes a null pointer for NULL.
 void* readable(const void* data) {
   return const_cast<void*>(data != nullptr ? data : "");  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
@@ -122,7 +122,7 @@ MYSQL_BIND bound(const argument& value) {
   return out;
 }
 
-/// Where the connector leaves the value of a column: a number, or the length of a text, which is fetched by itself.
+/// The connector's place for the value of a column: a number, or the length of a text, which is fetched separately.
 struct column {
   bool is_integer;
   std::int64_t number = 0;
@@ -162,7 +162,7 @@ class prepared final : public connector_connection::statement {
     const auto width = mysql_stmt_field_count(get());
     if (width == 0) return mysql_stmt_affected_rows(get());
     if (width != columns_.size()) bind_columns();
-    // All of them before one is answered: the server may fail, and undo the statement, after it has sent some.
+    // All rows before one is answered: the server may fail, and undo the statement, after it has sent some.
     if (mysql_stmt_store_result(get()) != 0) raise(get());
     for (int status = 0; (status = mysql_stmt_fetch(get())) != MYSQL_NO_DATA; read_row(to.emplace_back()))
       if (status == 1) raise(get());
@@ -215,7 +215,7 @@ class prepared final : public connector_connection::statement {
 
 constexpr unsigned bad_host = 2005;
 
-/// What an option is set to. The connector reads what the pointer leads to, at once.
+/// Sets an option. The connector reads the pointer's target at once.
 template <class Value>
 void set(MYSQL* of, mysql_option option, const Value& value) {
   ::mysql_options(of, option, &value);
@@ -225,9 +225,9 @@ void set_file(MYSQL* of, mysql_option option, const std::string& name) {
   if (!name.empty()) ::mysql_options(of, option, name.c_str());
 }
 
-// By itself, version 3.4 asks for encryption and verifies, and 3.3 does neither. In spite of its name, the first option
-// lets the connector go on in plain text with a server that has no encryption. Given an authority, it checks that one
-// has signed the server's certificate, and with the second option also the name in it.
+// Without options, version 3.4 asks for encryption and verifies, and 3.3 does neither. In spite of its name, the first
+// option lets the connector continue in plain text with a server that has no encryption. If it has an authority, it
+// checks that this authority has signed the server's certificate, and with the second option also the name in it.
 void ask_for_encryption(MYSQL* of, const mysql_address& to) {
   set(of, MYSQL_OPT_SSL_ENFORCE, my_bool{to.tries_encryption()});
   set(of, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, my_bool{to.tls == encryption::verify_identity});
@@ -247,9 +247,9 @@ owned_connection make_connection(const mysql_address& to, std::chrono::seconds c
   set(out.get(), MYSQL_OPT_CONNECT_TIMEOUT, seconds(connecting));
   set(out.get(), MYSQL_OPT_READ_TIMEOUT, seconds(reading));
   set(out.get(), MYSQL_OPT_WRITE_TIMEOUT, seconds(reading));
-  // By itself it takes "localhost" for the name of a socket.
+  // Without this option it takes "localhost" for the name of a socket.
   set(out.get(), MYSQL_OPT_PROTOCOL, to.socket.empty() ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET);
-  // A new connection would not have what the session has set.
+  // A new connection would lack the session's settings.
   set(out.get(), MYSQL_OPT_RECONNECT, my_bool{0});
   // The server could ask for any file of this machine.
   set(out.get(), MYSQL_OPT_LOCAL_INFILE, 0U);

@@ -37,7 +37,7 @@ mysql_session::mysql_session(const mysql_address& to, mysql_options options, cal
 
 template <class Send>
 auto mysql_session::call(const purpose& why, const limits& until, Send send) {
-  // A transaction that is not committed leaves nothing.
+  // A transaction that is not committed leaves nothing behind.
   const purpose what{.doing = why.doing, .writing = in_doubt(why)};
   return guarded_.call(what, until, send, [&](const std::exception& e) { fail(e, what); });
 }
@@ -68,7 +68,7 @@ std::uint64_t mysql_session::execute(const std::string& text, const request& val
   });
 }
 
-// nullptr: the server has as many prepared statements as it may have, of all its clients.
+// nullptr: the server has reached its limit of prepared statements, counted over all its clients.
 std::unique_ptr<connector_connection::statement> mysql_session::prepare_if_there_is_room(const std::string& sql) try {
   return connection_->prepare(sql);
 } catch (const std::exception& e) {
@@ -87,8 +87,8 @@ std::optional<std::uint64_t> mysql_session::execute_unless_in_conflict(const std
   return std::nullopt;
 }
 
-// Most rows are there. If the last one was new, the next is likely to be new, too. A row that `making` saw, and that
-// was deleted before it came to that, is gone when it looks again.
+// Most rows exist. If the last one was new, the next is likely to be new, too. If `making` saw a row that is deleted
+// before `making` runs, the next look does not find it.
 std::optional<std::uint64_t> mysql_session::execute_or_make(const std::string& text, const std::string& making,
                                                             const request& values, const purpose& why,
                                                             const limits& until, std::vector<row>& to) {
@@ -125,8 +125,8 @@ void mysql_session::fail(const std::exception& e, const purpose& why) {
 
 // --- the session -----------------------------------------------------------------------------------------------------
 
-// Most steps write in one statement and read in another what it has done. If only the second fails, for example because
-// there was no time left for it (max_execution_time is for SELECT alone), what the first has committed stays.
+// Most steps write in one statement and read the outcome in another. If only the second fails, for example because no
+// time was left for it (max_execution_time is for SELECT alone), the work that the first has committed remains.
 std::vector<row> mysql_session::do_run(const sheets::step& what, std::span<const request> batch,
                                        const limits& until) try {
   has_committed_ = false;
@@ -151,7 +151,7 @@ std::vector<row> mysql_session::do_run_dirty(const sheets::step& what, const req
 
 namespace {
 
-// How many of the last answers have a token. A row that was made counts as changed once, one that was there twice.
+// How many of the last answers have a token. A row that was made counts as changed once, an existing row twice.
 std::uint64_t granted_in(const std::vector<row>& answers, std::size_t last) {
   const auto is_granted = [](const row& r) { return maybe_integer(r.at(1)).has_value(); };
   return static_cast<std::uint64_t>(
@@ -191,14 +191,14 @@ void mysql_session::carry_out(const sheets::step& what, std::span<const request>
           {std::string{std::get<std::string_view>(r.at(what.key))}, std::get<std::int64_t>(r.at(*what.answered_by))});
     return;
   }
-  // Writing, both times: without `told` it is not known what `act` has done.
+  // Both times as a write: without `read_back` the outcome of `write` is not known.
   if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
   if (what.always_changes && changed == 0) return;
   if (told && answered() < batch.size()) execute(*told, values, why, until, to);
 }
 
-// All or nothing, and in one message: a client that is paused or cut off meanwhile keeps no row locked, and those who
-// want the row do not wait for its network. After a conflict nothing has happened, and nothing is answered.
+// All or nothing, and in one message: a client that is paused or cut off meanwhile keeps no row locked, and other
+// clients do not wait for its network. After a conflict nothing has happened, and nothing is answered.
 void mysql_session::act_in_transaction(const texts_of_transaction& of, const request& values, const purpose& why,
                                        const limits& until, std::vector<row>& to) {
   const auto with_values = [&](const std::string& text) { return with_literals(known(text).of.numbered, values); };
@@ -217,7 +217,7 @@ void mysql_session::act_in_transaction(const texts_of_transaction& of, const req
   }
 }
 
-// MariaDB answers each row that a batch met, also those that others have.
+// MariaDB answers each row that a batch met, including rows of other holders.
 void mysql_session::drop_answers_of_others(const sheets::step& what, std::span<const request> batch,
                                            std::vector<row>& from) {
   if (from.empty()) return;
@@ -226,15 +226,15 @@ void mysql_session::drop_answers_of_others(const sheets::step& what, std::span<c
   std::erase_if(from, [&](const row& r) { return !own.contains(text(r.at(0))); });
 }
 
-// Also where one of a batch was in a conflict: it is no obstacle to the others then.
+// Also if one request of a batch was in a conflict: then it is no obstacle to the others.
 void mysql_session::carry_out_each(const sheets::step& what, std::span<const request> batch, const limits& until,
                                    std::vector<row>& to) {
   for (std::size_t i = 0; i < batch.size(); ++i) carry_out(what, batch.subspan(i, 1), until, to);
 }
 
-// For a batch that was not carried out as a whole, `told` answers, for each request that is still in its row, whether
-// it could still be carried out. If these are as many as were not carried out, all others were carried out, whatever
-// their rows say by now.
+// For a batch that was not carried out as a whole, `read_back` answers, for each request that is still in its row,
+// whether it could still be carried out. If these are as many as were not carried out, all others were carried out,
+// whatever their rows contain by now.
 void mysql_session::tell_counted(const sheets::step& what, std::span<const request> batch, std::uint64_t changed,
                                  const std::optional<std::string>& told, const request& values, const purpose& why,
                                  const limits& until, std::vector<row>& to) {
@@ -288,7 +288,8 @@ void mysql_session::end_session(std::int64_t number, const limits& until) try {
   if (e.native_code() != mysql_code::no_such_session) throw;
 }
 
-// In one statement, so that the number is never that of a session before. A name that nobody has is session 0.
+// In one statement, so that the number is never that of an earlier session. If no session holds the lock, the number is
+// 0.
 void mysql_session::interrupt_keeper_of(const std::string& lock, const limits& until) try {
   const timed scope{times(), chore::waking};
   simple("KILL QUERY IS_USED_LOCK('" + lock + "')", {doing(chore::waking)}, until);

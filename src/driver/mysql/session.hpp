@@ -28,7 +28,7 @@ struct mysql_options {
   /// Called with the mark of a session whose call was cut or whose reply was lost: the server may still be executing
   /// it.
   std::function<void(const std::string& mark)> lost{};
-  /// Makes a session like this one, beside it. Without it, waits for tables are a second long when migrating.
+  /// Makes another session with the same options. Without it, each wait for tables takes a second when migrating.
   std::function<std::unique_ptr<session>(const limits& until)> another{};
 };
 
@@ -38,8 +38,8 @@ struct mysql_options {
 ///   usable --a call was cut, the connection broke--> dead: every call throws connection_failed and sends nothing
 ///   idle --begin()--> in a transaction that is kept open --commit(), rollback()--> idle
 ///
-/// It marks its server session by a user-level lock with a random name, held for as long as the session lives:
-/// connection ids come again after a restart of the server, and mean other sessions behind a proxy, but only the marked
+/// It marks its server session by a user-level lock with a random name, held during the life of the session. Connection
+/// ids are used again after a restart of the server, and mean other sessions behind a proxy, but only the marked
 /// session holds that lock.
 class mysql_session final : public session {
  public:
@@ -53,14 +53,15 @@ class mysql_session final : public session {
   void end_session(const std::string& mark, const limits& until);
   /// Ends the server session of this number, if there is one.
   void end_session(std::int64_t number, const limits& until);
-  /// Ends the statement of the session that has this user-level lock, if there is one and this account may.
+  /// Ends the statement of the session that holds this user-level lock, if there is one and this account may do so.
   void interrupt_keeper_of(const std::string& lock, const limits& until);
   /// The rows of a statement, as text.
   std::vector<row> ask(const std::string& sql, const char* doing, const limits& until) {
     return simple(sql, {doing}, until);
   }
   mysql_kind kind() const noexcept { return kind_; }
-  /// The name of the user-level lock that the server session holds for as long as it lives. Empty: there are none here.
+  /// The name of the user-level lock that the server session holds during its life. Empty: this server has no such
+  /// locks.
   std::string mark() const { return is_marked_ ? mark_ : std::string{}; }
 
  private:
@@ -125,7 +126,7 @@ class mysql_session final : public session {
   const std::string mark_;
   bool is_marked_ = false;
   bool is_in_transaction_ = false;
-  bool has_committed_ = false;  // the step under way
+  bool has_committed_ = false;  // by the step under way
   bool has_made_row_ = true;    // by the last step that may make one
   mysql_kind kind_ = mysql_kind::mysql;
   std::optional<limits> around_{};  // of the exclusively() under way

@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* setting_up = "setting up the connection";
 constexpr const char* waiting_to_migrate = "waiting for another client's migration";
-// Names of locks end at 64 characters.
+// Names of locks have at most 64 characters.
 constexpr const char* migration_lock = "SHA2(CONCAT('rowlock migration ', DATABASE()), 224)";
 constexpr duration longest_lock_wait = 24h;
 
@@ -34,7 +34,7 @@ constexpr duration longest_lock_wait = 24h;
 constexpr const char* all_rows = "SET SESSION sql_select_limit = 18446744073709551615";
 constexpr const char* isolation = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE";
 
-// SYSDATE() has to go on while a statement waits, which a server option can prevent.
+// SYSDATE() has to advance while a statement waits, which a server option can prevent.
 constexpr const char* clock_goes_on = "SELECT SLEEP(0.001) + (SYSDATE(6) > NOW(6)), DATABASE()";
 
 // Seconds, with a point.
@@ -57,7 +57,7 @@ struct server_version {
 };
 
 server_version read_version(std::string_view text) {
-  constexpr std::string_view for_old_replicas = "5.5.5-";  // which MariaDB may put in front
+  constexpr std::string_view for_old_replicas = "5.5.5-";  // a prefix that MariaDB may add
   server_version out;
   if (text.find("MariaDB") != std::string_view::npos) out.kind = mysql_kind::mariadb;
   if (out.kind == mysql_kind::mariadb && text.starts_with(for_old_replicas))
@@ -70,15 +70,15 @@ server_version read_version(std::string_view text) {
 
 std::string whole_seconds(duration d) { return std::to_string(std::chrono::ceil<std::chrono::seconds>(d).count()); }
 
-// For lock_wait_timeout: later than the client's limit.
+// For lock_wait_timeout: longer than the client's limit.
 std::string table_lock_wait(const mysql_options& options) { return whole_seconds(options.call_timeout + 1s); }
 
 // For innodb_lock_wait_timeout.
 std::string row_lock_wait(mysql_kind kind) { return kind == mysql_kind::mariadb ? "0" : "1"; }
 
-// Independent of the server's defaults. MariaDB can wait for a row lock not at all; MySQL waits for a second at least,
-// so its statements lock no row that is not free. The client ends waits for a table that another session changes or has
-// locked.
+// Does not depend on the server's defaults. On MariaDB a statement can refuse to wait for a row lock; on MySQL it waits
+// for at least a second, so there the statements lock no row that is not free. The client ends waits for a table that
+// another session changes or has locked.
 std::string settings(mysql_kind kind, const mysql_options& options) {
   std::string out =
       "SET NAMES utf8mb4, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', SESSION time_zone = "
@@ -86,7 +86,7 @@ std::string settings(mysql_kind kind, const mysql_options& options) {
       "SESSION lock_wait_timeout = " +
       table_lock_wait(options) + ", SESSION innodb_lock_wait_timeout = " + row_lock_wait(kind);
   if (!options.transaction_limit) return out;
-  // MariaDB tells a session that is idle in a transaction from one that is idle.
+  // MariaDB distinguishes a session that is idle in a transaction from one that is idle.
   const auto limit = whole_seconds(*options.transaction_limit);
   if (kind == mysql_kind::mysql) return out.append(", SESSION wait_timeout = ").append(limit);
   out.append(", SESSION idle_transaction_timeout = ").append(limit);
@@ -117,7 +117,7 @@ void mysql_session::set_up(const std::string& database, const limits& until) {
   try {
     is_marked_ = text(simple("SELECT GET_LOCK('" + mark_ + "', 0)", {setting_up}, until).at(0).at(0)) == "1";
   } catch (const error& e) {
-    if (e.connection_is_unusable()) throw;  // else this server has no such locks, like some clusters
+    if (e.connection_is_unusable()) throw;  // otherwise this server has no such locks, like some clusters
   }
 }
 
@@ -149,7 +149,7 @@ void mysql_session::check_server(const limits& until) {
     options_.warning(guarded_.server() +
                      " has innodb_flush_log_at_trx_commit = " + found["innodb_flush_log_at_trx_commit"] +
                      ", so a crash of its machine may lose granted locks; set it to 1");
-  // The second is a file's name, where the first does not exist.
+  // The second is the name of a file, on servers that do not have the first.
   const bool offers_tls = is("have_ssl", "YES") || !found["ssl_cert"].empty();
   if (avoids_tls_ && offers_tls && options_.warning)
     options_.warning("connections to " + guarded_.server() +
@@ -177,7 +177,8 @@ void mysql_session::require_encryption(const limits& until) {
 // --- while tables are made -------------------------------------------------------------------------------------------
 
 /// While it lives, it interrupts each statement of the session with that mark that waits for a table for longer than
-/// `change_wait`, by asking the server on another session. As far as it can: then the server's own limits do.
+/// `change_wait`, by asking the server on another session. If this is not possible, the server's own limits end the
+/// wait.
 class short_table_waits {
  public:
   short_table_waits(std::unique_ptr<session> by, std::string mark, const limits& until);
@@ -200,7 +201,7 @@ bool waits_for_table(mysql_session& asking, const std::string& mark, const limit
   return !asking.ask(sql, "looking for a wait for a table", until).empty();
 }
 
-// What was seen waiting by two looks has waited for the time between them.
+// A statement that two looks saw waiting has waited for the time between them.
 void interrupt_long_waits(mysql_session& by, const std::string& mark, const limits& until) {
   for (int seen = 0; !until.stop.stop_requested(); base::rest(base::later(base::now(), between_looks), until.stop)) {
     seen = waits_for_table(by, mark, until) ? seen + 1 : 0;
@@ -233,15 +234,15 @@ void mysql_session::lock_migrations(const limits& until) {
         {.retryable = true});
 }
 
-// By the server's own limits a wait for a table lasts a second at least. To change one, MariaDB also locks rows of its
-// own tables, which others lock for a moment when they change theirs.
+// By the server's own limits a wait for a table takes at least a second. To change a table, MariaDB also locks rows of
+// its own tables, which other sessions lock for a moment when they change their tables.
 std::unique_ptr<short_table_waits> mysql_session::wait_for_tables_shortly(const limits& until) try {
   simple("SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1", {doing(chore::scripting)}, until);
   if (!is_marked_ || !options_.another) return nullptr;
   return std::make_unique<short_table_waits>(options_.another(until), mark_, until);
 } catch (const error&) {
   if (guarded_.is_dead()) throw;
-  return nullptr;  // the server has no room for another session
+  return nullptr;  // the server permits no other session
 }
 
 void mysql_session::unlock_migrations(const limits& until) {
@@ -257,9 +258,9 @@ void mysql_session::unlock_migrations(const limits& until) {
 }
 
 // Statements that change tables commit by themselves, so this is not all or nothing: a file of the schema can be run
-// again, and marks itself as applied at its end. Where there are no user-level locks, as on Percona XtraDB Cluster, or
-// on two nodes of one cluster, two clients may run one file at the same time: one of them finds a part of it done, and
-// begins anew with what is missing then.
+// again, and marks itself as applied at its end. Without user-level locks, as on Percona XtraDB Cluster, or on two
+// nodes of one cluster, two clients may run one file at the same time: one of them finds a part of it done, and begins
+// anew with the missing part.
 void mysql_session::exclusively(const std::function<void()>& body, const limits& until) {
   if (is_marked_) lock_migrations(until);
   try {

@@ -39,7 +39,7 @@ struct attempt {
   }
 };
 
-/// A thread that was left behind, and what it does.
+/// A thread that was left behind, and its task.
 struct straggler {
   std::shared_ptr<attempt> what;
   std::jthread thread;
@@ -63,7 +63,7 @@ struct stragglers {
 stragglers* const left_behind = new stragglers;
 
 // The child of a fork has none of these threads to join, and perhaps a mutex that no thread will unlock. So the list is
-// constructed anew, in the same place, since nothing may be allocated here.
+// constructed anew, in the same place, because nothing may be allocated here.
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { ::new (left_behind) stragglers; });
 
 // The threads that have ended meanwhile are joined after the lock is released, which takes no time.
@@ -84,7 +84,7 @@ std::jthread start(const std::shared_ptr<attempt>& one, std::function<void(const
     } catch (...) {
       failure = std::current_exception();
     }
-    what = nullptr;  // an object that was made too late is destroyed before the end is told
+    what = nullptr;  // an object that was made too late is destroyed before the end is reported
     one->end(std::move(failure));
   });
 } catch (const error& e) {

@@ -22,11 +22,11 @@ call_watchdog::call::call(call_watchdog& by, int descriptor, const limits& until
     : by_{by}, descriptor_{descriptor}, cut_at_{until.deadline} {
   if (cut_at_ == base::instant::max() && !until.stop.stop_possible()) return;
   by_.add(*this);
-  if (until.stop.stop_possible()) on_stop_.emplace(until.stop, hurry{this});  // may call hurry() at once
+  if (until.stop.stop_possible()) on_stop_.emplace(until.stop, on_stop{this});  // may call cut_after_grace() at once
 }
 
 call_watchdog::reason call_watchdog::call::end() noexcept {
-  on_stop_.reset();  // waits for a hurry() under way, so never under the mutex
+  on_stop_.reset();  // waits for a cut_after_grace() under way, so never under the mutex
   if (is_listed_) by_.remove(*this);
   return cut_;
 }
@@ -48,7 +48,7 @@ void call_watchdog::remove(call& c) noexcept {
   c.is_listed_ = false;
 }
 
-void call_watchdog::hurry(call& c) noexcept {
+void call_watchdog::cut_after_grace(call& c) noexcept {
   const base::instant soon = base::later(base::now(), grace);
   const std::lock_guard lock{mutex_};
   if (c.cut_ != reason::none || c.cut_at_ <= soon) return;

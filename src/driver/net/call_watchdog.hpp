@@ -15,7 +15,7 @@
 namespace rowlock::inline v1::driver {
 
 /// Ends calls that exceed their limits, whatever the server or the network does: it shuts the socket down, and a call
-/// that blocks on it returns. One thread, started when first needed, serves all sessions of a database.
+/// that blocks on it returns. One thread, started when it is first needed, serves all sessions of a database.
 ///
 ///   of a call:  under way --its deadline, or a grace after stop--> cut
 ///               either ----end()---------------------------------> forgotten: never cut after that
@@ -31,8 +31,8 @@ class ROWLOCK_EXPORT call_watchdog {
   call_watchdog& operator=(const call_watchdog&) = delete;
   ~call_watchdog();
 
-  /// One call, from its construction to end(). The descriptor must belong to the caller alone, so that nobody else
-  /// closes it and its number cannot come to mean another socket.
+  /// One call, from its construction to end(). The descriptor must belong to the caller alone, so that no other code
+  /// closes it and its number cannot become that of another socket.
   class call {
    public:
     call(call_watchdog& by, int descriptor, const limits& until);
@@ -40,14 +40,14 @@ class ROWLOCK_EXPORT call_watchdog {
     call& operator=(const call&) = delete;
     ~call() { end(); }
 
-    /// Answers why the call was cut, if it was. It is not cut after this.
+    /// Answers why the call was cut, if it was. After end() it is not cut.
     reason end() noexcept;
 
    private:
     friend class call_watchdog;
-    struct hurry {
+    struct on_stop {
       call* self;
-      void operator()() const noexcept { self->by_.hurry(*self); }
+      void operator()() const noexcept { self->by_.cut_after_grace(*self); }
     };
 
     call_watchdog& by_;
@@ -60,13 +60,13 @@ class ROWLOCK_EXPORT call_watchdog {
     call* after_ = nullptr;
     bool is_listed_ = false;
 
-    std::optional<std::stop_callback<hurry>> on_stop_;
+    std::optional<std::stop_callback<on_stop>> on_stop_;
   };
 
  private:
   void add(call& c);
   void remove(call& c) noexcept;
-  void hurry(call& c) noexcept;
+  void cut_after_grace(call& c) noexcept;
   void arm(base::instant t) noexcept;
   void watch(const std::stop_token& stop) noexcept;
   base::instant cut_overdue() noexcept;

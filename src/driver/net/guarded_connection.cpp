@@ -37,14 +37,14 @@ void guarded_connection::die() noexcept {
   if (std::exchange(is_dead_, true) || !lost_) return;
   try {
     lost_();
-  } catch (...) {  // then the session ends by the server's own limits
+  } catch (...) {  // then the server's own limits end the session
   }
 }
 
 void guarded_connection::begin(const purpose& why, const limits& until) {
   if (base::now() >= until.deadline)
     throw error{errc::call_timed_out, failure_of(why.doing, server_) + "the time limit had passed before it began"};
-  // The outcome of a statement that is sent to a server that has gone already would be unknown.
+  // The outcome of a statement that is sent to a server that has already closed the connection would be unknown.
   if (!looks_alive()) throw error{errc::connection_failed, failure_of(why.doing, server_) + "the connection was lost"};
 }
 

@@ -30,7 +30,7 @@ class ROWLOCK_EXPORT socket_descriptor {
 /// The purpose of a call to a server.
 struct purpose {
   const char* doing;     ///< completes the sentence "while …"
-  bool writing = false;  ///< it may have changed something even if no answer comes
+  bool writing = false;  ///< it may have changed something even if no answer arrives
 };
 
 /// The state of a connection to a server, and the time limits of calls on it. A watchdog cuts a call that is too late.
@@ -45,7 +45,7 @@ class ROWLOCK_EXPORT guarded_connection {
   guarded_connection(const guarded_connection&) = delete;
   guarded_connection& operator=(const guarded_connection&) = delete;
 
-  /// `send` is one round trip. What it throws goes to `explain`, which throws, unless the call was cut.
+  /// `send` is one round trip. An exception of `send` is passed to `explain`, which throws, unless the call was cut.
   template <class Send, class Explain>
   auto call(const purpose& why, const limits& until, Send send, Explain explain) {
     begin(why, until);
@@ -68,9 +68,9 @@ class ROWLOCK_EXPORT guarded_connection {
   bool looks_alive() noexcept;
   int descriptor() const noexcept { return socket_.number(); }
   bool is_dead() const noexcept { return is_dead_; }
-  /// For a connection on which no call is under way: to close it is enough.
+  /// For a connection on which no call is under way: closing it is enough.
   void close_later() noexcept { is_dead_ = true; }
-  /// For a connection whose server may not know yet that it is dead, and may wait for a lock or hold some.
+  /// For a connection whose server may not know yet that it is dead, and may wait for a lock or hold one.
   void die() noexcept;
 
   const std::string& server() const noexcept { return server_; }

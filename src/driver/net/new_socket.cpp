@@ -26,7 +26,7 @@ namespace {
 
 struct open_socket {
   int number;
-  ino_t inode;  // no two sockets have the same at one time
+  ino_t inode;  // no two sockets have the same inode at one time
 };
 
 std::vector<open_socket> sockets() {
@@ -75,7 +75,7 @@ bool leads_there(int number, const other_end& to) {
   return to.is_local ? peer->any.sa_family == AF_UNIX : port_of(*peer) == to.port;
 }
 
-/// One for each target, for good: targets are few.
+/// One for each target, kept for ever: targets are few.
 struct turns {
   std::mutex guard;
   std::map<std::string, std::unique_ptr<std::mutex>> of;
@@ -84,8 +84,8 @@ struct turns {
 // Never destroyed: threads may be connecting when the program ends.
 turns* const all = new turns;
 
-// A thread that has its turn when another thread forks does not exist in the child, so nothing would end that turn. All
-// turns are constructed anew, in the same place, since nothing may be allocated here.
+// If a thread has its turn while another thread forks, it does not exist in the child, and nothing would end that turn.
+// So all turns are constructed anew, in the same place, because nothing may be allocated here.
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { ::new (all) turns; });
 
 std::mutex& turn_for(const std::string& target) {

@@ -4,9 +4,9 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Keeps signals from this thread, but those that it causes by a fault. A handler would interrupt a read, which ends a
-/// call over TLS as if its time were over. OpenSSL may write to a socket that was shut down, which raises SIGPIPE, and
-/// would end the program.
+/// Blocks signals for this thread, except those of its own faults. A handler would interrupt a read, which ends a call
+/// over TLS as if its time were over. OpenSSL may write to a socket that was shut down, which raises SIGPIPE and would
+/// end the program.
 class without_signals {
  public:
   without_signals() noexcept;
@@ -19,8 +19,7 @@ class without_signals {
   bool was_pending_ = false;
 };
 
-/// Calls a function of a client library that has SIGPIPE ignored from then on, and restores what the program does with
-/// it.
+/// Calls a function of a client library that makes the process ignore SIGPIPE, and restores the program's own setting.
 template <class Function>
 auto keeping_sigpipe(Function function) {
   struct sigaction before {};

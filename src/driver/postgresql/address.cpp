@@ -39,8 +39,8 @@ std::vector<std::string> keywords() {
          base::did_you_mean(name, known));
 }
 
-// What is wrong with the options, as far as it can be said without a part of the password: with an '@' after it, the
-// '?' may be in the password.
+// Throws an error about the options, if this is possible without repeating a part of the password: with an '@' after
+// it, the '?' may be in the password.
 void check_options(std::string_view text) {
   if (text.find('@') != std::string_view::npos) return;
   const auto all = keywords();
@@ -97,8 +97,8 @@ bool is_port(const std::string& text) {
   return failure == std::errc{} && rest == end && number >= 1 && number <= 65535;
 }
 
-// If a password has characters that mean something in a URL, libpq takes a part of it for the host or the port, and
-// would repeat that part in its error when it connects.
+// If a password has characters with a meaning in a URL, libpq takes a part of it for the host or the port, and would
+// repeat that part in its error when it connects.
 void check_host_and_port(const settings& some) {
   const auto text_of = [&](const char* keyword) {
     const auto found = some.find(keyword);
@@ -125,11 +125,12 @@ postgresql_address::postgresql_address(const core::url& url, const std::string& 
   check_host_and_port(settings_);
   settings_.emplace("application_name", application_name);
   settings_["client_encoding"] = "UTF8";  // names are UTF-8
-  // Idle connections, too, notice that the server is gone.
+  // Idle connections, too, notice that the server has failed.
   settings_.emplace("keepalives_idle", "30");
   settings_.emplace("keepalives_interval", "10");
   settings_.emplace("keepalives_count", "3");
-  // Of several hosts, connect to the one that can grant locks. (Before version 14 libpq does not know the value.)
+  // If there are several hosts, connect to the one that can grant locks. (Before version 14 libpq does not know the
+  // value.)
   if (has_several_hosts() && PQlibVersion() >= 140000) settings_.emplace("target_session_attrs", "primary");
 }
 

@@ -86,7 +86,7 @@ void postgresql_listener::execute(const std::string& sql, const char* doing, con
       explain);
 }
 
-// A connection on which nothing is said may have ended without a word.
+// A silent connection may have ended without notice.
 std::vector<std::string> postgresql_listener::wait(base::instant until, const std::stop_token& stop) {
   const std::stop_callback wake{stop, [this] { alarm_.arm(base::instant::min()); }};
   for (;;) {
@@ -98,7 +98,7 @@ std::vector<std::string> postgresql_listener::wait(base::instant until, const st
   }
   execute("SELECT 1", "looking whether the server is there",
           {.deadline = base::later(base::now(), call_timeout_), .stop = stop});
-  return heard();  // what came with the answer
+  return heard();  // notifications that arrived with the answer
 }
 
 std::vector<std::string> postgresql_listener::heard() {
@@ -147,7 +147,7 @@ class postgresql_database final : public database {
   foreign_news news() const noexcept override {
     return with_.transaction_pooling ? foreign_news::asked : foreign_news::told;
   }
-  // The texts of the dialect send notifications to this channel.
+  // The statements send notifications to this channel.
   std::unique_ptr<listener> listen(const std::string& owner, const limits& until) override {
     constexpr std::size_t digits = 16;
     return std::make_unique<postgresql_listener>(address_, with_.table_prefix + owner.substr(owner.size() - digits),

@@ -87,8 +87,8 @@ postgresql_handle dial(const settings& with, const limits& until) {
   return out;
 }
 
-// OpenSSL clears itself away when the program ends, by a handler that it registers when it is first used, which is
-// here: libpq hashes a password that is nobody's. So threads that were left behind, and may need it, are waited for
+// OpenSSL frees its state at the end of the program, by a handler that it registers at its first use. This is the first
+// use: libpq hashes an empty password. So the wait for threads that were left behind, which may need OpenSSL, comes
 // before.
 int wait_at_exit() {
   PQfreemem(PQencryptPassword("", ""));

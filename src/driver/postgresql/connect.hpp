@@ -9,7 +9,7 @@
 namespace rowlock::inline v1::driver {
 
 /// A connection that is authenticated, close-on-exec and verbose in its errors. Each of several hosts is given its
-/// share of the time that is left.
+/// share of the remaining time.
 postgresql_handle connect(const postgresql_address& to, const limits& until);
 
 /// For messages: the host, the port and the database that libpq connects to.

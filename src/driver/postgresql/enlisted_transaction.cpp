@@ -31,9 +31,9 @@ constexpr const char* savepoint_undo = "ROLLBACK TO SAVEPOINT \"rowlock: had\"; 
 constexpr const char* optimism_begin = "SAVEPOINT \"rowlock: optimistically\"; ";
 constexpr const char* optimism_end = "RELEASE SAVEPOINT \"rowlock: optimistically\"; ";
 
-// After SAVEPOINT and a statement in one message: whether it was surely the statement that failed. If the savepoint was
-// not made, one of the same name that an earlier call has left must not be rolled back to: that would undo what the
-// transaction has done since, and release what it has locked. (A syntax error comes before either.)
+// After SAVEPOINT and a statement in one message: whether it was certainly the statement that failed. If the savepoint
+// was not made, a savepoint of the same name from an earlier call must not be rolled back to: that would undo what the
+// transaction has done since, and release its later locks. (A syntax error precedes both.)
 bool is_of_statement(std::string_view sqlstate) {
   constexpr std::string_view syntax_error = "42601";
   constexpr std::string_view read_only = "25006";
@@ -60,7 +60,7 @@ std::string with_literals(std::string_view text, std::span<const argument> value
   return sheets::with_literals(text, '$', '"', [&](std::size_t place) { return literal(values[place]); });
 }
 
-// The same text has the same name: whoever prepared it, it is the right one.
+// The same text has the same name, so a statement of that name is the right one, whichever client prepared it.
 std::string name_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037U;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
@@ -84,11 +84,11 @@ constexpr const char* how_to_begin_again =
 
 }  // namespace
 
-// Rolling back to it releases every lock that was taken after it. After a success it stays open: to release it would be
-// one more statement and free nothing, since its number counts until the transaction ends.
+// Rolling back to it releases every lock that was taken after it. After a success it remains open: releasing it would
+// cost one more statement and free nothing, since its number counts until the transaction ends.
 class postgresql_enlisted::savepoint {
  public:
-  /// It was begun.
+  /// For a savepoint that was begun.
   explicit savepoint(caller_transaction& in) : in_{in} {}
   savepoint(const savepoint&) = delete;
   savepoint& operator=(const savepoint&) = delete;
@@ -136,13 +136,13 @@ class postgresql_enlisted::brief_waits {
   std::string before_;
 };
 
-// To ask takes no snapshot.
+// The question takes no snapshot.
 bool postgresql_enlisted::takes_snapshot() { return has_one_snapshot(tx_.execute(show_isolation, {}).at(0).at(0)); }
 
-// The first attempt does not wait. Why this and the following are safe: docs/protocol.md, "In the caller's
+// The first attempt does not wait. For why this and the following are safe, see docs/protocol.md, "In the caller's
 // transaction".
 lock_view postgresql_enlisted::take(const enlisted_target& at, const take_options& how) try {
-  // A lock leaves no trace in the row when it is released, so the snapshot may not show what others have done under
+  // A lock leaves no trace in the row when it is released, so the snapshot may not show the work of other clients under
   // their locks.
   const bool may_be_stale = how.pins && !how.pins(session());
   const bool waits = how.wait > duration::zero();
@@ -180,7 +180,7 @@ lock_view postgresql_enlisted::taken(const row& found) {
 }
 
 // Above READ COMMITTED the statement would take the snapshot, and if the row is not vacant, the transaction could not
-// have it later either.
+// lock it later either.
 std::optional<std::int64_t> postgresql_enlisted::take_vacant(const enlisted_target& at, std::string_view note) try {
   const auto known = sessions_.find(session());
   if (!known.reads_committed || known.keeps_snapshots) return std::nullopt;
@@ -203,7 +203,7 @@ void postgresql_enlisted::note_isolation(const cell& isolation) {
   });
 }
 
-// A savepoint and the statement. After an error of the statement all is as before.
+// A savepoint and the statement. If the statement fails, the transaction is as before.
 std::vector<row> postgresql_enlisted::begin_with(enlisted_statement which, std::span<const argument> asked) {
   for (;;) {
     const auto how = sending_of(which);
@@ -228,7 +228,7 @@ std::vector<row> postgresql_enlisted::send_together(enlisted_statement which, st
   throw;
 }
 
-// With a libpqxx that rolls everything back if one of several statements fails.
+// For a libpqxx that rolls everything back if one of several statements fails.
 std::vector<row> postgresql_enlisted::send_apart(enlisted_statement which, std::span<const argument> asked,
                                                  sending how) {
   const bool asks = which == enlisted_statement::take_vacant;
@@ -243,8 +243,8 @@ std::vector<row> postgresql_enlisted::send_apart(enlisted_statement which, std::
   return found;
 }
 
-// What is prepared stays in the session, so it must be used more than once, and be found again: behind a pooler the
-// next transaction may be in another session of the server.
+// A prepared statement remains in the session, so it must be used more than once, and be found again: behind a pooler
+// the next transaction may be in another session of the server.
 postgresql_enlisted::sending postgresql_enlisted::sending_of(enlisted_statement which) {
   const auto known = sessions_.find(session());
   if (!may_prepare_ || !known.was_used || known.forgets) return sending::whole;
@@ -274,7 +274,7 @@ void postgresql_enlisted::note_sent(enlisted_statement which, sending how) {
   });
 }
 
-// true: it is to be sent again, in another way.
+// true: it must be sent again, in another way.
 bool postgresql_enlisted::note_failed(enlisted_statement which, sending how, std::string_view sqlstate) {
   const bool is_gone = how == sending::by_name && sqlstate == no_such_statement;
   const bool is_there = how == sending::preparing && sqlstate == statement_exists;
@@ -285,7 +285,7 @@ bool postgresql_enlisted::note_failed(enlisted_statement which, sending how, std
   return is_gone || is_there;
 }
 
-// A snapshot shows when the lease would have ended as of the snapshot; the row that it shows is pinned all the same.
+// A snapshot shows the end of the lease as of the snapshot; the row is pinned nevertheless.
 enlisted_result postgresql_enlisted::pin(const enlisted_target& at, std::string_view acquisition, duration /*lease*/) {
   const std::array<argument, 3> asked{at.name, acquisition, at.installation};
   const auto rows = begin_with(enlisted_statement::pin, asked);

@@ -18,19 +18,19 @@
 
 namespace rowlock::inline v1::driver {
 
-/// What is sent in the transactions of callers and may be prepared in their sessions.
+/// The statements that are sent in callers' transactions and may be prepared in their sessions.
 enum class enlisted_statement : std::uint8_t { take_vacant, take, pin, count };
 
-/// What is known of a session of a caller's. All of it are hints: a wrong one costs a round trip.
+/// What is known of a caller's session. All are hints: a wrong one costs a round trip.
 struct caller_session {
-  bool was_used = false;         ///< what is prepared will be used again, then
-  bool reads_committed = false;  ///< a transaction was READ COMMITTED
-  bool keeps_snapshots = false;  ///< a transaction was not
-  bool forgets = false;          ///< what was prepared in it was gone
+  bool was_used = false;         ///< a prepared statement will be used again, then
+  bool reads_committed = false;  ///< a transaction of it was READ COMMITTED
+  bool keeps_snapshots = false;  ///< a transaction of it was not
+  bool forgets = false;          ///< a statement that was prepared in it was missing later
   std::bitset<static_cast<std::size_t>(enlisted_statement::count)> prepared{};
 };
 
-/// The sessions of callers, by the server's number.
+/// The callers' sessions, by the server's number.
 class caller_sessions {
  public:
   caller_session find(std::int64_t number) {
@@ -39,7 +39,7 @@ class caller_sessions {
     return found == all->end() ? caller_session{} : found->second;
   }
 
-  /// Nothing is kept of a session whose number is not known (0).
+  /// Nothing is kept for a session whose number is not known (0).
   template <class Change>
   void note(std::int64_t number, Change change) {
     if (number == 0) return;
@@ -55,7 +55,8 @@ class caller_sessions {
 
 class postgresql_enlisted final : public enlisted_transaction {
  public:
-  /// All must outlive it. `may_prepare`: the caller's session is one session of the server, as far as the client knows.
+  /// All arguments must outlive it. `may_prepare`: the caller's session is one session of the server, as far as the
+  /// client knows.
   postgresql_enlisted(caller_transaction& tx, placed_texts& texts, caller_sessions& sessions, bool may_prepare)
       : tx_{tx}, texts_{texts}, sessions_{sessions}, may_prepare_{may_prepare} {}
 

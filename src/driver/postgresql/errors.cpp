@@ -26,7 +26,7 @@ meaning meaning_of_class(std::string_view state, bool writing) {
   const auto kind = state.substr(0, 2);
   if (kind == "08") return lost(writing);
   if (kind == "28") return unusable(errc::permission_denied);
-  // Limits that pass: another session may be within them.
+  // Temporary limits: another session may be within them.
   if (state == "53200")
     return {.code = errc::connection_failed, .says = {.retryable = true, .connection_unusable = true}};
   if (kind == "53" || state == "54000") return retryable(errc::connection_failed);
@@ -76,7 +76,7 @@ std::string_view advice(std::string_view state, std::string_view doing, bool beh
   return "";
 }
 
-// 'connection to server at "db", port 5432 failed: why' is why.
+// Cuts 'connection to server at "db", port 5432 failed: ' off.
 std::string_view without_preamble(std::string_view message) {
   constexpr std::string_view old_one = "could not connect to server: ";
   if (message.starts_with(old_one)) return message.substr(old_one.size());
@@ -144,7 +144,7 @@ const char ROWLOCK_PQXX_TAG(PQXX_VERSION_MAJOR, PQXX_VERSION_MINOR) = 1;
 
 namespace {
 
-// Class 25 is for invalid transaction states, but 25P03 is about a session that the server has ended.
+// Class 25 is for invalid transaction states, but 25P03 means that the server has ended the session.
 bool is_about_state(std::string_view sqlstate) { return sqlstate.starts_with("25") && sqlstate != "25P03"; }
 
 }  // namespace

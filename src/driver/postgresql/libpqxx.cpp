@@ -17,7 +17,7 @@ namespace {
 
 #if ROWLOCK_PQXX_BEFORE(7, 0)
 
-/// Gives libpqxx a connection that exists already, once. If libpqxx wants to make another one, it gets none.
+/// Gives libpqxx an existing connection, once. If libpqxx tries to make another one, it gets none.
 class adopting : public pqxx::connectionpolicy {
  public:
   explicit adopting(handle connected) : pqxx::connectionpolicy{{}}, connected_{connected} {}
@@ -33,7 +33,7 @@ struct adopting_base {
   adopting policy;
 };
 
-// Made like libpqxx's own connection types, but with a policy that takes more than a string.
+// Like libpqxx's own connection types, but with a policy that takes more than a string.
 class adopted_connection final : private adopting_base, public pqxx::connection_base {
  public:
   explicit adopted_connection(postgresql_handle connected)
@@ -46,7 +46,7 @@ class adopted_connection final : private adopting_base, public pqxx::connection_
   ~adopted_connection() { close(); }
 
  private:
-  // A new connection would have lost what the session had set.
+  // A new connection would lack the session's settings.
   void refuse_reactivation() {
 #include <pqxx/internal/ignore-deprecated-pre.hxx>
     inhibit_reactivation(true);

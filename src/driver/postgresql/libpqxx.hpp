@@ -21,10 +21,10 @@ struct finish_postgresql {
 };
 using postgresql_handle = std::unique_ptr<PGconn, finish_postgresql>;
 
-/// Arguments as a statement takes them.
+/// The arguments in the form that a statement takes.
 using detail::postgresql_values;
 
-/// A connection by libpqxx, made in the way of each of its versions. Each call is one round trip and no transaction but
+/// A connection by libpqxx, with the API of each of its versions. Each call is one round trip and no transaction but
 /// its own; none reconnects. (6.4 never frees libpq's answer, 2 kB, if a connection breaks during a call.)
 class libpqxx_connection {
  public:
@@ -41,7 +41,7 @@ class libpqxx_connection {
   void prepare(const std::string& name, const std::string& sql);
   pqxx::result execute_prepared(const std::string& name, postgresql_values values);
   pqxx::result execute(const std::string& sql, postgresql_values values);
-  /// Several statements, by the simple protocol; the last one's answer.
+  /// Several statements, by the simple protocol; answers the result of the last one.
   pqxx::result execute_script(const std::string& sql);
 
  private:
@@ -50,9 +50,9 @@ class libpqxx_connection {
   std::unique_ptr<implementation> implementation_;
 };
 
-/// Whether libpqxx says that the connection is lost.
+/// Whether libpqxx reports by this that the connection is lost.
 bool is_about_connection(const std::exception& e);
-/// Whether libpqxx itself cannot tell whether a transaction was committed.
+/// Whether libpqxx itself does not know whether a transaction was committed.
 bool is_in_doubt(const std::exception& e);
 
 }  // namespace rowlock::inline v1::driver

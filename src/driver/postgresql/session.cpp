@@ -108,7 +108,7 @@ void postgresql_session::fail(const std::exception& e, const purpose& why) {
                          guarded_.server(), why.doing);
 }
 
-// A pooler tells its clients a number of its own as that of their session.
+// A pooler gives its clients a number of its own for their session.
 bool postgresql_session::is_behind_unnamed_pooler() const noexcept {
   return !options_.transaction_pooling && id_.pid != 0 && id_.pid != PQbackendPID(connection_.raw());
 }
@@ -165,8 +165,8 @@ void postgresql_session::in_savepoint(const limits& until, Body body) {
 
 // --- the session -----------------------------------------------------------------------------------------------------
 
-// Waits for another client's migration as long as there is time, and gives up by itself before it is cut. For the
-// tables it waits a moment at a time: what it has locked until then is unlocked with the savepoint.
+// Waits for another client's migration within the deadline, and gives up by itself before it is cut. For the tables it
+// waits a moment at a time: the locks that it has by then are released with the savepoint.
 void postgresql_session::exclusively(const std::function<void()>& body, const limits& until) {
   in_transaction(until, [&] {
     look_for_tables(until);
@@ -177,8 +177,8 @@ void postgresql_session::exclusively(const std::function<void()>& body, const li
   });
 }
 
-// A notification is sent by the commit of its statement, which is undone if the server does not take it. Then the work
-// is done without.
+// A notification is sent by the commit of its statement, which is undone if the server does not accept it. Then the
+// work is done without a notification.
 std::vector<row> postgresql_session::do_run(const sheets::step& what, std::span<const request> batch,
                                             const limits& until) {
   std::optional<sheets::step> silent;
@@ -191,8 +191,8 @@ std::vector<row> postgresql_session::do_run(const sheets::step& what, std::span<
   return run_once(*silent, batch, until);
 }
 
-// Its queue is full, or cannot be written; or a transaction that has notified others has its lock, and waits for a
-// standby. A row lock that was waited for in vain reads like the last one: then the second try tells.
+// Its queue is full, or cannot be written; or a transaction that has notified others holds its lock, and waits for a
+// standby. A failed wait for a row lock looks like the last case: then the second try distinguishes them.
 bool postgresql_session::is_about_notices(const error& e) const {
   const auto state = e.sqlstate();
   const bool out = (state == "54000" || state == "55P03" || state == "53100" || state == "58030") &&
@@ -242,8 +242,8 @@ void postgresql_session::do_begin(const limits& until) {
 
 void postgresql_session::do_commit(const limits& until) { commit_with("", until); }
 
-// In one round trip, and in a transaction of its own after the commit, which has notified nobody: so what is about
-// notices did not come from it.
+// In one round trip, and in a transaction of its own after the commit, which has sent no notification: so an error
+// about notifications did not come from it.
 void postgresql_session::do_commit_and_tell(const sheets::step& next, const request& of, const limits& until) try {
   commit_with(next.read ? "; " + with_literals(known(*next.read).sql, of) : std::string{}, until);
 } catch (const error& e) {

@@ -25,8 +25,8 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Where a client's tables are. The first session that finds them decides, and every session keeps to that, whatever
-/// its own settings say: else one name could be held in two places. Thread-safe.
+/// Where a client's tables are. The first session that finds them decides, and every session uses that place, whatever
+/// its own settings say; otherwise one name could be held in two places. Thread-safe.
 class table_place {
  public:
   explicit table_place(std::string prefix) : prefix_{std::move(prefix)} {}
@@ -34,7 +34,7 @@ class table_place {
   const std::string& prefix() const noexcept { return prefix_; }
   /// In quotes, as it is written before the name of a table.
   std::optional<std::string> found() { return *where_.lock(); }
-  /// What is decided: this, if nothing was.
+  /// Decides for this place, if none was decided; answers the decided one.
   std::string decide(std::string where) {
     const auto decided = where_.lock();
     if (!*decided) *decided = std::move(where);
@@ -46,7 +46,7 @@ class table_place {
   base::guarded<std::optional<std::string>> where_;
 };
 
-/// What is sent in callers' transactions, made once the tables are found. Thread-safe.
+/// The statements for callers' transactions, made once the tables are found. Thread-safe.
 class placed_texts {
  public:
   using maker = sheets::enlisted_texts (*)(std::string_view prefix, std::string_view place);
@@ -70,7 +70,7 @@ class placed_texts {
   sheets::enlisted_texts texts_;
 };
 
-/// A session as the server knows it: the server uses process ids again, with another start.
+/// The server's own identification of a session: it uses process ids again, with another start.
 struct postgresql_backend_id {
   std::int64_t pid = 0;
   std::int64_t started_at = 0;  // microseconds since 1970, by the server's clock
@@ -94,11 +94,11 @@ struct postgresql_options {
 ///   idle --exclusively(), a batch that takes several statements--> in a transaction --its end--> idle
 ///   idle --begin()--> in a transaction that is kept open --commit(), rollback()--> idle
 ///
-/// With transaction_pooling each transaction may run in another of the server's sessions: nothing is prepared or set,
-/// and where the server's default is another isolation level, each statement says which level it needs.
+/// With transaction_pooling each transaction may run in another of the server's sessions. Then nothing is prepared or
+/// set, and if the server's default is another isolation level, each statement says which level it needs.
 ///
-/// Each statement names the schema of its tables. As long as no session has found the tables, it looks for them before
-/// each statement.
+/// Each statement names the schema of its tables. While no session has found the tables, it looks for them before each
+/// statement.
 class postgresql_session final : public session {
  public:
   postgresql_session(const postgresql_address& to, postgresql_options options, call_watchdog& watchdog,
@@ -168,14 +168,14 @@ class postgresql_session final : public session {
   libpqxx_connection connection_;
   guarded_connection guarded_;
   postgresql_backend_id id_;
-  const std::string statement_names_;  // names of statements begin with this, so that no other client has the same
+  const std::string statement_names_;  // all names of statements begin with this, so that no other client has the same
   bool is_in_transaction_ = false;
-  bool is_kept_open_ = false;  // the transaction, by begin()
+  bool is_kept_open_ = false;  // the transaction remains open, by begin()
   bool must_say_isolation_ = false;
   bool standby_was_lost_ = false;   // in the call under way
   std::optional<limits> around_{};  // of the exclusively() under way
   std::string place_{};             // the schema of the tables, or where they would be made; empty: there is none
-  bool is_placed_ = false;          // for good
+  bool is_placed_ = false;          // finally
   statement_cache<statement> statements_;
   std::size_t statements_made_ = 0;
   std::array<std::string, std::tuple_size_v<request>> texts_;  // of parameters

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 constexpr int oldest_server = 130000;
 constexpr const char* setting_up = "setting up the connection";
 // Of the schema in which tables are made: a migration in another schema does not wait for this one. The seed is any
-// number that nobody else uses.
+// number that no other program uses.
 constexpr const char* migration_lock = "hashtextextended(coalesce(current_schema(), ''), 5705204214218813291)";
 
 // A wait for another session's row lock ends before the server begins to look for deadlocks (deadlock_timeout, 1 s).
@@ -31,7 +31,8 @@ constexpr const char* row_lock_wait = "100";
 // Not at a level that may wait for other transactions. This must be the first statement.
 constexpr const char* at_once = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; ";
 
-// For this transaction alone: what another client of a pooler has left in the session is no place for our tables.
+// For this transaction alone: a path that another client of a pooler has left in the session is no place for rowlock's
+// tables.
 constexpr const char* own_path = "SET LOCAL role TO DEFAULT; SET LOCAL search_path TO DEFAULT; ";
 // A left-over setting must not decide who owns a table, or how it is stored.
 constexpr const char* to_make_tables =
@@ -44,7 +45,7 @@ constexpr const char* state =
     "AND current_setting('default_transaction_read_only') = 'off', pg_backend_pid(), "
     "(SELECT (extract(epoch FROM backend_start) * 1000000)::bigint FROM pg_stat_get_activity(pg_backend_pid()))";
 
-// Columns: the first schema of search_path that has the lock table, else the first one; whether it has it.
+// Columns: the first schema of search_path that has the lock table, otherwise the first one; whether it has it.
 constexpr std::string_view place = R"(p.schema, p.has_tables FROM (SELECT) one LEFT JOIN (
   SELECT quote_ident(s::text) AS schema, EXISTS (
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -54,10 +55,10 @@ constexpr std::string_view place = R"(p.schema, p.has_tables FROM (SELECT) one L
 
 std::string milliseconds(duration d) { return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(d).count()); }
 
-// Later than the client's limit, so that the client's is the one that ends a call.
+// Longer than the client's limit, so that the client's limit ends a call.
 duration servers_limit(duration clients) { return clients + 500ms; }
 
-// Independent of the defaults of the server, the database and the role. The planner's settings fit tables with
+// Does not depend on the defaults of the server, the database and the role. The planner's settings fit tables with
 // thousands of rows, of which each statement reads a few. Costs that are high only because a plan is forbidden must not
 // start the JIT compiler.
 std::string settings_of_session(const postgresql_options& options, int version) {
@@ -73,7 +74,7 @@ std::string settings_of_session(const postgresql_options& options, int version) 
   if (version >= 140000) out.append("SET idle_session_timeout = 0; ");
   if (version >= 170000) out.append("SET transaction_timeout = 0; ");
   if (options.transaction_limit && !options.durable_release) return out.append("SET synchronous_commit = off; ");
-  // Stronger than "on" is only remote_apply.
+  // Only remote_apply is stronger than "on".
   return out.append(
       "SELECT set_config('synchronous_commit', "
       "CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false); ");
@@ -109,7 +110,7 @@ std::string postgresql_session::looking_for_tables(const std::string& columns) c
   return (is_named ? "" : own_path) + columns + sheets::replaced(place, "{prefix}", options_.tables->prefix());
 }
 
-// Tables that are made later are found then. In a migration they are where it makes them; it may be rolled back.
+// Tables that are made later are found then. During a migration the tables may be rolled back, so nothing is decided.
 void postgresql_session::look_for_tables(const limits& until) {
   if (is_placed_ || options_.tables == nullptr || around_) return;
   if (const auto found = options_.tables->found()) return note_place(*found, std::int64_t{1});
@@ -124,8 +125,7 @@ void postgresql_session::note_place(const cell& schema, const cell& has_tables) 
   if (found != std::exchange(place_, found)) statements_.clear();
 }
 
-// Names are compared by their bytes, and those of another encoding are in another order. SQL_ASCII keeps what it is
-// given.
+// Names are compared by their bytes, and names in another encoding are in another order. SQL_ASCII accepts any bytes.
 void postgresql_session::require_utf8(const char* encoding) const {
   const std::string_view found = encoding == nullptr ? "" : encoding;
   if (found.empty() || found == "UTF8" || found == "SQL_ASCII") return;

@@ -13,7 +13,7 @@ namespace rowlock::inline v1::driver {
 
 namespace {
 
-// Of pg_type, whose built-in oids never change.
+// Oids of pg_type; those of built-in types never change.
 constexpr pqxx::oid boolean = 16;
 constexpr pqxx::oid integers[] = {20, 21, 23};
 

@@ -11,7 +11,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Where the next $n is at `from` or later. npos: nowhere.
+/// Where the next $n is, at `from` or later. npos: there is none.
 inline std::size_t next_parameter(std::string_view sql, std::size_t from = 0) noexcept {
   return sheets::find_parameter(sql, '$', '"', from);
 }
@@ -25,7 +25,7 @@ bool write_scalar(std::string& to, const argument& value);
 /// Makes `to` an array of every request's argument at that place, as PostgreSQL reads arrays.
 void write_array(std::string& to, std::span<const request> batch, std::size_t place);
 
-/// Integers and booleans become numbers, NULL stays, all else is text.
+/// Integers and booleans become numbers, NULL remains NULL, all other values become text.
 void append_rows(std::vector<row>& to, const pqxx::result& from);
 
 }  // namespace rowlock::inline v1::driver

@@ -28,8 +28,8 @@ class sqlite_database final : public database {
         warning_{with.warning},
         enlisted_texts_{sheets::sqlite_enlisted(with.table_prefix, "main")} {
     if (path_ == in_memory) return;
-    // Independent of the working directory when a session is opened. An empty path would be a private, temporary
-    // database.
+    // An absolute path does not depend on the working directory at the time when a session is opened. An empty path
+    // would be a private, temporary database.
     std::error_code failure;
     if (auto absolute = std::filesystem::absolute(path_, failure); !failure) path_ = std::move(absolute);
     files_.emplace(folder_beside(path_), with.table_prefix);
@@ -72,7 +72,7 @@ class sqlite_database final : public database {
   const std::string table_prefix_;
   warn_once warning_;
   const sheets::enlisted_texts enlisted_texts_;
-  std::optional<liveness_files> files_;  // not of a database in memory
+  std::optional<liveness_files> files_;  // nullopt: the database is in memory
   std::atomic<bool> has_own_file_{false};
 };
 
@@ -82,8 +82,8 @@ std::string sqlite_database::liveness() {
   return files_->own();
 }
 
-// A file is deleted only after the last row that names it: without the file no client could tell that its client is
-// gone. And no new row can name it.
+// A file is deleted only after the last row that names it, and no new row can name it: without the file other clients
+// could not find out that its client has ended.
 void sqlite_database::retire(const sheets::sheet& sql, session& on, const limits& until) {
   if (!has_own_file_) return;
   for (const auto& dead : files_->dead()) {

@@ -31,7 +31,7 @@ installations& known() {
 void answer_null(sqlite3_context* to, int /*count*/, sqlite3_value** /*arguments*/) { sqlite3_result_null(to); }
 void forget(void* connection) { known().lock()->erase(connection); }
 
-// Its name is unique among the copies of this library in the process.
+// The name is unique among the copies of this library in the process.
 bool hears_of_end(sqlite3* connection) {
   static const auto name = "rowlock_" + std::to_string(reinterpret_cast<std::uintptr_t>(&known()));
   return sqlite3_create_function_v2(connection, name.c_str(), 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, connection,
@@ -80,7 +80,7 @@ namespace {
 
 constexpr duration longest_wait = std::chrono::seconds{5};
 
-// Asks again while others have the file locked, for as long as a call may take.
+// Tries again while other connections have the file locked, for at most the time of a call.
 void execute_patiently(caller_transaction& on, const char* sql) {
   const auto deadline = base::now() + longest_wait;
   for (int polls = 0;; ++polls) {

@@ -10,14 +10,14 @@
 
 namespace rowlock::inline v1::driver {
 
-// Which installation the main file of a caller's connection has. The address of a connection that was closed serves
-// another one, and SQLite reports the end of a connection only to functions that are registered there. So one is, which
-// does nothing.
+// Which installation the main file of a caller's connection has. A new connection may have the address of a closed one,
+// and SQLite reports the end of a connection only to functions that are registered there. So a function that does
+// nothing is registered.
 
 bool is_known_in(sqlite3* connection, std::string_view installation);
 void note_installation(sqlite3* connection, std::string_view installation);
 
-/// A connection of the caller's.
+/// One of the caller's own connections.
 class sqlite_caller final : public detail::caller_transaction {
  public:
   explicit sqlite_caller(sqlite3* db);

@@ -47,7 +47,7 @@ sqlite_enlisted::sqlite_enlisted(sqlite_caller& tx, const sheets::enlisted_texts
   texts_ = is_attached ? &in_attached_ : &in_main;
 }
 
-// The connection that has the write lock is the only one that can release anything.
+// Only the connection that has the write lock can release anything.
 bool sqlite_enlisted::lets_others_go_on() { return state() != SQLITE_TXN_WRITE; }
 
 int sqlite_enlisted::state() const { return sqlite3_txn_state(tx_.handle(), schema_ ? schema_->c_str() : nullptr); }
@@ -67,8 +67,8 @@ void sqlite_enlisted::refuse_older_data() {
 }
 
 // Takes the file's write lock, if the transaction does not have it already; from then on no other connection changes
-// anything. A transaction that has read cannot wait for another writer: when that commits, its own snapshot is too old
-// to write.
+// anything. A transaction that has read cannot wait for another writer: when the writer commits, the transaction's own
+// snapshot is too old to write.
 void sqlite_enlisted::take_write_lock() {
   if (state() == SQLITE_TXN_WRITE) return;
   const bool has_snapshot = state() == SQLITE_TXN_READ;
@@ -81,7 +81,7 @@ void sqlite_enlisted::take_write_lock() {
   }
 }
 
-// A transaction in files that were deleted or replaced excludes nobody.
+// A transaction in files that were deleted or replaced excludes no other client.
 void sqlite_enlisted::require_same_files() const {
   if (has_moved(tx_.handle(), *schema_)) throw_replaced(path_);
   const auto file = identity_of(path_);
@@ -90,8 +90,8 @@ void sqlite_enlisted::require_same_files() const {
   if (gone) throw_replaced(*gone);
 }
 
-// With the write lock. What is known of the main file holds for as long as the connection is open. Its tables may be
-// made anew meanwhile, but those are the client's, too.
+// With the write lock. What is known of the main file remains true while the connection is open. Its tables may be made
+// anew meanwhile, but those are the client's, too.
 bool sqlite_enlisted::enters(std::string_view installation) {
   if (!schema_) return false;
   require_same_files();
@@ -104,7 +104,7 @@ bool sqlite_enlisted::enters(std::string_view installation) {
   return true;
 }
 
-// Makes the row where there is none.
+// Makes the row if there is none.
 row sqlite_enlisted::find(const enlisted_target& at) {
   const std::array<argument, 1> asked{at.name};
   auto found = tx_.execute(texts_->see, asked);
@@ -120,8 +120,8 @@ bool sqlite_enlisted::is_free(const row& found, std::int64_t clock) const {
   return files_ != nullptr && !liveness.empty() && !files_->is_alive(liveness);
 }
 
-// The clock is read after the write lock was taken, and from then on no other connection changes the row. Why this and
-// the following are safe: docs/protocol.md, "In the caller's transaction".
+// The clock is read after the write lock was taken, and from then on no other connection changes the row. For why this
+// and the following are safe, see docs/protocol.md, "In the caller's transaction".
 lock_view sqlite_enlisted::take(const enlisted_target& at, const take_options& how) try {
   if (schema_) refuse_older_data();
   if (!enters(at.installation)) return {.what = enlisted_result::elsewhere};

@@ -14,8 +14,8 @@ namespace rowlock::inline v1::driver {
 
 class sqlite_enlisted final : public enlisted_transaction {
  public:
-  /// `in_main` are the texts where the client's file, `path`, is the main file of the connection. `files` says which
-  /// clients that hold without a lease live. Both must outlive this object.
+  /// `in_main`: the texts for a connection whose main file is the client's file, `path`. `files`: which clients that
+  /// hold without a lease are alive. Both must outlive this object.
   sqlite_enlisted(sqlite_caller& tx, const sheets::enlisted_texts& in_main, std::string_view prefix,
                   const std::string& path, const liveness_files* files);
 

@@ -57,7 +57,7 @@ std::string this_process() { return "this process (uid " + std::to_string(geteui
 file_fault elsewhere(std::string sentence) { return {.sentence = std::move(sentence)}; }
 file_fault denied_by(std::string sentence) { return {.sentence = std::move(sentence), .is_about_permission = true}; }
 
-// The uppermost folder of the path that is missing, is none, or cannot be entered.
+// The uppermost folder of the path that does not exist, is not a folder, or cannot be entered.
 std::optional<file_fault> fault_of_folders(const fs::path& file) {
   const auto folder = file.parent_path();
   fs::path so_far;

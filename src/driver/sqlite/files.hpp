@@ -19,12 +19,12 @@ namespace rowlock::inline v1::driver {
 std::string read_sqlite_url(const core::url& url);
 
 struct file_fault {
-  std::string sentence{};  ///< why, and what to do about it
+  std::string sentence{};  ///< the reason, and the remedy
   bool is_about_permission = false;
 };
 
-/// Why SQLite cannot open or write this file, as the file system tells; nullopt if it tells nothing. SQLite's own error
-/// does not always tell: of a file that it may not create it says that there is none.
+/// Why SQLite cannot open or write this file, according to the file system; nullopt if the file system shows no fault.
+/// SQLite's own error is not always enough: for a file that it may not create it says that there is none.
 std::optional<file_fault> fault_of(const std::filesystem::path& file);
 
 /// Which file has this name now.
@@ -36,24 +36,24 @@ struct file_identity {
 };
 std::optional<file_identity> identity_of(const std::string& file) noexcept;
 
-/// That the file is not the one that was opened, which other clients do not find any more.
+/// The sentence for a file that is not the one that was opened, which other clients cannot find any more.
 std::string was_replaced(const std::string& file);
 
 /// The files of an SQLite database beside the database itself: the write-ahead log and its index. While any connection
-/// has them open, SQLite does not remove them; where somebody else did, the connections that have them and those that
-/// come later do not see each other's commits. All connections of a process share the index, also those that are opened
-/// after it was removed, so all sessions of a process have one of these for a database.
+/// has them open, SQLite does not remove them. If another program removes them, the connections that have them open and
+/// later connections do not see each other's commits. All connections of a process share the index, even those that are
+/// opened after its removal, so all sessions of a process share one such object for a database.
 class log_files {
  public:
-  /// Those of the database that has this identity and, for SQLite, this name. For a session that has read from it, so
-  /// that they are there.
+  /// The files of the database that has this identity and, for SQLite, this name. For a session that has read from it,
+  /// so that the files exist.
   static std::shared_ptr<log_files> of(const file_identity& database, const std::string& name);
   /// nullptr: no session is open.
   static std::shared_ptr<log_files> known(const file_identity& database);
 
   explicit log_files(const std::string& name);
 
-  /// One that is not there any more, or is another file now; nullopt: none, at most a millisecond ago.
+  /// A file that was removed or replaced; nullopt: none, at most a millisecond ago.
   std::optional<std::string> removed();
 
  private:
@@ -63,7 +63,7 @@ class log_files {
   };
   std::mutex mutex_;
   std::array<one, 2> all_;
-  base::instant seen_{};  // when all were last found there
+  base::instant seen_{};  // when all files were last found there
 };
 
 }  // namespace rowlock::inline v1::driver

@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 constexpr std::size_t digit_count = 32;
-constexpr std::string_view unfinished = ".new-";  // no prefix begins like that
+constexpr std::string_view unfinished = ".new-";  // no prefix begins with this
 
-// Guards everything that changes in all objects. A fork waits for it, so that every open file is recorded, and nothing
-// is half done in the child.
+// Guards everything that changes in all objects. A fork waits for it, so that every open file is recorded, and no
+// operation is half done in the child.
 constinit std::mutex mutex;
 constinit liveness_files* first = nullptr;
 
@@ -42,8 +42,8 @@ bool is_unique_name(std::string_view name, std::string_view prefix) noexcept {
          name.find_first_not_of(digits, prefix.size()) == std::string_view::npos;
 }
 
-// Locks of the open file, not of the process: another client of the same process can test them, and closing some other
-// descriptor of the file gives none of them back.
+// Locks of the open file, not of the process: another client of the same process can test them, and closing another
+// descriptor of the file releases none of them.
 struct flock whole_file() noexcept {
   struct flock out {};
   out.l_type = F_WRLCK;
@@ -98,7 +98,7 @@ int make_in(const std::filesystem::path& folder, const std::string& name) {
   for (int i = 0; i < attempts; ++i) {
     const int descriptor = make_locked(file, folder / unique_name(unfinished));
     if (descriptor >= 0) return descriptor;
-    // No folder yet, or another client has just cleared away the folder or the unfinished file.
+    // There is no folder yet, or another client has just removed the folder or the unfinished file.
     if (errno != ENOENT || (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)) fail(file, errno);
   }
   fail(file, ENOENT);
@@ -108,13 +108,13 @@ int make_in(const std::filesystem::path& folder, const std::string& name) {
 
 const int liveness_files::registered = pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, in_child);
 
-// The child shares a lock as long as it has the descriptor, and the lock would outlive its holder.
+// The child shares a lock while it has the descriptor open, and the lock would outlive its holder.
 void liveness_files::in_child() noexcept {
   for (auto* each = first; each != nullptr; each = each->next_) {
     each->close_own();
     each->is_foreign_ = true;
   }
-  first = nullptr;  // some may be on stacks of threads that do not exist here
+  first = nullptr;  // some may be on the stacks of threads that do not exist here
   mutex.unlock();
 }
 

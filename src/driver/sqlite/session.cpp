@@ -83,9 +83,9 @@ void sqlite_session::open(const sqlite_options& options) {
   register_functions(doing);
 }
 
-// SQLite goes on in files that were deleted or replaced, where nobody else sees what it writes. So what it has answered
-// counts only if the files are still there. Whoever has been granted something before learns of it at the next renewal,
-// so a look at every statement, a thirtieth of a cycle, would gain nothing.
+// SQLite continues in files that were deleted or replaced, where no other client sees what it writes. So its answers
+// count only if the files are still there. A holder with an older grant is notified at its next renewal, so a look at
+// every statement, which costs a thirtieth of a cycle, would gain nothing.
 void sqlite_session::require_same_files() {
   constexpr duration seldom = std::chrono::milliseconds{1};
   const auto now = base::now();
@@ -122,7 +122,7 @@ void sqlite_session::choose_durability(const sqlite_options& options) {
 
 std::string sqlite_session::pragma(const std::string& text, const limits& until) {
   sqlite_statement statement;
-  // Changing the journal mode does not always ask the busy handler.
+  // Changing the journal mode does not always call the busy handler.
   for (int polls = 0;; ++polls) {
     try {
       answer_rows answer;
@@ -140,7 +140,7 @@ std::string sqlite_session::pragma(const std::string& text, const limits& until)
 
 // --- functions of the statements -------------------------------------------------------------------------------------
 
-// The clock is read once for each statement, when the statement first asks, so all its times are the same.
+// The clock is read once for each statement, at its first use, so all times of the statement are the same.
 void sqlite_session::clock_us(sqlite3_context* context, int /*count*/, sqlite3_value** /*values*/) {
   auto& self = *static_cast<sqlite_session*>(sqlite3_user_data(context));
   if (!self.now_) self.now_ = self.clock_();
@@ -181,7 +181,7 @@ void sqlite_session::execute(sqlite_statement& statement, const request& argumen
   raise_sqlite(db_.get(), code, doing, writing);
 }
 
-// File locks have no queue, so a session that waits has to ask again.
+// File locks have no queue, so a waiting session has to poll.
 int sqlite_session::on_busy(void* self, int polls) {
   const limits& until = static_cast<sqlite_session*>(self)->limits_;
   const auto at = base::now();
@@ -201,7 +201,7 @@ void sqlite_session::in_transaction(const std::function<void()>& body) {
     body();
     execute(ready(commit_, "COMMIT"), no_arguments, none, doing(chore::committing), true);
   } catch (...) {
-    sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);  // fails if SQLite has rolled back already
+    sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);  // fails if SQLite has already rolled back
     throw;
   }
 }
@@ -213,8 +213,8 @@ void sqlite_session::exclusively(const std::function<void()>& body, const limits
   in_transaction(body);
 }
 
-// A name that is free most of the time costs one statement: after a grant the next attempt acts first, and looks only
-// for those that were refused. It does not wait for the file's lock then: a refused attempt waits for nobody.
+// A name that is free most of the time costs one statement: after a grant the next attempt writes first, and reads only
+// if it was refused. That write does not wait for the file's lock, so that a refused attempt waits for no other client.
 std::vector<row> sqlite_session::do_run(const sheets::step& what, std::span<const request> batch, const limits& until) {
   const scoped_value scope{limits_, until};
   answer_rows rows{std::exchange(spare_, {})};
@@ -224,7 +224,7 @@ std::vector<row> sqlite_session::do_run(const sheets::step& what, std::span<cons
     const bool was_refused = read_first(what, batch, rows);
     if (what.read_explains) was_refused_ = was_refused;
   }
-  if (what.verb == sheets::verb::schema) seen_ = {};  // whoever asks this compares files
+  if (what.verb == sheets::verb::schema) seen_ = {};  // this verb compares files
   require_same_files();
   return rows.take();
 }
@@ -234,7 +234,7 @@ void sqlite_session::reuse(std::vector<row>&& read) noexcept {
   if (read.capacity() <= most) spare_ = std::move(read);
 }
 
-// false: it did not answer.
+// false: there was no answer.
 bool sqlite_session::read(const sheets::step& what, const request& one, answer_rows& rows) {
   const auto before = rows.size();
   execute(ready(steps_[static_cast<std::size_t>(what.verb)].read, what.read.value()), one, rows,
@@ -256,8 +256,8 @@ bool sqlite_session::read_first(const sheets::step& what, std::span<const reques
   return left.size() < batch.size();
 }
 
-// false: nothing was done, as it is likely to be refused, or another session has the file's lock. Not for a batch that
-// would be committed before the look: if that failed, it would not be true that nothing has happened.
+// false: nothing was done, because it is likely to be refused, or another session has the file's lock. Not for a batch,
+// which would be committed before the read: if the read failed, it would not be true that nothing has happened.
 bool sqlite_session::write_first(const sheets::step& what, std::span<const request> batch, answer_rows& rows) {
   const bool may_act = has_file_lock() || (batch.size() == 1 && !was_refused_);
   if (!what.read_explains || !may_act) return false;
@@ -274,8 +274,8 @@ bool sqlite_session::write_first(const sheets::step& what, std::span<const reque
   return true;
 }
 
-// Answers those that it did not carry out. A writing statement is a transaction of its own and begins by taking the
-// write lock, so a single one needs no BEGIN IMMEDIATE.
+// Answers the requests that it did not carry out. A writing statement is a transaction of its own and begins by taking
+// the write lock, so a single one needs no BEGIN IMMEDIATE.
 std::vector<request> sqlite_session::write(const sheets::step& what, std::span<const request> batch,
                                            answer_rows& rows) try {
   std::vector<request> left;
@@ -302,12 +302,12 @@ std::vector<request> sqlite_session::write(const sheets::step& what, std::span<c
     in_transaction(each);
   }
   return left;
-} catch (const not_all&) {  // and what it has done is undone
+} catch (const not_all&) {  // the transaction has undone what was done
   rows = {};
   return {};
 }
 
-// What the statement told, after the key.
+// Adds the statement's answer, after the key.
 void sqlite_session::add_told_row(const argument& key, answer_rows& to) {
   if (const auto* words = std::get_if<std::string_view>(&key)) {
     assign(told_[0], *words);

@@ -16,7 +16,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// Microseconds since 1970: what clock_us() answers. Another one is for tests.
+/// Microseconds since 1970: the result of clock_us(). Tests use another one.
 using wall_clock = std::int64_t (*)();
 std::int64_t host_wall_clock();
 
@@ -46,7 +46,7 @@ class sqlite_session final : public session {
     sqlite_statement then;
   };
 
-  /// Counts the sessions there are.
+  /// Counts the existing sessions.
   struct counted {
     counted() noexcept;
     counted(const counted&) = delete;
@@ -82,17 +82,17 @@ class sqlite_session final : public session {
   sqlite_handle db_;
   const std::string path_;
   const warn warning_;
-  std::optional<file_identity> file_;  // that is open; nullopt: a database in memory
-  std::shared_ptr<log_files> logs_{};  // where file_ is
-  base::instant seen_{};               // when they were last found there
-  limits limits_;                      // of the call under way: waits for the file's lock keep to them
+  std::optional<file_identity> file_;  // the open file; nullopt: a database in memory
+  std::shared_ptr<log_files> logs_{};  // of file_
+  base::instant seen_{};               // when the files were last found there
+  limits limits_;                      // of the call under way: waits for the file's lock obey them
   bool waits_for_file_ = true;
   bool was_refused_ = true;  // the last request of a step that could be refused
   const liveness_files* liveness_;
   wall_clock clock_;
   std::optional<std::int64_t> now_;  // of the statement under way
-  row told_;                         // by the statement under way; the first cell is for the key
-  std::vector<row> spare_;           // read, and of use for the next answer
+  row told_;                         // the answer of the statement under way; the first cell is for the key
+  std::vector<row> spare_;           // already read, and of use for the next answer
   std::array<prepared, sheets::sheet::size> steps_;
   sqlite_statement begin_;
   sqlite_statement commit_;

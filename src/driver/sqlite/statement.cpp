@@ -51,7 +51,7 @@ sqlite_meaning meaning_of(int code, bool is_denied, std::string_view message, bo
     case SQLITE_CORRUPT:
       return unusable(errc::database_error);
     case SQLITE_IOERR:
-      // What was not written in full is no commit: the log and the journal have checksums.
+      // A commit that was not written in full is no commit: the log and the journal have checksums.
       return {
           errc::database_error,
           {.retryable = false, .connection_unusable = true, .outcome_unknown = writing && code != SQLITE_IOERR_WRITE}};
@@ -66,7 +66,7 @@ sqlite_meaning meaning_of(int code, bool is_denied, std::string_view message, bo
   }
 }
 
-// SQLite does not tell why a commit could not be written.
+// SQLite does not report why a commit could not be written.
 bool has_file_limit() {
   rlimit sizes{};
   return getrlimit(RLIMIT_FSIZE, &sizes) == 0 && sizes.rlim_cur != RLIM_INFINITY;
@@ -95,7 +95,7 @@ std::string_view advice(int code, errc meant) {
   }
 }
 
-// Of the file as a whole, whatever was being done; nullopt: about something else.
+// The fault of the file as a whole, whatever was being done; nullopt: the error has another cause.
 std::optional<file_fault> fault_behind(const std::string& file, int code) {
   if (file.empty()) return std::nullopt;
   if (code == SQLITE_READONLY_DBMOVED) return file_fault{.sentence = was_replaced(file)};
@@ -112,7 +112,7 @@ std::optional<file_fault> fault_behind(const std::string& file, int code) {
   }
 }
 
-// With the operating system's own words where it is the one that has failed.
+// With the operating system's own words if it has failed.
 std::string words_of(sqlite3* db, int code) {
   std::string out = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
   const int system_error = db != nullptr ? sqlite3_system_errno(db) : 0;

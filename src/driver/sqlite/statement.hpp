@@ -17,16 +17,16 @@ namespace rowlock::inline v1::driver {
 /// opened, and so does not know its file.
 [[noreturn]] void raise_sqlite(sqlite3* db, int code, const std::string& doing, bool writing, std::string file = {});
 
-/// Whether the file that the connection has open is not the one of that name any more.
+/// Whether the file that the connection has open is not the one with that name any more.
 bool has_moved(sqlite3* db, const std::string& schema) noexcept;
-/// The file is not the one that was opened.
+/// Throws that the file is not the one that was opened.
 [[noreturn]] void throw_replaced(const std::string& file);
 
-/// Makes the value that of the n-th parameter, counted from 1; text must live until the statement is reset. Returns
-/// SQLite's result code.
+/// Binds the value to the n-th parameter, counted from 1; text must live until the statement is reset. Returns SQLite's
+/// result code.
 int bind_value(sqlite3_stmt* statement, int n, const argument& value);
 
-/// In the memory that the cell has.
+/// Reuses the memory of the cell.
 void assign(cell& to, std::string_view words);
 void assign(cell& to, sqlite3_value* value);
 
@@ -35,14 +35,14 @@ struct close_sqlite {
 };
 using sqlite_handle = std::unique_ptr<sqlite3, close_sqlite>;
 
-/// The rows of an answer, in the memory of one that has been read.
+/// The rows of an answer, in the memory of an answer that was read.
 class answer_rows {
  public:
   answer_rows() = default;
   explicit answer_rows(std::vector<row> read) noexcept : rows_{std::move(read)} {}
 
   std::size_t size() const noexcept { return size_; }
-  /// One more, whose cells have any values.
+  /// Adds a row, whose cells have any values.
   row& add() {
     if (size_ == rows_.size()) rows_.emplace_back();
     return rows_[size_++];
@@ -61,12 +61,12 @@ class answer_rows {
 class sqlite_statement {
  public:
   sqlite_statement() = default;
-  /// `flags`: SQLITE_PREPARE_PERSISTENT for one that is kept.
+  /// `flags`: SQLITE_PREPARE_PERSISTENT for a statement that is kept.
   sqlite_statement(sqlite3* db, const std::string& sql, unsigned flags = SQLITE_PREPARE_PERSISTENT);
 
   explicit operator bool() const noexcept { return statement_ != nullptr; }
 
-  /// Runs it to the end and appends its rows. Returns SQLite's result code; no statement stays open.
+  /// Runs it to the end and appends its rows. Returns SQLite's result code; no statement remains open.
   int run(const request& arguments, answer_rows& to);
 
  private:

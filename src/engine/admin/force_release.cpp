@@ -59,7 +59,7 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
     if (next == free_lease_now)
       next = free_lease(name, machine.owner(), until) ? freed : machine.was_not_freed(base::now());
     switch (next) {
-      case nobody:
+      case nothing_to_free:
         return false;
       case freed:
         notices_.released(name, !db_.can().notifies_waiters);
