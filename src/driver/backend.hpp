@@ -25,15 +25,15 @@
 namespace rowlock::inline v1::driver {
 
 enum class foreign_news : std::uint8_t {
-  none,     ///< there are no other processes
-  counted,  ///< other processes commit too, and session::change_count counts their commits
-  told,     ///< a listener hears names
-  woken,    ///< a listener is woken while it waits, without a name
-  asked     ///< the client polls the database
+  none,      ///< there are no other processes
+  counted,   ///< other processes commit too, and session::change_count counts their commits
+  notified,  ///< a listener hears names
+  woken,     ///< a listener is woken while it waits, without a name
+  asked      ///< the client polls the database
 };
 /// Whether a release by another process reaches a waiter, if the row says that a client waits.
 constexpr bool reaches_waiters(foreign_news how) noexcept {
-  return how == foreign_news::told || how == foreign_news::woken;
+  return how == foreign_news::notified || how == foreign_news::woken;
 }
 
 /// A connection on which other clients notify this one that it may acquire names now. Used by one thread.

@@ -75,7 +75,7 @@ class fake_source : public test::played_source<wire, fake_listener> {
  public:
   explicit fake_source(listening_test& to) : fake_source{to, to.longest_call} {}
   fake_source(listening_test& to, duration longest_call)
-      : played_source{driver::foreign_news::told, to, longest_call} {}
+      : played_source{driver::foreign_news::notified, to, longest_call} {}
   fake_source(const fake_source&) = delete;
   fake_source& operator=(const fake_source&) = delete;
   ~fake_source() override { stop(); }

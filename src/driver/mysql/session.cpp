@@ -36,13 +36,13 @@ mysql_session::mysql_session(const mysql_address& to, mysql_options options, cal
 // --- one round trip --------------------------------------------------------------------------------------------------
 
 template <class Send>
-auto mysql_session::call(const purpose& why, const limits& until, Send send) {
+auto mysql_session::call(const call_description& why, const limits& until, Send send) {
   // A transaction that is not committed leaves nothing behind.
-  const purpose what{.doing = why.doing, .writing = in_doubt(why)};
+  const call_description what{.doing = why.doing, .writing = in_doubt(why)};
   return guarded_.call(what, until, send, [&](const std::exception& e) { fail(e, what); });
 }
 
-std::vector<row> mysql_session::simple(const std::string& sql, const purpose& why, const limits& until) {
+std::vector<row> mysql_session::simple(const std::string& sql, const call_description& why, const limits& until) {
   return call(why, until, [&] {
     std::vector<row> out;
     connection_->execute(sql, out);
@@ -55,7 +55,7 @@ mysql_session::statement& mysql_session::known(const std::string& text) {
       text, [&] { return statement{.of = for_server(text, kind_, place_ + "."), .prepared = {}}; });
 }
 
-std::uint64_t mysql_session::execute(const std::string& text, const request& values, const purpose& why,
+std::uint64_t mysql_session::execute(const std::string& text, const request& values, const call_description& why,
                                      const limits& until, std::vector<row>& to) {
   statement& s = known(text);
   std::vector<const argument*> in_order;
@@ -79,7 +79,7 @@ std::unique_ptr<connector_connection::statement> mysql_session::prepare_if_there
 
 // nullopt: the server has undone it because of a conflict.
 std::optional<std::uint64_t> mysql_session::execute_unless_in_conflict(const std::string& text, const request& values,
-                                                                       const purpose& why, const limits& until,
+                                                                       const call_description& why, const limits& until,
                                                                        std::vector<row>& to) try {
   return execute(text, values, why, until, to);
 } catch (const error& e) {
@@ -90,7 +90,7 @@ std::optional<std::uint64_t> mysql_session::execute_unless_in_conflict(const std
 // Most rows exist. If the last one was new, the next is likely to be new, too. If `making` saw a row that is deleted
 // before `making` runs, the next look does not find it.
 std::optional<std::uint64_t> mysql_session::execute_or_make(const std::string& text, const std::string& making,
-                                                            const request& values, const purpose& why,
+                                                            const request& values, const call_description& why,
                                                             const limits& until, std::vector<row>& to) {
   std::optional<std::uint64_t> changed;
   const auto is_enough = [&, before = to.size()](const std::string& which) {
@@ -107,7 +107,7 @@ std::optional<std::uint64_t> mysql_session::execute_or_make(const std::string& t
   return is_enough(making) ? changed : execute_unless_in_conflict(making, values, why, until, to);
 }
 
-void mysql_session::fail(const std::exception& e, const purpose& why) {
+void mysql_session::fail(const std::exception& e, const call_description& why) {
   const auto what = sql_failure_of(e);
   // An exception that is no error of the server leaves the connection in an unknown state.
   const bool is_lost = !what || what->code == 0 || is_about_mysql_connection(what->code);
@@ -164,20 +164,20 @@ void mysql_session::carry_out(const sheets::step& what, std::span<const request>
                               std::vector<row>& to) {
   const bool is_one = batch.size() == 1 && (what.read || what.write);
   const auto& many = what.batch_waits && !is_about_one_row(batch) ? what.batch_skipping : what.batch;
-  const auto& act = is_one ? what.write : many;
-  const auto& told = is_one ? what.read_back : what.batch_read_back;
+  const auto& write = is_one ? what.write : many;
+  const auto& read_back = is_one ? what.read_back : what.batch_read_back;
   const std::string json = is_one ? std::string{} : json_of(batch);
   const request values = is_one ? batch[0] : request{std::string_view{json}};
-  const purpose why{.doing = sheets::doing(what.verb), .writing = what.write || !what.read};
+  const call_description why{.doing = sheets::doing(what.verb), .writing = what.write || !what.read};
 
   const auto answered = [&, before = to.size()] { return to.size() - before; };
   if (is_one && what.read) execute(*what.read, values, why, until, to);
-  if (!act || answered() == batch.size()) return;
-  if (const auto& also = is_one ? what.then : what.batch_then)
-    return act_in_transaction({*act, *also, *told}, values, why, until, to);
+  if (!write || answered() == batch.size()) return;
+  if (const auto& then = is_one ? what.then : what.batch_then)
+    return write_in_transaction({*write, *then, *read_back}, values, why, until, to);
   const auto& making = is_one ? what.making : what.batch_making;
-  auto result = making && kind_ == mysql_kind::mariadb ? execute_or_make(*act, *making, values, why, until, to)
-                                                       : execute_unless_in_conflict(*act, values, why, until, to);
+  auto result = making && kind_ == mysql_kind::mariadb ? execute_or_make(*write, *making, values, why, until, to)
+                                                       : execute_unless_in_conflict(*write, values, why, until, to);
   if (!result && !is_one && what.batch_skipping)
     result = execute_unless_in_conflict(*what.batch_skipping, values, why, until, to);
   if (!result && batch.size() > 1 && !what.takes_one && !what.takes_all) return carry_out_each(what, batch, until, to);
@@ -192,15 +192,15 @@ void mysql_session::carry_out(const sheets::step& what, std::span<const request>
     return;
   }
   // Both times as a write: without `read_back` the outcome of `write` is not known.
-  if (what.counts) return tell_counted(what, batch, changed, told, values, why, until, to);
+  if (what.counts) return answer_counted(what, batch, changed, read_back, values, why, until, to);
   if (what.always_changes && changed == 0) return;
-  if (told && answered() < batch.size()) execute(*told, values, why, until, to);
+  if (read_back && answered() < batch.size()) execute(*read_back, values, why, until, to);
 }
 
 // All or nothing, and in one message: a client that is paused or cut off meanwhile keeps no row locked, and other
 // clients do not wait for its network. After a conflict nothing has happened, and nothing is answered.
-void mysql_session::act_in_transaction(const texts_of_transaction& of, const request& values, const purpose& why,
-                                       const limits& until, std::vector<row>& to) {
+void mysql_session::write_in_transaction(const texts_of_transaction& of, const request& values,
+                                         const call_description& why, const limits& until, std::vector<row>& to) {
   const auto with_values = [&](const std::string& text) { return with_literals(known(text).of.numbered, values); };
   const auto change = "START TRANSACTION;\n" + with_values(of.write) + ";\n" + with_values(of.then) + ";\nCOMMIT";
   std::size_t carried_out = 0;
@@ -235,12 +235,12 @@ void mysql_session::carry_out_each(const sheets::step& what, std::span<const req
 // For a batch that was not carried out as a whole, `read_back` answers, for each request that is still in its row,
 // whether it could still be carried out. If these are as many as were not carried out, all others were carried out,
 // whatever their rows contain by now.
-void mysql_session::tell_counted(const sheets::step& what, std::span<const request> batch, std::uint64_t changed,
-                                 const std::optional<std::string>& told, const request& values, const purpose& why,
-                                 const limits& until, std::vector<row>& to) {
+void mysql_session::answer_counted(const sheets::step& what, std::span<const request> batch, std::uint64_t changed,
+                                   const std::optional<std::string>& read_back, const request& values,
+                                   const call_description& why, const limits& until, std::vector<row>& to) {
   const auto key_of = [&](const request& r) { return std::string{std::get<std::string_view>(r.at(what.key))}; };
   std::vector<row> rows;
-  if (changed < batch.size() && told) execute(*told, values, why, until, rows);
+  if (changed < batch.size() && read_back) execute(*read_back, values, why, until, rows);
   std::set<std::string> open;
   for (const row& r : rows)
     if (integer(r.at(1)) != 0) open.insert(text(r.at(0)));

@@ -84,26 +84,26 @@ class mysql_session final : public session {
 
   // One round trip each; but a statement is prepared when it is first executed.
   template <class Send>
-  auto call(const purpose& why, const limits& until, Send send);
-  std::vector<row> simple(const std::string& sql, const purpose& why, const limits& until);
-  std::uint64_t execute(const std::string& text, const request& values, const purpose& why, const limits& until,
-                        std::vector<row>& to);
+  auto call(const call_description& why, const limits& until, Send send);
+  std::vector<row> simple(const std::string& sql, const call_description& why, const limits& until);
+  std::uint64_t execute(const std::string& text, const request& values, const call_description& why,
+                        const limits& until, std::vector<row>& to);
   std::unique_ptr<connector_connection::statement> prepare_if_there_is_room(const std::string& sql);
   std::optional<std::uint64_t> execute_unless_in_conflict(const std::string& text, const request& values,
-                                                          const purpose& why, const limits& until,
+                                                          const call_description& why, const limits& until,
                                                           std::vector<row>& to);
   std::optional<std::uint64_t> execute_or_make(const std::string& text, const std::string& making,
-                                               const request& values, const purpose& why, const limits& until,
+                                               const request& values, const call_description& why, const limits& until,
                                                std::vector<row>& to);
   struct texts_of_transaction {
     const std::string& write;
     const std::string& then;
     const std::string& read_back;  ///< after the commit
   };
-  void act_in_transaction(const texts_of_transaction& of, const request& values, const purpose& why,
-                          const limits& until, std::vector<row>& to);
-  bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
-  [[noreturn]] void fail(const std::exception& e, const purpose& why);
+  void write_in_transaction(const texts_of_transaction& of, const request& values, const call_description& why,
+                            const limits& until, std::vector<row>& to);
+  bool in_doubt(const call_description& why) const noexcept { return why.writing && !is_in_transaction_; }
+  [[noreturn]] void fail(const std::exception& e, const call_description& why);
 
   void lock_migrations(const limits& until);
   std::unique_ptr<short_table_waits> wait_for_tables_shortly(const limits& until);
@@ -113,9 +113,9 @@ class mysql_session final : public session {
   static void drop_answers_of_others(const sheets::step& what, std::span<const request> batch, std::vector<row>& from);
   void carry_out_each(const sheets::step& what, std::span<const request> batch, const limits& until,
                       std::vector<row>& to);
-  void tell_counted(const sheets::step& what, std::span<const request> batch, std::uint64_t changed,
-                    const std::optional<std::string>& told, const request& values, const purpose& why,
-                    const limits& until, std::vector<row>& to);
+  void answer_counted(const sheets::step& what, std::span<const request> batch, std::uint64_t changed,
+                      const std::optional<std::string>& read_back, const request& values, const call_description& why,
+                      const limits& until, std::vector<row>& to);
 
   mysql_options options_;
   const bool must_be_encrypted_;

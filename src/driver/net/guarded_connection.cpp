@@ -41,14 +41,14 @@ void guarded_connection::die() noexcept {
   }
 }
 
-void guarded_connection::begin(const purpose& why, const limits& until) {
+void guarded_connection::begin(const call_description& why, const limits& until) {
   if (base::now() >= until.deadline)
     throw error{errc::call_timed_out, failure_of(why.doing, server_) + "the time limit had passed before it began"};
   // The outcome of a statement that is sent to a server that has already closed the connection would be unknown.
   if (!looks_alive()) throw error{errc::connection_failed, failure_of(why.doing, server_) + "the connection was lost"};
 }
 
-void guarded_connection::throw_if_cut(call_watchdog::reason cut, const purpose& why) {
+void guarded_connection::throw_if_cut(call_watchdog::reason cut, const call_description& why) {
   if (cut == call_watchdog::reason::none) return;
   die();
   if (cut == call_watchdog::reason::stop)

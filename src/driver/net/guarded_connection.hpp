@@ -27,8 +27,8 @@ class ROWLOCK_EXPORT socket_descriptor {
   int number_;
 };
 
-/// The purpose of a call to a server.
-struct purpose {
+/// What a call to a server does, for its errors.
+struct call_description {
   const char* doing;     ///< completes the sentence "while …"
   bool writing = false;  ///< it may have changed something even if no answer arrives
 };
@@ -47,7 +47,7 @@ class ROWLOCK_EXPORT guarded_connection {
 
   /// `send` is one round trip. An exception of `send` is passed to `explain`, which throws, unless the call was cut.
   template <class Send, class Explain>
-  auto call(const purpose& why, const limits& until, Send send, Explain explain) {
+  auto call(const call_description& why, const limits& until, Send send, Explain explain) {
     begin(why, until);
     call_watchdog::call under_way{watchdog_, socket_.number(), until};
     try {
@@ -77,8 +77,8 @@ class ROWLOCK_EXPORT guarded_connection {
   void rename(std::string server) { server_ = std::move(server); }
 
  private:
-  void begin(const purpose& why, const limits& until);
-  void throw_if_cut(call_watchdog::reason cut, const purpose& why);
+  void begin(const call_description& why, const limits& until);
+  void throw_if_cut(call_watchdog::reason cut, const call_description& why);
 
   std::string server_;
   call_watchdog& watchdog_;

@@ -145,7 +145,7 @@ class postgresql_database final : public database {
   bool needs_static_objects() const noexcept override { return detail::libpqxx_needs_static_objects; }
   duration least_call() const noexcept override { return std::chrono::milliseconds{500}; }
   foreign_news news() const noexcept override {
-    return with_.transaction_pooling ? foreign_news::asked : foreign_news::told;
+    return with_.transaction_pooling ? foreign_news::asked : foreign_news::notified;
   }
   // The statements send notifications to this channel.
   std::unique_ptr<listener> listen(const std::string& owner, const limits& until) override {

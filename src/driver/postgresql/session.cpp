@@ -38,9 +38,9 @@ postgresql_session::postgresql_session(const postgresql_address& to, postgresql_
 // --- one round trip --------------------------------------------------------------------------------------------------
 
 template <class Send>
-pqxx::result postgresql_session::call(const purpose& why, const limits& until, Send send) {
+pqxx::result postgresql_session::call(const call_description& why, const limits& until, Send send) {
   standby_was_lost_ = false;
-  const purpose what{.doing = why.doing, .writing = in_doubt(why)};
+  const call_description what{.doing = why.doing, .writing = in_doubt(why)};
   auto out = guarded_.call(what, until, send, [&](const std::exception& e) { fail(e, what); });
   if (standby_was_lost_ && what.writing)
     throw error{errc::outcome_unknown, failure_of(why.doing, guarded_.server()) +
@@ -49,12 +49,12 @@ pqxx::result postgresql_session::call(const purpose& why, const limits& until, S
   return out;
 }
 
-pqxx::result postgresql_session::simple(const std::string& sql, const purpose& why, const limits& until) {
+pqxx::result postgresql_session::simple(const std::string& sql, const call_description& why, const limits& until) {
   return call(why, until, [&] { return connection_.execute_script(sql); });
 }
 
-void postgresql_session::execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why,
-                                 const limits& until, std::vector<row>& to) {
+void postgresql_session::execute(const std::string& sql, std::span<const request> batch, shape s,
+                                 const call_description& why, const limits& until, std::vector<row>& to) {
   look_for_tables(until);
   statement& of = known(sql);
   const auto values = fill(of.parameters, batch, s);
@@ -93,7 +93,7 @@ postgresql_values postgresql_session::fill(std::size_t parameters, std::span<con
   return {values_.data(), parameters};
 }
 
-void postgresql_session::fail(const std::exception& e, const purpose& why) {
+void postgresql_session::fail(const std::exception& e, const call_description& why) {
   const bool is_lost = is_about_connection(e) || is_in_doubt(e) || PQstatus(connection_.raw()) != CONNECTION_OK;
   if (is_lost) guarded_.die();
   // About a broken connection libpqxx 6.4 only says that it could not obtain the client encoding.
@@ -222,7 +222,7 @@ std::vector<row> postgresql_session::run_once(const sheets::step& what, std::spa
 void postgresql_session::carry_out(const sheets::step& what, std::span<const request> batch, const limits& until,
                                    std::vector<row>& to) {
   const bool writing = what.write || !what.read;
-  const purpose why{.doing = sheets::doing(what.verb), .writing = writing};
+  const call_description why{.doing = sheets::doing(what.verb), .writing = writing};
   const auto& one = what.write ? what.write : what.read;
   if (batch.size() == 1 && one) return execute(*one, batch, shape::scalars, why, until, to);
   const auto& many = what.batch_waits && !is_about_one_row(batch) ? what.batch_skipping : what.batch;

@@ -135,15 +135,15 @@ class postgresql_session final : public session {
 
   // One round trip each.
   template <class Send>
-  pqxx::result call(const purpose& why, const limits& until, Send send);
-  pqxx::result simple(const std::string& sql, const purpose& why, const limits& until);
-  void execute(const std::string& sql, std::span<const request> batch, shape s, const purpose& why, const limits& until,
-               std::vector<row>& to);
+  pqxx::result call(const call_description& why, const limits& until, Send send);
+  pqxx::result simple(const std::string& sql, const call_description& why, const limits& until);
+  void execute(const std::string& sql, std::span<const request> batch, shape s, const call_description& why,
+               const limits& until, std::vector<row>& to);
   statement& known(const std::string& sql);
   statement make_statement(const std::string& sql);
   postgresql_values fill(std::size_t parameters, std::span<const request> batch, shape s);
-  bool in_doubt(const purpose& why) const noexcept { return why.writing && !is_in_transaction_; }
-  [[noreturn]] void fail(const std::exception& e, const purpose& why);
+  bool in_doubt(const call_description& why) const noexcept { return why.writing && !is_in_transaction_; }
+  [[noreturn]] void fail(const std::exception& e, const call_description& why);
   bool is_behind_unnamed_pooler() const noexcept;
   void report_lost();
 

@@ -156,10 +156,10 @@ void sqlite_session::is_dead(sqlite3_context* context, int /*count*/, sqlite3_va
 }
 
 void sqlite_session::tell(sqlite3_context* context, int /*count*/, sqlite3_value** values) {
-  row& told = static_cast<sqlite_session*>(sqlite3_user_data(context))->told_;
+  row& answer = static_cast<sqlite_session*>(sqlite3_user_data(context))->own_answer_;
   const auto at = static_cast<std::size_t>(sqlite3_value_int(values[0]));
-  if (told.size() <= at) told.resize(at + 1);
-  assign(told[at], values[1]);
+  if (answer.size() <= at) answer.resize(at + 1);
+  assign(answer[at], values[1]);
   sqlite3_result_value(context, values[1]);
 }
 
@@ -173,7 +173,7 @@ sqlite_statement& sqlite_session::ready(sqlite_statement& slot, const std::strin
 void sqlite_session::execute(sqlite_statement& statement, const request& arguments, answer_rows& to, const char* doing,
                              bool writing) {
   now_.reset();
-  told_.resize(1);
+  own_answer_.resize(1);
   const int code = statement.run(arguments, to);
   if (code == SQLITE_OK) return;
   if ((code & 0xFF) == SQLITE_BUSY && limits_.stop.stop_requested())
@@ -288,7 +288,7 @@ std::vector<request> sqlite_session::write(const sheets::step& what, std::span<c
       const auto before = rows.size();
       execute(statement, r, rows, sheets::doing(what.verb), true);
       const bool has_answered = rows.size() > before;
-      if (!has_answered && sqlite3_changes(db_.get()) > 0) add_told_row(r[what.key], rows);
+      if (!has_answered && sqlite3_changes(db_.get()) > 0) add_own_answer(r[what.key], rows);
       if (what.then && rows.size() > before)
         execute(ready(texts.then, *what.then), r, none, sheets::doing(what.verb), true);
       if (what.read_explains && rows.size() == before) left.push_back(r);
@@ -308,13 +308,13 @@ std::vector<request> sqlite_session::write(const sheets::step& what, std::span<c
 }
 
 // Adds the statement's answer, after the key.
-void sqlite_session::add_told_row(const argument& key, answer_rows& to) {
+void sqlite_session::add_own_answer(const argument& key, answer_rows& to) {
   if (const auto* words = std::get_if<std::string_view>(&key)) {
-    assign(told_[0], *words);
+    assign(own_answer_[0], *words);
   } else {
-    told_[0] = {};
+    own_answer_[0] = {};
   }
-  std::swap(to.add(), told_);
+  std::swap(to.add(), own_answer_);
 }
 
 void sqlite_session::do_script(const std::string& sql) {

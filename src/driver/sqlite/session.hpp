@@ -76,7 +76,7 @@ class sqlite_session final : public session {
   bool read_first(const sheets::step& what, std::span<const request> batch, answer_rows& rows);
   bool write_first(const sheets::step& what, std::span<const request> batch, answer_rows& rows);
   std::vector<request> write(const sheets::step& what, std::span<const request> batch, answer_rows& rows);
-  void add_told_row(const argument& key, answer_rows& to);
+  void add_own_answer(const argument& key, answer_rows& to);
 
   counted counted_;
   sqlite_handle db_;
@@ -91,7 +91,7 @@ class sqlite_session final : public session {
   const liveness_files* liveness_;
   wall_clock clock_;
   std::optional<std::int64_t> now_;  // of the statement under way
-  row told_;                         // the answer of the statement under way; the first cell is for the key
+  row own_answer_;                   // the answer of the statement under way; the first cell is for the key
   std::vector<row> spare_;           // already read, and of use for the next answer
   std::array<prepared, sheets::sheet::size> steps_;
   sqlite_statement begin_;

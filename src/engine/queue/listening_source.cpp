@@ -28,7 +28,7 @@ struct sentences {
   const char* unheard;      // the cause, if a ring was sent and not heard
 };
 
-constexpr sentences sentences_if_told{
+constexpr sentences sentences_if_notified{
     .unavailable = "LISTEN cannot be used, so waiting clients poll the server: ",
     .unheard =
         "notifications do not arrive, as behind PgBouncer in transaction mode; there, set "
@@ -40,7 +40,7 @@ constexpr sentences sentences_if_woken{
         "connect all clients to one server directly"};
 
 constexpr const sentences& sentences_of(driver::foreign_news how) {
-  return how == driver::foreign_news::told ? sentences_if_told : sentences_if_woken;
+  return how == driver::foreign_news::notified ? sentences_if_notified : sentences_if_woken;
 }
 
 /// Rings again and again, from a thread of its own, since one ring may come before the sleep.
