@@ -65,10 +65,10 @@ std::optional<duration> held_lock::expires_in() const {
 std::stop_token held_lock::lost() const noexcept {
   if (!lease_ || lease_->is_foreign()) return stopped_token();
   auto token = lease_->lost_token();
-  return why_lost() == loss_reason::none ? token : stopped_token();  // the watchdog may not have come to it yet
+  return why_lost() == loss_reason::none ? token : stopped_token();  // the watchdog may not have noticed the loss yet
 }
 
-// A lock whose deadline has passed is lost even before the watchdog has come to it.
+// A lock whose deadline has passed is lost even before the watchdog has noticed it.
 loss_reason held_lock::why_lost() const noexcept {
   if (!lease_) return loss_reason::none;
   if (lease_->is_foreign()) return loss_reason::forked;

@@ -61,7 +61,9 @@ std::optional<duration> held_set::expires_in() const {
 
 std::stop_token held_set::lost() const noexcept {
   if (!state_) return held_lock{}.lost();
-  if (why_lost() != loss_reason::none) state_->any_is_lost.request_stop();  // nobody may have come to it yet
+  if (why_lost() != loss_reason::none)
+    state_->any_is_lost.request_stop();  // the watchdog may not have noticed the
+                                         // loss yet
   return state_->any_is_lost.get_token();
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t longest_task = 200;
 
-/// The number that people see in top, and a count, since the system uses numbers again.
+/// The thread's number as top shows it, and a count, since the system uses numbers again.
 struct thread_number {
   static std::uint64_t next() noexcept {
     static std::atomic<std::uint64_t> threads{0};
@@ -44,7 +44,7 @@ std::string this_thread_as(std::string_view kind) {
 
 }  // namespace
 
-// The first word keeps the three kinds apart.
+// The first word distinguishes the three kinds.
 
 holder holder::this_thread() {
   struct identity {

@@ -25,7 +25,7 @@ struct relay {
 };
 using relayed = std::stop_callback<relay>;
 
-/// What a handle has inside; throws errc::not_held if it is empty. `kind`: of handle.
+/// The contents of a handle; throws errc::not_held if it is empty. `kind`: of handle.
 template <class Pointer>
 auto& not_empty(const Pointer& inside, const char* kind) {
   if (!inside)
@@ -34,7 +34,7 @@ auto& not_empty(const Pointer& inside, const char* kind) {
   return *inside;
 }
 
-/// What was waited for without a time limit, if only a stop can have ended that. `what_for` and `name` are for people.
+/// The result of a wait without a time limit, if only a stop can have ended that. `what_for` and `name` are for people.
 template <class Held>
 Held granted(std::optional<Held> held, const char* what_for, const lock_name* name = nullptr) {
   if (!held)
@@ -43,14 +43,14 @@ Held granted(std::optional<Held> held, const char* what_for, const lock_name* na
   return std::move(*held);
 }
 
-/// The engine behind the public objects. Throws for an empty one.
+/// The engine behind the public objects. Throws for an empty object.
 struct inside {
   static client connect(const driver::backend& kind, std::string_view url, client_options options) {
     return client{engine::client_core::open(kind, url, std::move(options))};
   }
   /// A copy: it lives until the call ends, even if the client is destroyed meanwhile.
   static std::shared_ptr<engine::client_core> of(client& c) { return of(std::as_const(c)); }
-  /// The same for calls that only look.
+  /// The same for calls that only read.
   static std::shared_ptr<engine::client_core> of(const client& c) {
     if (!c.impl_) throw error{errc::client_closed, "this rowlock client was moved from; use the one it was moved to"};
     return c.impl_;

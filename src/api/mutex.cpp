@@ -29,8 +29,9 @@ struct lockable {
   const lock_options options;
 };
 
-/// Those who have locked a mutex in one way: a handle for every lock(), the latest last; references to them stay valid.
-/// More than one holder of what one has alone only after a loss: the late one still has to unlock.
+/// The callers that have locked a mutex in one mode: a handle for every lock(), the latest last; references to them
+/// remain valid. More than one holder of an exclusive lock is possible only after a loss: the holder that lost it still
+/// has to unlock.
 class lockers {
  public:
   explicit lockers(const lockable& what, core::sharing how = {}) : what_{what}, share_{how} {}
@@ -66,7 +67,7 @@ class lockers {
  private:
   struct entry {
     holder by;
-    held_lock lock;  // empty: taken out, while there are later ones
+    held_lock lock;  // empty: it was released before later ones
   };
 
   holder caller() const { return what_.options.as ? *what_.options.as : holder::this_thread(); }

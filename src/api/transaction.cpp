@@ -47,8 +47,8 @@ struct optimism::state {
   base::instant deadline;
   int tries = 1;
   attempt run{};
-  std::optional<std::int64_t> version{};  // that was seen in this try
-  engine::lease_ptr kept{};               // under which this try cannot be disturbed
+  std::optional<std::int64_t> version{};  // as seen in this try
+  engine::lease_ptr kept{};               // a lock under which no other client can disturb this try
 
   void give_back() noexcept {
     if (kept) client->transactions.give_back(std::exchange(kept, nullptr));
@@ -57,7 +57,7 @@ struct optimism::state {
 
 namespace {
 
-// After so many tries that others have disturbed, the next has the name to itself.
+// After so many tries that others have disturbed, the next one holds the name exclusively.
 constexpr int patient_tries = 3;
 
 }  // namespace

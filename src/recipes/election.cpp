@@ -34,7 +34,8 @@ void check_election(const election_options& options) {
     throw error{errc::invalid_option, "look_every must be between 10 ms and 1 day"};
 }
 
-// What has to stay in the database for a time is not handed over inside the client, where others would not see it.
+// A lock that must be visible in the database for a time is not handed over inside the client, where other clients
+// would not see it.
 lock_options seen_by_all(lock_options options) {
   options.at_least = std::max(options.at_least, duration{1});
   return options;
@@ -53,7 +54,7 @@ void call(const election::work& todo, const std::stop_token& told, const held_lo
   if (!is_about_the_end || !told.stop_requested()) throw;
 }
 
-// false: it was lost. If the database is away, the client goes on trying.
+// false: it was lost. If the database cannot be reached, the client keeps trying.
 bool resigned(held_lock& lead) try {
   lead.release();
   return true;
@@ -72,7 +73,7 @@ struct election::state {
   const core_ptr client;
   const lock_name name;
   const election_options options;
-  lock_options after_others;  // who wait already
+  lock_options after_others;  // which wait already
   base::guarded<std::stop_source> terms;
 
   std::optional<held_lock> campaign(const lock_options& how, duration wait, const std::stop_token& stop) const {
@@ -101,7 +102,7 @@ std::optional<held_lock> election::try_campaign_for_(duration wait, std::stop_to
 bool election::lead(std::stop_token stop, const work& todo) {
   auto& s = *state_;
   for (bool goes_after_others = false;;) {
-    s.client->db.check_usable();  // in a child of a fork somebody may have locked what follows
+    s.client->db.check_usable();  // in a child of a fork another thread may have locked the following mutexes
     std::stop_source told;
     const detail::relayed by_stop{stop, detail::relay{told}};
     const detail::relayed by_resign{s.terms.lock()->get_token(), detail::relay{told}};
@@ -146,7 +147,7 @@ struct election::observation::state {
   fencing_token last{};
   base::guarded<std::jthread> thread;
 
-  // By the thread itself it is not joined, but by the destructor.
+  // The thread itself does not join, the destructor does.
   void stop() noexcept {
     std::jthread ended;
     {
@@ -162,7 +163,7 @@ struct election::observation::state {
         look(stop);
       } catch (const error& e) {
         if (e.code() == errc::client_closed) return;
-      } catch (const std::exception&) {  // the next look makes up for it
+      } catch (const std::exception&) {  // the next look compensates
       }
       base::rest(base::later(base::now(), every), stop);
     }
@@ -183,7 +184,7 @@ struct election::observation::state {
   }
 };
 
-// In a child of a fork it is left alone for good: its thread is not there to be joined.
+// In a child of a fork it is never destroyed: its thread does not exist there and cannot be joined.
 void election::observation::ending::operator()(state* of) const noexcept {
   if (of->client->is_foreign()) return;
   of->stop();

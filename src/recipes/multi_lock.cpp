@@ -70,7 +70,7 @@ std::optional<held_set> multi_lock::try_acquire_for_(duration wait, std::stop_to
     if (stop.stop_requested() || base::now() >= deadline) return std::nullopt;
     held.clear();
     waited_for = next;
-    // Two that name the same in opposite orders might take turns in being refused.
+    // Two calls that name the same locks in opposite orders might be refused alternately.
     if (round > 0) base::pause_at_random(1ms * (1 << std::min(round, 6)), deadline, stop);
   }
 }

@@ -44,9 +44,9 @@ bool quorum::is_wanted() {
   return d->now == status::asking || d->now == status::held;
 }
 
-// It is listened to before it counts, so that no loss of what counts is missed. Until it does the notice is deaf: a
-// lock that was lost at once runs it right here, and no callback of a user's may run on this thread, which the user may
-// want to join.
+// The listener is registered before the lock counts, so that no loss of a counted lock is missed. Until the lock
+// counts, the notice does nothing: if the lock is already lost, the notice runs right here, and no callback of the user
+// may run on this thread, which the user may want to join.
 std::optional<held_lock> quorum::granted(std::size_t database, held_lock lock) {
   auto& mine = slots_[database];
   mine.told.emplace(lock.lost(), notice{weak_from_this(), database});
@@ -104,7 +104,7 @@ loss_reason quorum::why_lost() {
 }
 
 std::stop_token quorum::lost() {
-  fire_if_lost();  // nobody may have come to it yet
+  fire_if_lost();  // the watchdog may not have noticed a loss yet
   return lost_.get_token();
 }
 
@@ -124,7 +124,7 @@ void quorum::fire_if_lost() {
 
 namespace {
 
-/// Shared by those who release, and the one who waits for them.
+/// Shared by the releasing threads and the thread that waits for them.
 struct releases {
   struct numbers {
     std::size_t left = 0;

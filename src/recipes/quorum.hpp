@@ -20,17 +20,17 @@
 
 namespace rowlock::inline v1::recipes {
 
-/// One attempt to have a name in a majority of databases, and what became of it.
+/// One attempt to acquire a name in a majority of databases, and its outcome.
 ///
 ///   asking --a majority is held--> held --fewer are--> lost
 ///      '-----no majority is left----------> refused
 ///   each of them --end()--> over
 ///
-/// A loss is final, as that of each member is: a member that joins later does not take back what somebody was told.
+/// A loss is final, as that of each member is: a member that joins later does not take back a reported loss.
 ///
-/// The validity has no allowance for drift of its own. Of two that believe in a majority there is one database in both,
-/// and of that each member's local deadline stays a margin ahead: that is all that exclusion needs. The clocks of the
-/// databases are never compared with each other.
+/// The validity has no allowance of its own for drift. If two clients believe in a majority, both hold the name in at
+/// least one common database, and each member's local deadline is a margin ahead of that database: exclusion needs no
+/// more. The clocks of the databases are never compared with each other.
 class quorum : public std::enable_shared_from_this<quorum> {
  public:
   struct member {
@@ -38,12 +38,12 @@ class quorum : public std::enable_shared_from_this<quorum> {
     held_lock lock;
     bool is_lost = false;
   };
-  /// What there is to let go of, and how the databases answered until then.
+  /// What remains to release, and how the databases had answered by then.
   struct remains {
     std::vector<member> members{};
     bool was_lost = false;
-    std::size_t failed = 0;    ///< by an error, or without an answer when time was over
-    std::size_t hopeless = 0;  ///< by an error that a repetition would not mend
+    std::size_t failed = 0;    ///< by an error, or without an answer in time
+    std::size_t hopeless = 0;  ///< by an error that a repetition would not repair
     std::optional<error> first_error{};
     std::optional<error> first_hopeless{};
   };
@@ -55,17 +55,17 @@ class quorum : public std::enable_shared_from_this<quorum> {
 
   // For the threads that ask, each about its own database, once:
   bool is_wanted();
-  /// Gives the lock back if it is too late for it.
+  /// Gives the lock back if it arrives too late.
   std::optional<held_lock> granted(std::size_t database, held_lock lock);
   void refused();
   void failed(const error& why);
 
-  /// Whether it is held; false at the latest at `until`, or when it is stopped.
+  /// Whether the name is held; false at the latest at `until`, or when it is stopped.
   bool wait(base::instant until, const std::stop_token& stop);
-  /// Once; nobody joins any more.
+  /// Called once; no member joins after that.
   remains end();
 
-  /// None once it is lost. Under a mutex: `use` calls nothing of this.
+  /// None once it is lost. Under a mutex: `use` must not call this object.
   template <class Use>
   void for_each_held(Use use) {
     const auto d = data_.lock();
@@ -86,7 +86,7 @@ class quorum : public std::enable_shared_from_this<quorum> {
     bool has_fired = false;
     remains answers{};
   };
-  /// Told by a member's lost(). It keeps nothing alive: what a user does in a callback may be the end of all this.
+  /// Called by a member's lost(). It keeps no object alive: the user's callback may destroy this quorum.
   struct notice {
     std::weak_ptr<quorum> of;
     std::size_t database;
@@ -110,8 +110,8 @@ class quorum : public std::enable_shared_from_this<quorum> {
   std::vector<slot> slots_;
 };
 
-/// A thread for each of several databases, which does what it is told in its order: one that hangs holds up its own
-/// only.
+/// A thread for each of several databases, which does its errands in their order: an errand that hangs delays those of
+/// its own database only.
 class database_threads {
  public:
   using errand = std::function<void()>;
@@ -119,13 +119,13 @@ class database_threads {
   explicit database_threads(std::size_t number);
   database_threads(const database_threads&) = delete;
   database_threads& operator=(const database_threads&) = delete;
-  /// Returns when all that was told is done.
+  /// Returns when all errands are done.
   ~database_threads() = default;
 
   /// An errand must not throw.
   void tell(std::size_t database, errand what);
 
-  /// Releases each on the thread of its database, after what that was told before. Returns when `enough` of them are
+  /// Releases each on the thread of its database, after the earlier errands. Returns when `enough` of them are
   /// released, or each was tried: the first failure if too few are.
   std::optional<error> release(std::vector<quorum::member> some, std::size_t enough);
   /// The same without waiting.

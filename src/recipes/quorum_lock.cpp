@@ -44,7 +44,7 @@ struct held_quorum::state {
                    base::quoted(name.view()) + " was lost: fewer than a majority of the databases still had it"};
     return failure;
   }
-  // In a child of a fork all of it is left alone for good: its threads are not there.
+  // In a child of a fork it is never destroyed: its threads do not exist there.
   static void let_go(std::unique_ptr<state> of) noexcept try {
     if (of && of->process.is_foreign())
       static_cast<void>(of.release());
@@ -91,7 +91,7 @@ duration held_quorum::expires_in() const {
 
 std::stop_token held_quorum::lost() const noexcept {
   if (!state_ || state_->process.is_foreign()) return held_lock{}.lost();
-  const auto in = state_->in;  // a callback that it runs may be the end of this handle
+  const auto in = state_->in;  // its callback may destroy this handle
   return in->lost();
 }
 
@@ -114,7 +114,7 @@ void held_quorum::release() {
 
 namespace {
 
-/// The databases, for as long as the quorum_lock lives. What is asked later is not asked any more.
+/// The databases, during the life of the quorum_lock. After close() nothing more is asked.
 struct asked_databases {
   const std::vector<std::reference_wrapper<client>> clients;
   const lock_name name;
@@ -145,7 +145,7 @@ struct asked_databases {
   void try_once(std::size_t which, recipes::quorum& for_whom) try {
     auto held = clients[which].get().try_acquire_for(name, duration::zero(), options, closing_.get_token());
     if (held)
-      for_whom.granted(which, std::move(*held));  // what comes back is released here
+      for_whom.granted(which, std::move(*held));  // a lock that comes back is released here
     else
       for_whom.refused();
   } catch (const error& e) {
@@ -220,7 +220,7 @@ quorum_lock::quorum_lock(std::vector<std::reference_wrapper<client>> clients, lo
   state_ = std::make_unique<state>(std::move(databases));
 }
 
-// In a child of a fork it is left alone for good: its threads are not there to be joined.
+// In a child of a fork it is never destroyed: its threads do not exist there and cannot be joined.
 quorum_lock::~quorum_lock() {
   if (state_->process.is_foreign())
     static_cast<void>(state_.release());

@@ -32,16 +32,16 @@ namespace {
 
 constexpr const char* lock_of_sweepers = "rowlock:sweeper";
 
-// Nothing depends on two of them not sweeping at once: the lock is to save work.
+// Nothing depends on two sweepers not sweeping at once: the lock only saves work.
 lock_options lead_options() {
   return {.lease = core::sweeper_lease, .note = "the active sweeper; the others stand by"};
 }
 
 }  // namespace
 
-/// A sweeper: a thread, the lock that only one of all sweepers has, and the order in which it goes through the tables.
+/// A sweeper: a thread, the lock that only one of all sweepers holds, and its order through the tables.
 ///
-///   standing by --gets the lock--> sweeping: every interval --the lock is lost--> standing by
+///   standing by --acquires the lock--> sweeping: every interval --the lock is lost--> standing by
 struct sweeper::state {
   state(std::shared_ptr<engine::client_core> of, const sweeper_options& options);
   state(const state&) = delete;
@@ -49,7 +49,7 @@ struct sweeper::state {
   ~state() { stop(); }
 
   void start();
-  /// Throws what the database says; ended by stop(), it does not.
+  /// Throws the database's errors; throws nothing if stop() ended it.
   std::size_t sweep_once();
   sweeper_statistics statistics() { return *done_.lock(); }
   void stop() noexcept;
@@ -73,7 +73,7 @@ struct sweeper::state {
   const std::shared_ptr<engine::client_core> client_;
   const sweeper_options options_;
   std::stop_source stop_;
-  std::mutex sweeping_;  // one sweep at a time, and what follows
+  std::mutex sweeping_;  // one sweep at a time; guards the following
   engine::lease_ptr lead_;
   std::size_t rows_ = 0;  // that the next step looks at
   duration cost_{};       // of this step so far
@@ -94,7 +94,7 @@ void sweeper::state::start() {
   *thread_.lock() = base::start_thread([this] { run(); });
 }
 
-// Nobody waits for the database: if the lock is not released, its lease ends.
+// Does not wait for the database: if the lock is not released, its lease ends.
 void sweeper::state::stop() noexcept {
   stop_.request_stop();
   std::exchange(*thread_.lock(), {});  // joins it
@@ -155,8 +155,8 @@ bool sweeper::state::leads() {
 
 bool sweeper::state::goes_on() const noexcept { return !is_stopped() && lead_->is_held_at(base::now()); }
 
-// Runs `use(db)`, and adds to what this step of the sweep has cost. Part of each call is the way to the database and
-// back: fewer rows would not make that shorter.
+// Runs `use(db)`, and adds the time to the cost of this step of the sweep. The round trip is a part of each call's time
+// that fewer rows would not make shorter, so it does not count.
 template <class Use>
 auto sweeper::state::call(duration& shortest, Use use) {
   const engine::gateway::call under_way{client_->db};
@@ -195,7 +195,7 @@ void sweeper::state::purge_tickets() {
   if (goes_on()) call(shortest_deletion_, [](const store::access& db) { return store::purge_held(db), 0; });
 }
 
-// A row whose holders live is not touched but for the permits of those who have died.
+// A row whose holders are alive is not changed, except that the permits of dead holders are taken off.
 void sweeper::state::purge_shares() {
   for (std::string after; goes_on(); end_step()) {
     auto page =
@@ -222,9 +222,9 @@ void sweeper::state::notify_waiters() {
   }
 }
 
-// It goes on where an error has ended the last sweep. After a page that was deleted as a whole, that page is looked at
-// once more, together with the next: PostgreSQL passes over deleted rows at a cost, until somebody has read them after
-// the deletion. The next sweep would pay for all of it in one call.
+// After an error the next sweep continues at the same place. After a page that was deleted as a whole, that page is
+// looked at once more, together with the next: in PostgreSQL deleted rows cost each reader until one has read them
+// after the deletion. Otherwise the next sweep would pay for all of them in one call.
 void sweeper::state::sweep_names() {
   for (std::string from = swept_to_; goes_on(); end_step()) {
     auto page = call(shortest_look_,
@@ -242,7 +242,7 @@ void sweeper::state::sweep_names() {
   }
 }
 
-// The more it cost, the longer the database is left to others.
+// The more it cost, the longer the database is left to other clients.
 void sweeper::state::end_step() {
   const auto cost = std::exchange(cost_, {});
   rows_ = core::next_rows(rows_, cost, options_.batch);
@@ -259,7 +259,7 @@ sweeper::sweeper(client& of, sweeper_options options)
   state_->start();
 }
 
-// In a child of a fork it is left alone for good: its thread is not there to be joined.
+// In a child of a fork it is never destroyed: its thread does not exist there and cannot be joined.
 sweeper::~sweeper() {
   if (state_->is_foreign()) (void)state_.release();
 }

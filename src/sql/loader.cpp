@@ -156,7 +156,7 @@ std::string_view writer::statement(const entry& of, std::string_view key) const 
   return out;
 }
 
-// Several lines begin with a line break, as they always did.
+// A statement of several lines begins with a line break.
 std::string writer::laid_out(std::string_view statement) const {
   if (statement.find('\n') == std::string_view::npos) return std::string{statement};
   if (!how_.is_one_line) return "\n" + std::string{statement};
@@ -170,7 +170,7 @@ std::string writer::laid_out(std::string_view statement) const {
 
 constexpr bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || c == '_'; }
 
-// Neither a cast, as in PostgreSQL, nor in quotes.
+// An argument: neither a cast, as in PostgreSQL, nor in quotes.
 std::size_t find_argument(std::string_view text) noexcept {
   for (std::size_t at = 0;; ++at) {
     at = find_parameter(text, ':', '\'', at);

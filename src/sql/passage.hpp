@@ -4,7 +4,7 @@
 
 namespace rowlock::inline v1::sheets {
 
-/// Of a sheet that is printed: a verb, by its name, or, without a name, the prose that comes before it.
+/// A part of a printed sheet: a verb, by its name, or, without a name, the prose that precedes it.
 struct passage {
   std::string name{};
   std::string text{};

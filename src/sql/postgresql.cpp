@@ -7,8 +7,8 @@ namespace rowlock::inline v1::sheets {
 
 namespace {
 
-// A time that somebody has set to infinity by hand counts as far away: to calculate with infinity would be an error for
-// every client that reads the row.
+// A time that an operator has set to infinity counts as far away: calculating with infinity would be an error for every
+// client that reads the row.
 std::string with_finite_times(std::string text) {
   constexpr std::string_view finite =
       "(CASE % WHEN 'infinity' THEN timestamptz '9999-12-31 UTC' "
@@ -19,7 +19,7 @@ std::string with_finite_times(std::string text) {
   return text;
 }
 
-// us(…) to its closing bracket: brackets inside are balanced.
+// us(…) to its closing bracket, with balanced brackets inside.
 std::string with_microseconds(std::string text) {
   constexpr std::string_view begin = " us(";
   for (auto at = text.find(begin); at != std::string::npos; at = text.find(begin, at)) {
@@ -35,8 +35,8 @@ std::string setting(std::string_view name, std::string_view value) {
   return " AND set_config('" + std::string{name} + "', '" + std::string{value} + "', true) IS NOT NULL";
 }
 
-// Settings live in the session, unless several clients share it: then each statement brings its settings along, for its
-// own transaction.
+// Settings live in the session, unless several clients share it: then each statement contains the settings that it
+// needs, for its own transaction.
 spelling as_sent(const choices& with) {
   const auto finish = [with](const std::string& text, const entry& /*of*/) {
     const auto durable = with.transaction_pooling ? setting("synchronous_commit", "on") : std::string{};
@@ -80,7 +80,7 @@ std::optional<step> postgresql_without_notices(const step& of) {
   step out = of;
   bool notifies = false;
   change_texts(out, [&](std::string& text) {
-    auto silent = replaced(text, "pg_notify(", "nullif('', '') || concat(");  // NULL: nobody was told
+    auto silent = replaced(text, "pg_notify(", "nullif('', '') || concat(");  // NULL: no client was notified
     notifies = notifies || silent != text;
     text = replaced(silent, " AS granted", " AND false AS granted");
   });

@@ -65,8 +65,8 @@ class printer {
   std::vector<passage> passages_;
   passage current_;
   std::size_t begun_ = 0;         // how many verbs
-  const entry* verb_ = nullptr;   // of the passage
-  std::string_view statement_{};  // its key; printed where the next one begins
+  const entry* verb_ = nullptr;   // of this passage
+  std::string_view statement_{};  // its key; printed before the next one begins
 };
 
 }  // namespace

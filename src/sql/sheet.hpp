@@ -15,20 +15,21 @@
 
 namespace rowlock::inline v1::sheets {
 
-/// What is being done then, for people: "acquiring".
+/// The activity, for people: "acquiring".
 ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 
-/// What some of the names mean: `left` of a lease; `age` since it was acquired, or since the waiter came;
+/// The meaning of some names: `left`: of a lease; `age`: since it was acquired, or since the waiter came;
 /// `without_lease`: held by a transaction or a process; `is_unlocked`: vacant, and no transaction had it locked;
-/// `session`: the number of a session of the server; `transaction` changes with each transaction that has changed the
-/// row; `sign`: by which pinned_by knows a transaction; `turn`: the ticket up to which others come first; `room`: how
-/// many permits of others there may be; `permits`: how many, 0: it is not shared; `patience`: for how long a ticket is
-/// not waited for; `life` of a ticket; `retention`: for how long something is kept that nobody uses; `is_over`: it may
-/// be deleted, else it only ends the page; `told` is NULL: nobody; `held_name`: what a waiter has; `waiting`: the row
-/// says that somebody waits; `holding`: the acquisition that has the name; `held_as`: the version of its row.
+/// `session`: the number of a session of the server; `transaction`: changes with each transaction that has changed the
+/// row; `sign`: the sign by which pinned_by recognizes a transaction; `turn`: the ticket before which others come
+/// first; `room`: how many permits other holders may have; `permits`: how many, 0: it is not shared; `patience`:
+/// younger tickets are passed; `life`: of a ticket; `retention`: for how long an unused row is kept; `is_over`: it may
+/// be deleted, otherwise it only ends the page; `told`: the client that was notified, NULL: none; `held_name`: a name
+/// that a waiter holds; `waiting`: the row says that a client waits; `holding`: the acquisition that holds the name;
+/// `held_as`: the version of its row.
 ///
 /// A verb's arguments, in the order in which its texts number them, and the columns of its answer, of which a database
-/// may lack the last. Text that names the request is in the first column.
+/// may lack the last. A text that names the request is in the first column.
 struct signature {
   std::array<field, 9> arguments{};
   std::array<field, 10> columns{};
@@ -37,39 +38,40 @@ struct signature {
 
 /// A verb in one database's SQL. A text that the step does not need is absent, never empty. `read` answers requests
 /// that need no write; `write` is run for the requests that `read` did not answer. `batch` carries out a whole batch in
-/// one statement, with arguments that stand for all requests. `read_back` and `batch_read_back` read afterwards what a
-/// write cannot answer itself.
+/// one statement, with arguments that contain all requests. `read_back` and `batch_read_back` afterwards read the
+/// answers that a write cannot give itself.
 struct step {
   sheets::verb verb{};
   sheets::signature signature{};
   std::size_t key = 0;  ///< the argument by which an answer names its request
   std::optional<std::string> read{};
   std::optional<std::string> write{};
-  /// In the same transaction, if write changed something: SQLite; on MySQL the text itself asks whether it did. There
-  /// write may be several statements with ";\n" between them, and read_back answers what became of them.
+  /// In the same transaction, if write changed something: SQLite does this by itself, on MySQL the text tests it. There
+  /// write may be several statements with ";\n" between them, and read_back answers their outcome.
   std::optional<std::string> then{};
   std::optional<std::string> read_back{};
   std::optional<std::string> batch{};
   std::optional<std::string> batch_then{};  ///< as `then`, if batch changed something
-  /// As `batch`, without the rows that others have locked: after it failed because of them, or, where batch_waits, for
+  /// As `batch`, without the rows that others have locked: after it failed because of them, or, if batch_waits, for
   /// every batch about more than one row.
   std::optional<std::string> batch_skipping{};
   std::optional<std::string> batch_read_back{};
-  /// Where write (batch) has failed because there is no row: as it, and makes the row, at the cost of a look at the
+  /// After write (batch) has failed because there is no row: the same, and makes the row, at the cost of a look at the
   /// floor. MariaDB
   std::optional<std::string> making{};
   std::optional<std::string> batch_making{};
-  /// The number of changed rows tells how many requests were carried out; batch_read_back answers which ones are still
-  /// open.
+  /// The number of changed rows is that of the requests that were carried out; batch_read_back answers which ones are
+  /// still open.
   bool counts = false;
-  /// The argument that answers each request besides its key if as many rows were changed as requests were sent; else
-  /// read_back is asked. MySQL
+  /// The argument that answers each request besides its key if as many rows were changed as requests were sent;
+  /// otherwise read_back is asked. MySQL
   std::optional<std::size_t> answered_by{};
-  bool read_explains = false;        ///< write decides alone; read saves it where it would be refused, and says by whom
-  bool takes_one = false;            ///< of a batch, the first request that can be carried out, and no other
-  bool takes_all = false;            ///< all of a batch, or none
-  bool batch_waits = false;          ///< `batch` waits for a row that others have locked, and so is for one row only
-  bool always_changes = false;       ///< if no row was changed, nothing was carried out
+  bool read_explains = false;   ///< write decides alone; read saves a write that would be refused, and says who holds
+                                ///< the name
+  bool takes_one = false;       ///< of a batch, the first request that can be carried out, and no other
+  bool takes_all = false;       ///< all of a batch, or none
+  bool batch_waits = false;     ///< `batch` waits for a row that others have locked, and so is for one row only
+  bool always_changes = false;  ///< if no row was changed, nothing was carried out
   bool locks_where_refused = false;  ///< locks rows until it ends even if it is refused: look first after a refusal
   /// To make a row, it waits for a transaction that has made the same row meanwhile and changed it. The wait is short;
   /// then the statement fails.
@@ -84,7 +86,7 @@ void change_texts(step& of, Change change) {
     if (*text) change(**text);
 }
 
-/// What not every database can do. True: the table has the verbs.
+/// Abilities that some databases lack. True: the sheet has the verbs.
 struct capabilities {
   bool acquires_in_turn = false;    ///< acquire_in_turn: acquires and looks at the queue in one statement
   bool grants_to_a_ticket = false;  ///< first_in_turn, grant
@@ -93,10 +95,10 @@ struct capabilities {
   bool finds_blockers = false;      ///< find_pinning
   bool lists_transactions = false;  ///< find_held
   bool shows_locked_rows = false;   ///< touch
-  bool reads_uncommitted = false;   ///< find_held answers what is read dirty; elsewhere, what is so
+  bool reads_uncommitted = false;   ///< find_held reads uncommitted data and may be wrong; elsewhere it answers facts
 };
 
-/// In a text: where the tables are, with a point behind it, if the database has several places for tables. A session
+/// In a text: the place of the tables, followed by a point, if the database has several places for tables. A session
 /// fills it in once for each text.
 inline constexpr std::string_view place_mark = "{place}";
 
@@ -105,14 +107,14 @@ class ROWLOCK_EXPORT sheet {
  public:
   static constexpr std::size_t size = static_cast<std::size_t>(verb::count_of_verbs);
 
-  /// How the names of a table begin: `place` stands before each table's.
+  /// How the names of tables begin: `place`, then `prefix`.
   struct naming {
     std::string_view prefix;
     std::string_view place = place_mark;
   };
 
-  /// `declared`: what the verbs that are there do not tell. `steps` in any order; a database may lack only those verbs
-  /// whose comment says so. In the texts "rowlock_" stands for the prefix.
+  /// `declared`: abilities that do not follow from the verbs. `steps` in any order; a database may lack only those
+  /// verbs whose comment permits it. In the texts "rowlock_" stands for the prefix.
   sheet(std::span<const step> steps, const naming& names, const capabilities& declared = {});
 
   const step& operator[](verb v) const noexcept { return steps_[static_cast<std::size_t>(v)]; }
@@ -129,7 +131,7 @@ ROWLOCK_EXPORT std::string replaced(std::string_view text, std::string_view what
 /// The text with every "rowlock_" replaced.
 ROWLOCK_EXPORT std::string with_prefix(std::string_view text, std::string_view prefix);
 
-/// Where `sign` begins a parameter at `from` or later: not in a name in quotes. npos: nowhere.
+/// Where `sign` begins a parameter at `from` or later, outside of names in quotes. npos: there is none.
 ROWLOCK_EXPORT std::size_t find_parameter(std::string_view text, char sign, char quote, std::size_t from = 0) noexcept;
 
 /// The text with `literal(n)` in place of each parameter: a sign and a digit. The first parameter is 0.
@@ -153,7 +155,7 @@ struct migration {
   std::string_view text;
 };
 
-/// The number of the newest file, which is the schema that a library with these expects.
+/// The number of the newest file, which is the schema that a library with these files expects.
 constexpr int newest(std::span<const migration> files) noexcept { return files.empty() ? 0 : files.back().version; }
 
 std::span<const migration> sqlite_migrations();
@@ -162,20 +164,20 @@ std::span<const migration> mysql_migrations();
 
 sheet sqlite(std::string_view prefix);
 
-/// What a client's options mean for the texts.
+/// The effect of a client's options on the texts.
 struct choices {
-  bool transaction_pooling = false;  ///< each statement brings the settings that it needs
+  bool transaction_pooling = false;  ///< each statement contains the settings that it needs
   bool durable_release = false;      ///< a release waits until it is on disk
 };
 sheet postgresql(std::string_view prefix, const choices& with);
-/// The same without what it notifies besides its work, and without a grant that its waiter would not hear of; nullopt:
-/// it notifies nobody, or does nothing else.
+/// The same without notifications besides its work, and without a grant that its waiter would not hear of; nullopt: it
+/// notifies no client, or does nothing else.
 ROWLOCK_EXPORT std::optional<step> postgresql_without_notices(const step& of);
 sheet mysql(std::string_view prefix);
 
-/// What is sent inside the caller's transaction, on a connection that the caller has set up: nothing in it depends on
-/// settings. After each text: arguments -> columns, for each database that has it. `installation` is what the verb of
-/// that name tells the client; "vacant" and "free" are about the row.
+/// The statements that are sent inside the caller's transaction, on a connection that the caller has set up: none
+/// depends on settings. After each text: arguments -> columns, for each database that has it. `installation` is the
+/// answer of the verb of that name; "vacant" and "free" are about the row.
 struct enlisted_texts {
   // PostgreSQL: name, installation, note -> version if it was taken
   // SQLite: name, next version, note, clock, a version -> nothing; takes the row if its version is less than that
@@ -205,7 +207,7 @@ struct enlisted_texts {
 /// Tables are named in full, since the caller's connection may find others by the same names. `file` is the name of the
 /// client's file on that connection.
 ROWLOCK_EXPORT enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file);
-/// `place` is what stands in for place_mark.
+/// `place` replaces place_mark.
 ROWLOCK_EXPORT enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place);
 ROWLOCK_EXPORT enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place);
 

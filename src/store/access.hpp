@@ -26,13 +26,13 @@ namespace rowlock::inline v1::store {
 
 using sheets::field;
 
-/// An argument of a verb, by its name. Text is only looked at while the call lasts.
+/// An argument of a verb, by its name. Text need only live during the call.
 struct argument {
   field name{};
   driver::argument value{};
 };
 
-/// One request of a batch. A verb takes the arguments that it has, and NULL for those that are not given.
+/// One request of a batch. A verb takes its own arguments, and NULL for those that are missing.
 class arguments {
  public:
   arguments(std::initializer_list<argument> some) {
@@ -46,12 +46,12 @@ class arguments {
   std::size_t count_ = 0;
 };
 
-/// One row of an answer, with columns by their names. Valid as long as the records that it is one of.
+/// One row of an answer, with columns by their names. Valid during the life of its records.
 class record {
  public:
   record(const std::array<field, 10>& columns, const driver::row& cells) : columns_{columns}, cells_{&cells} {}
 
-  /// Text that says which request is answered.
+  /// The text that names the answered request.
   std::string_view key() const { return std::get<std::string>(cells_->at(0)); }
   bool has(field f) const noexcept { return index(f) < cells_->size(); }
   bool is_null(field f) const { return std::holds_alternative<std::monostate>(at(f)); }
@@ -78,7 +78,7 @@ class record {
   const driver::row* cells_;
 };
 
-/// The rows of an answer. Their memory goes back to the session, which is there as long as the call lasts.
+/// The rows of an answer. Their memory is given back to the session, which lives longer.
 class records {
  public:
   class iterator {
@@ -110,7 +110,7 @@ class records {
   iterator begin() const noexcept { return {*this, 0}; }
   iterator end() const noexcept { return {*this, rows_.size()}; }
 
-  /// Adds those of the same verb.
+  /// Adds the rows of another answer of the same verb.
   void append(records more) {
     rows_.insert(rows_.end(), std::make_move_iterator(more.rows_.begin()), std::make_move_iterator(more.rows_.end()));
   }
@@ -125,7 +125,7 @@ class records {
   std::vector<driver::row> rows_;
 };
 
-/// Calls `use` with what `make` makes of each of these. For one alone, as nearly always, no memory is needed.
+/// Calls `use` with the results of `make` for these items. A single item needs no allocation.
 template <class Item, class Make, class Use>
 auto with_each(std::span<const Item> some, Make make, Use use) {
   using made = std::invoke_result_t<Make, const Item&>;
@@ -139,32 +139,32 @@ auto with_each(std::span<const Item> some, Make make, Use use) {
   return use(std::span<const made>{all});
 }
 
-/// Another connection for the same call. A session that was left behind by another program, or that a proxy has led
-/// elsewhere, may not find what is there.
+/// Another connection for the same call. A session that another program has left behind, or that a proxy has led
+/// elsewhere, may not find existing rows.
 class spare_connection {
  public:
   spare_connection() = default;
   spare_connection(const spare_connection&) = delete;
   spare_connection& operator=(const spare_connection&) = delete;
   virtual ~spare_connection() = default;
-  /// In place of the call's first one, which is closed after the call, unless both agree.
+  /// Replaces the call's first connection, which is closed after the call, unless both agree.
   virtual driver::session& take() = 0;
   virtual void agrees() noexcept = 0;
 };
 
-/// A session, the SQL of its database, and how long a call on it may last. Valid for the time of one call.
+/// A session, the SQL of its database, and how long a call on it may last. Valid during one call.
 struct access {
   const sheets::sheet& sheet;
   driver::session& session;
   const driver::limits& until;
   spare_connection* spare = nullptr;
 
-  /// On another connection, which has none to spare.
+  /// On another connection, which has no spare one.
   access elsewhere() const { return {.sheet = sheet, .session = spare->take(), .until = until}; }
 
   records run_batch(sheets::verb what, std::span<const arguments> batch) const;
   records run(sheets::verb what, const arguments& one = {}) const;
-  /// Reads what transactions have changed and not committed, too. Where the database can: capabilities.
+  /// Also reads what transactions have changed and not committed, if the database can: capabilities.
   records run_dirty(sheets::verb what, const arguments& one) const;
 };
 
@@ -197,7 +197,7 @@ inline records access::run_dirty(sheets::verb what, const arguments& one) const 
   return {sheet[what], session, session.run_dirty(sheet[what], request, until)};
 }
 
-/// Calls `use(index, row)` for each row, with the index of the request whose `key` the row has as its key.
+/// Calls `use(index, row)` for each row, with the index of the request whose `key` is the row's key.
 template <class Request, class Use>
 void correlate(std::span<const Request> batch, std::string_view Request::*key, const records& rows, Use use) {
   if (batch.size() == 1) {
@@ -211,8 +211,8 @@ void correlate(std::span<const Request> batch, std::string_view Request::*key, c
     if (const auto at = places.find(r.key()); at != places.end()) use(at->second, r);
 }
 
-/// Asks again, on another connection, about those whose answer is of this kind: `ask(there, some)` answers each. If
-/// that fails, the outcome is unknown: the others may have been carried out.
+/// Asks again, on another connection, about the requests whose answer is of this kind: `ask(there, some)` answers each.
+/// If that fails, the outcome is unknown: the others may have been carried out.
 template <class Request, class Answer, class IsOfKind, class Ask>
 void ask_elsewhere(const access& db, std::span<const Request> batch, std::vector<Answer>& answers, IsOfKind is_of_kind,
                    Ask ask) try {

@@ -27,7 +27,7 @@ unused_names find_unused(const access& db, std::string_view after, std::size_t n
   return out;
 }
 
-// The floor is committed first, and no row above it is deleted: so it does not matter what becomes of the second call.
+// The floor is committed first, and no row above it is deleted. So the outcome of the second call does not matter.
 std::size_t sweep(const access& db, const unused_names& page, duration retention) {
   std::vector<arguments> asked;
   asked.reserve(page.names.size());

@@ -9,19 +9,20 @@
 #include "core/identity.hpp"
 #include "store/access.hpp"
 
-/// Rows and tickets that nobody needs any more. They are looked for in pages of a table, which locks nothing, and then
-/// deleted by key if they are still unused under the row's lock; what somebody else has locked is left for later.
+/// Rows and tickets that are not needed any more. They are looked for in pages of a table, which locks nothing, and
+/// then deleted by key if they are still unused under the row's lock; rows that other clients have locked are left for
+/// later.
 namespace rowlock::inline v1::store {
 
 struct unused_names {
   std::vector<std::string> names;
-  std::vector<std::string> odd;  ///< written by hand and not valid names: they cannot be asked for
+  std::vector<std::string> odd;  ///< written by hand and not valid: such names cannot be asked for
   std::string last;              ///< of the page; empty: the page is empty
   std::int64_t greatest = 0;     ///< version of `names`
 };
 /// Looks at the next `number` names after `after`.
 unused_names find_unused(const access& db, std::string_view after, std::size_t number, duration retention);
-/// How many rows of the page were deleted. Rows that are made from then on begin above what these had.
+/// How many rows of the page were deleted. Rows that are made from then on begin above the versions of these.
 std::size_t sweep(const access& db, const unused_names& page, duration retention);
 
 struct dead_ticket {
@@ -37,19 +38,19 @@ struct dead_tickets {
 dead_tickets find_dead(const access& db, core::ticket_number after, std::size_t number);
 /// How many tickets were deleted.
 std::size_t purge_tickets(const access& db, std::span<const dead_ticket> tickets);
-/// Deletes what waiters had declared whose tickets are gone.
+/// Deletes the declared names of waiters whose tickets were deleted.
 void purge_held(const access& db);
 
-/// Names after that one with rows of dead holders, at most so many.
+/// Names with rows of dead holders, after the given one, at most so many.
 std::vector<std::string> find_dead_shares(const access& db, std::string_view after, std::size_t number);
-/// Deletes what is left of dead holders.
+/// Deletes the rows of dead holders.
 void purge_shares(const access& db, std::string_view name);
 
 struct notified_names {
   std::size_t told = 0;
   std::string last;  ///< of the page; empty: the page is empty
 };
-/// Notifies the first waiter of each name that looks free, where the database can: among the next `number` tickets by
+/// Notifies the first waiter of each name that looks free, if the database can: among the next `number` tickets by
 /// name.
 notified_names notify_waiters(const access& db, std::string_view after, std::size_t number);
 

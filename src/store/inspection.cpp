@@ -34,7 +34,7 @@ bool free(const access& db, std::string_view name, fencing_token version) {
 
 namespace {
 
-// nullopt: all who shared the name are dead. Its row lasts longer than they, until somebody asks for it.
+// nullopt: all holders of the shared name are dead. Its row remains until the next client asks for it.
 std::optional<lock_info> amended(const record& r, const row_reader& amend) {
   auto out = info_of(r);
   const auto acquisition = r.text(field::acquisition);
@@ -43,7 +43,7 @@ std::optional<lock_info> amended(const record& r, const row_reader& amend) {
   return out;
 }
 
-// A row may have been written by hand, under something that is not a valid name.
+// A row may have been written by hand, with an invalid name.
 bool is_valid(const record& r, std::vector<std::string>& odd) {
   auto name = r.text(field::name);
   if (!name.empty() && name.size() <= 255 && base::is_plain_text(name)) return true;
@@ -72,11 +72,11 @@ struct range {
   }
 };
 range all_with(std::string_view prefix) { return {.first = std::string{prefix}, .end = base::prefix_end(prefix)}; }
-// No text comes between them.
+// No text comes between the two.
 range only(std::string_view name) { return {.first = std::string{name}, .end = std::string{name} + '\x01'}; }
 
 // A version that only a dirty read sees belongs to an open transaction, unless that one and perhaps others were
-// committed between the reads. Another program than rowlock may not write by which session it is held.
+// committed between the reads. A program other than rowlock may not write the session that holds it.
 records read_uncommitted(const access& db, sheets::verb what, const arguments& asked,
                          std::vector<bool>& tells_session) {
   const auto by_name = [](const records& rows) {
@@ -109,7 +109,7 @@ blocker blocker_of(const record& r, bool tells_session) {
   return out;
 }
 
-// Rows that look free but are held: what their transactions have not committed, nobody else sees.
+// Rows that look free but are held: other clients do not see what their transactions have not committed.
 std::vector<blocker> held_by_transactions(const access& db, sheets::verb what, const arguments& asked,
                                           std::vector<std::string>& odd) {
   std::vector<bool> tells_session;

@@ -16,10 +16,10 @@
 
 namespace rowlock::inline v1::store {
 
-/// nullopt: nobody has the name.
+/// nullopt: no client holds the name.
 std::optional<core::lock_owner> find_lock_owner(const access& db, std::string_view name);
 
-/// Vacates the row if it still has that version and an owner. false: it has not, or somebody has it locked.
+/// Vacates the row if it still has that version and an owner. false: it has not, or another transaction has it locked.
 bool free(const access& db, std::string_view name, fencing_token version);
 
 /// A row of the lock table.
@@ -28,26 +28,26 @@ struct row_state {
   std::string acquisition;
   bool is_vacant = true;
   std::optional<duration> left;  ///< absent: no lease
-  bool is_waited_for = false;    ///< where the queue is to be seen before a free name is taken
+  bool is_waited_for = false;    ///< by a queue that must be looked at before a free name is taken
 
   bool is_shared() const { return !is_vacant && core::is_shared(acquisition); }
   bool is_free() const { return is_vacant || (left && *left <= duration::zero()); }
-  /// Whether or not its lease has ended.
+  /// Even if its lease has ended.
   bool is_held_by(std::string_view some_acquisition) const { return !is_vacant && acquisition == some_acquisition; }
 };
 row_state row_state_of(const record& r);
 /// nullopt: there is no row.
 std::optional<row_state> look_at(const access& db, std::string_view name);
-/// The same of a row that should be there: if it is missing, another connection is asked, too.
+/// The same for a row that should exist: if it is missing, another connection is asked, too.
 std::optional<row_state> look_twice_at(const access& db, std::string_view name);
 
-/// A row as people see it.
+/// A row in the public form.
 lock_info info_of(const record& r);
 
-/// Told of each row with a committed owner, and its acquisition: it may know better.
+/// Called with each row that has a committed owner, and its acquisition; it may correct the row.
 using row_reader = std::function<void(lock_info& info, std::string_view acquisition)>;
 
-/// nullopt: nobody holds the name.
+/// nullopt: no client holds the name.
 std::optional<lock_info> find(const access& db, std::string_view name, const row_reader& amend = {});
 
 /// A transaction that keeps a row locked.
@@ -55,19 +55,18 @@ struct blocker {
   lock_info info;
   std::optional<core::session_number> session{};
 };
-/// As far as the server tells. For a row that has an owner few servers do, unless the transaction itself has taken it.
+/// As far as the server shows. For a row that has an owner few servers do, unless the transaction itself has taken it.
 std::vector<blocker> find_blockers(const access& db, std::string_view name, bool has_owner);
-/// Of a row that looks free: the transaction that has taken it.
+/// The transaction that has taken a row that looks free.
 std::optional<blocker> find_blocker(const access& db, std::string_view name);
 
-/// Rows that were written by hand under something that is not a valid name are left out; what they are called is added
-/// to `odd`.
+/// Rows that were written by hand with an invalid name are left out; the name is added to `odd`.
 std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd,
                             const row_reader& amend = {});
 
 /// In the order of the tickets.
 std::vector<waiter_info> waiters(const access& db, std::string_view name);
-/// In the order of the names, then of the tickets; tickets that were written by hand as rows in `list`.
+/// In the order of the names, then of the tickets; tickets that were written by hand are treated as rows in `list`.
 std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix, std::vector<std::string>& odd);
 
 database_statistics count(const access& db, std::vector<std::string>& odd);

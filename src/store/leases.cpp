@@ -28,7 +28,7 @@ bool are_shares(std::span<const lease_ref> batch) noexcept { return !batch.empty
 
 renewal lost(loss_reason why) { return {.what = standing::lost, .left = {}, .why = why}; }
 
-// No row came back for some. A second look, at all of them at once, tells why.
+// For some requests there was no row in the answer. A second look, at all of them at once, shows why.
 void explain_silence(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
   std::vector<bool> seen(batch.size());
   correlate(batch, &lease_ref::name, run_each(sheets::verb::inspect, db, batch), [&](std::size_t i, const record& r) {
@@ -39,7 +39,7 @@ void explain_silence(const access& db, std::span<const lease_ref> batch, std::ve
     if (!seen[i] && answers[i].what != standing::kept) answers[i] = standing_of(std::nullopt, batch[i].acquisition);
 }
 
-// The shares of these names that have not ended, and which of the names have a row.
+// The shares of these names that have not ended, and the names that have a row.
 struct shares_seen {
   std::set<std::string, std::less<>> acquisitions{};
   std::set<std::string, std::less<>> names{};
@@ -55,7 +55,7 @@ shares_seen look_at_shares(const access& db, std::span<const lease_ref> batch) {
   return out;
 }
 
-// Nothing was prolonged of some. One that is still there had its row locked by others.
+// Some were not prolonged. If such a share still exists, other transactions had its row locked.
 void explain_silence_of_shares(const access& db, std::span<const lease_ref> batch, std::vector<renewal>& answers) {
   const auto seen = look_at_shares(db, batch);
   for (std::size_t i = 0; i < batch.size(); ++i)
@@ -82,8 +82,8 @@ std::vector<renewal> prolong(sheets::verb how, const access& db, std::span<const
   return answers;
 }
 
-// A row that somebody's transaction keeps locked is skipped, like one that is not ours, and like one that would have to
-// come to life again for its release to be deferred.
+// A row that another transaction keeps locked is skipped, like one of another holder, and like one whose lease has
+// ended and would be revived by a deferred release.
 void find_pinned(sheets::verb how, const access& db, std::span<const lease_ref> batch,
                  std::vector<release_outcome>& outcomes) {
   for (auto& each : outcomes)
@@ -107,9 +107,9 @@ void find_pinned_shares(const access& db, std::span<const lease_ref> batch, std:
                                                                      : release_outcome::vanished;
 }
 
-/// What else concerns a release.
+/// Further circumstances of a release.
 struct queue_news {
-  bool is_left_over = false;  ///< somebody waits, or did lately
+  bool is_left_over = false;  ///< a client waits, or did lately
   release_observer* observer = nullptr;
 };
 
@@ -140,13 +140,13 @@ std::vector<release_outcome> end(sheets::verb how, const access& db, std::span<c
   return without_vanished(std::move(outcomes));
 }
 
-// Those of the batch that nobody is seen to wait for.
+// The requests of the batch for whose names no waiter is seen.
 void end_alone(const access& db, std::span<const lease_ref> batch, std::vector<release_outcome>& outcomes) {
   correlate(batch, &lease_ref::acquisition, run_each(sheets::verb::release_alone, db, batch),
             [&](std::size_t i, const record& /*r*/) { outcomes[i] = release_outcome::released; });
 }
 
-// Those that are not released yet.
+// The requests that are not released yet.
 void end_rest(const access& db, std::span<const lease_ref> batch, const queue_news& news,
               std::vector<release_outcome>& outcomes) {
   constexpr auto how = sheets::verb::release;
@@ -164,8 +164,8 @@ void end_rest(const access& db, std::span<const lease_ref> batch, const queue_ne
     if (!is_released(each)) each = *next++;
 }
 
-// false: to nobody, or it is not ours any more. If the first has left meanwhile, it is granted to nobody for a while:
-// who leaves releases what was granted to it.
+// false: it was granted to no client, or is not this client's any more. If the first waiter has left meanwhile, the
+// name is granted to no client for a while: a leaving waiter releases what was granted to it.
 bool grant_to_the_first(const access& db, const lease_ref& one, release_observer& observer) {
   if (!db.sheet.can().grants_to_a_ticket) return false;
   const auto first = db.run(sheets::verb::first_in_turn, {{field::name, one.name}});
@@ -182,8 +182,8 @@ bool grant_to_the_first(const access& db, const lease_ref& one, release_observer
   return true;
 }
 
-// First as if nobody waited, which is nearly always so and costs least; unless somebody did lately. Each statement is a
-// transaction of its own: once one has released something, a failure of a later one leaves that behind.
+// First as if no client waited, which is nearly always so and costs least; unless one did lately. Each statement is a
+// transaction of its own: if a later one fails, the work of the earlier ones remains.
 std::vector<release_outcome> release_leases(const access& db, std::span<const lease_ref> batch,
                                             release_observer* observer) {
   const auto was_waited_for = [&](const lease_ref& r) {
@@ -242,7 +242,7 @@ renewal standing_of(const std::optional<row_state>& row, std::string_view acquis
   if (row->is_vacant) return lost(loss_reason::forced);
   if (!row->left) return {.what = standing::kept, .left = {}, .why = {}};  // without a lease, nothing is prolonged
   if (*row->left <= duration::zero()) return lost(loss_reason::expired);
-  return {};  // still ours: somebody had the row locked just then
+  return {};  // still held: another transaction had the row locked just then
 }
 
 // --- sharing ---------------------------------------------------------------------------------------------------------
@@ -290,7 +290,8 @@ records sharers_of(const access& db, std::span<const std::string_view> names, bo
 
 }  // namespace
 
-// Only what is still over when its row is locked. Where that is locked by others, they may have taken it off.
+// Only leases that are still over when their row is locked. If other clients have that row locked, they may already
+// have taken them off.
 bool reap_shares(const access& db, std::span<const std::string_view> names) try {
   constexpr std::size_t most = 1024;
   const auto dead = sharers_of(db, names, true);

@@ -36,7 +36,7 @@ schema_state read(const access& db) {
           .clock = duration{r.integer(field::clock)}};
 }
 
-// That no table exists yet is an answer here, not an error.
+// A missing table is an answer here, not an error.
 std::vector<core::schema_record> read_records(const access& db) try {
   std::vector<core::schema_record> out;
   for (const auto& r : db.run(sheets::verb::schema))
@@ -51,7 +51,7 @@ std::vector<core::schema_record> read_records(const access& db) try {
   return {};
 }
 
-// Another program's table may have the name. Nothing is made beside it, as nothing would work there.
+// Another program's table may have the name. Then nothing is made beside it, because it would not work.
 std::optional<error> foreign_table(const access& db, std::string_view prefix) try {
   // Reads that table alone, and no row of it.
   db.run(sheets::verb::find_unused, {{field::name, std::string_view{}}, {field::number, 0}, {field::retention, 0}});
@@ -64,7 +64,7 @@ std::optional<error> foreign_table(const access& db, std::string_view prefix) tr
                                          "another table prefix"};
 }
 
-// Where another program's table has the name, to migrate would be no help.
+// If another program's table has the name, migration would not help.
 schema_state read_ours(const access& db, std::string_view prefix) try { return read(db); } catch (const error& e) {
   if (e.code() != errc::schema_missing) throw;
   if (const auto foreign = foreign_table(db, prefix)) throw error{errc::schema_missing, foreign->what()};
@@ -88,7 +88,7 @@ comparison compare(const access& db, const schema_files& ours) {
   return {.status = std::move(status), .refusal = std::move(refusal)};
 }
 
-/// Those of the files that are in that state.
+/// The files in that state.
 std::vector<sheets::migration> in_state(migration_state state, const schema_status& found,
                                         std::span<const sheets::migration> files) {
   std::vector<sheets::migration> out;
@@ -111,7 +111,7 @@ void note_checksums(const access& db, std::span<const sheets::migration> files) 
   db.run_batch(sheets::verb::applying, batch);
 }
 
-// Locks are as good without a checksum: a role that may only read what is recorded leaves that to another.
+// Locks are as safe without a checksum: a role that may only read the records leaves that to another.
 void adopt(const access& db, std::span<const sheets::migration> by_hand) try {
   note_checksums(db, by_hand);
 } catch (const error& e) {
@@ -153,7 +153,7 @@ schema_status read_status(const access& db, const schema_files& ours) {
   return out;
 }
 
-// Where nothing is missing, nothing is waited for, and no lock is needed that the server may refuse.
+// If nothing is missing, it waits for nothing, and takes no lock that the server may refuse.
 void migrate(const access& db, const schema_files& ours) {
   const auto pending = [&] { return in_state(migration_state::pending, what_may_be_migrated(db, ours), ours.files); };
   const auto body = [&] {

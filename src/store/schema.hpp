@@ -23,13 +23,13 @@ void require_fit_schema(const access& db, const schema_files& ours);
 /// Throws if the database's clock is behind the time at which the schema was applied: leases would not end.
 void require_sane_clock(const access& db);
 
-/// Throws permission_denied if locks could not be taken.
+/// Throws permission_denied if this role could not take locks.
 void require_privileges(const access& db);
 
 /// The database's clock.
 std::chrono::sys_time<duration> read_clock(const access& db);
 
-/// Which migrations are applied. That no table exists yet is an answer, not an error.
+/// Which migrations are applied. A missing table is an answer, not an error.
 schema_status read_status(const access& db, const schema_files& ours);
 
 /// Applies what is missing. Of many processes one does it, and the others find it done.

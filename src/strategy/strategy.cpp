@@ -53,7 +53,7 @@ answer answer_of(const store::record& r) {
   return out;
 }
 
-// Each is a transaction of its own: once one has been answered, a failure of a later one leaves that behind.
+// Each is a transaction of its own: if a later one fails, the work of the earlier ones remains.
 store::records run_each_to_make(const store::access& db, sheets::verb how, std::span<const store::arguments> requests) {
   store::records out{db.sheet[how], db.session, {}};
   try {
@@ -69,9 +69,9 @@ store::arguments name_of(const acquire_args& a) { return {{field::name, a.name}}
 
 }  // namespace
 
-// A row that was made meanwhile and is kept in a transaction is skipped like any other that is locked; so that it is no
-// obstacle to others, each of a batch is asked for by itself then. If there is no row, somebody has locked the table,
-// and that is a failure. Nothing was written in either case.
+// A row that was made meanwhile and is kept in a transaction is skipped like any other that is locked. So that it is no
+// obstacle to the others, each request of a batch is then sent alone. If there is no row, another session has locked
+// the table, and that is a failure. Nothing was written in either case.
 store::records run_to_make(const store::access& db, sheets::verb how, std::span<const store::arguments> requests) try {
   return db.run_batch(how, requests);
 } catch (const error& e) {
@@ -92,7 +92,7 @@ std::vector<answer> try_all(const store::access& db, sheets::verb how, std::span
 namespace {
 
 // "Busy" with nothing left of a lease is a row that has another version by now. The statement makes the token by the
-// clock under the row lock, not by that of the look: a transaction may have had the name since, and a greater token,
+// clock under the row lock, not by that of the look: a transaction may have held the name since, with a greater token,
 // and its rollback leaves the row as it was.
 std::vector<answer> compare_and_set(const store::access& db, std::span<const acquire_args> batch) {
   auto answers = try_all(db, sheets::verb::compare_and_set, batch);
@@ -101,18 +101,18 @@ std::vector<answer> compare_and_set(const store::access& db, std::span<const acq
   return answers;
 }
 
-// Of one: an attempt by a lease that goes by the queue, or by what was seen of it. Both strategies write the same
-// there, and only if nobody has had the name since the queue was seen. nullopt: it does not.
+// For one request: an attempt by a lease that decides by the queue, or by an earlier look at it. Both strategies write
+// the same there, and only if no client has held the name since the queue was seen. nullopt: it is no such request.
 std::optional<std::vector<answer>> try_in_turn(const store::access& db, std::span<const acquire_args> batch) {
   if (batch[0].queued) return try_all(db, sheets::verb::acquire_in_turn, batch);
   if (batch[0].seen != fencing_token{}) return compare_and_set(db, batch);
   return std::nullopt;
 }
 
-// Of a name that is free, but that others wait for.
+// A name that is free, but has waiters.
 answer waited_for() { return {.what = verdict::busy, .left = duration::zero()}; }
 
-// What the row of a name that is not free tells a waiter.
+// The answer to a waiter from the row of a name that is not free.
 answer busy(const store::row_state& held) {
   return {.what = verdict::busy, .token = {}, .left = held.left, .is_shared = held.is_shared()};
 }
@@ -128,8 +128,7 @@ std::vector<std::optional<store::row_state>> look_or_make(const store::access& d
   return look_at_all(db, batch);
 }
 
-// Names that have no row yet, and what dead sharers have left, are found out where something was not free. true: that
-// has changed.
+// After a refusal: makes rows for names that have none, and takes off dead sharers. true: that has changed something.
 bool mend(const store::access& db, std::span<const acquire_args> batch,
           const std::vector<std::optional<store::row_state>>& rows) {
   std::vector<acquire_args> missing;
@@ -191,7 +190,7 @@ answer_of_several take_all(const store::access& db, std::span<const acquire_args
   if (const auto taken = std::find_if(rows.begin(), rows.end(), is_taken); taken != rows.end()) {
     out.which = static_cast<std::size_t>(taken - rows.begin());
     out.what = busy(**taken);
-    out.what.is_shared = false;  // what dead sharers have left was taken off just now
+    out.what.is_shared = false;  // dead sharers were taken off just now
   } else if (is_waited_for(rows)) {
     out.what = waited_for();
   }
@@ -206,7 +205,7 @@ std::vector<std::optional<store::row_state>> look_at_all(const store::access& db
   return states;
 }
 
-// It waits for the row, as long as those take who share the name; whoever keeps it longer has it alone.
+// It waits for the row as long as other sharers may lock it; a client that locks it for longer holds it exclusively.
 std::vector<answer> share(const store::access& db, std::span<const acquire_args> batch) try {
   return try_all(db, sheets::verb::share, batch);
 } catch (const error& e) {
@@ -276,11 +275,11 @@ answer why_refused(const store::access& db, const acquire_args& what) {
 
 }  // namespace
 
-// Nothing is committed before the release, so no reply that is lost can leave a lock behind: when the server ends the
-// session at the latest, the row is as it was. The next holder's token is greater all the same, since it is at least
-// the clock after the lock was taken.
+// Nothing is committed before the release, so no lost reply can leave a lock behind: when the server ends the session
+// at the latest, the row is as it was. Nevertheless the next holder's token is greater, since it is at least the clock
+// after the lock was taken.
 answer for_update::acquire(const store::access& db, const acquire_args& what) const {
-  if (refused_.may_contain(what.name)) {  // it costs less to look
+  if (refused_.may_contain(what.name)) {  // a look costs less
     const auto row = store::look_at(db, what.name);
     if (row && !row->is_free()) return busy(*row);
   }
