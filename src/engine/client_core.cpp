@@ -29,8 +29,8 @@ client_options checked(client_options options) {
 
 constexpr auto last_moment = std::chrono::milliseconds{100};
 
-// In a child of a fork it is left alone for good: its threads are not there to be joined, its mutexes may be held by
-// nobody, and closing an SQLite connection that was carried over harms the file's locks.
+// In a child of a fork it is never destroyed: its threads do not exist there and cannot be joined, its mutexes may be
+// locked for ever, and closing an inherited SQLite connection harms the file's locks.
 void destroy(client_core* core) noexcept {
   if (!core->is_foreign()) delete core;  // NOLINT(cppcoreguidelines-owning-memory): a shared_ptr's deleter
 }
@@ -44,8 +44,8 @@ struct open_clients {
   std::vector<const driver::backend*> kinds;  // whose static objects are older than an exit handler
 };
 
-// Never destroyed: it is asked until the very end. The child of a fork begins another one, since nobody may be there to
-// unlock the parent's.
+// Never destroyed: it is used until the very end. The child of a fork begins another one, since no thread there may be
+// able to unlock the parent's.
 open_clients& current() {
   static std::atomic<open_clients*> the{nullptr};
   open_clients* found = the.load();
@@ -65,9 +65,9 @@ void close_all() {
     if (const auto found = each.lock()) found->close();
 }
 
-// If it still exists, it is closed before the static objects are destroyed that were made until now: a driver may need
-// some, and a client in an older static variable would outlive them. Each kind of driver has static objects of its own,
-// so everything is closed before those of the last kind are destroyed.
+// If it still exists, it is closed before the static objects are destroyed that exist by now: a driver may need some,
+// and a client in an older static variable would outlive them. Each kind of driver has static objects of its own, so
+// everything is closed before those of the last kind are destroyed.
 void close_at_exit(const std::shared_ptr<client_core>& client) {
   auto& open = current();
   const std::lock_guard lock{open.mutex};
@@ -118,7 +118,7 @@ client_core::client_core(const driver::backend& kind, std::string_view url, clie
   background.start();
 }
 
-// Waits end first; then nobody relies on a lock any more; then the threads end, and what was held is released.
+// First the waits end; then no holder relies on a lock any more; then the threads end, and the held locks are released.
 void client_core::close() noexcept {
   if (!db.begin_close()) return;
   const auto until = db.call_limits();
@@ -133,11 +133,11 @@ void client_core::close() noexcept {
   cleanup.leave_all(until);
   db.close(until);
   locks.end_callbacks(until.deadline);
-  // What has just been reported is worth a moment, even if all the time is over.
+  // Events that were just reported get a moment, even if all the time is over.
   events.close(std::max(until.deadline, base::later(base::now(), last_moment)));
 }
 
-// In a child the mutexes may be locked by nobody.
+// In a child the mutexes may be locked for ever.
 client_statistics client_core::stats() {
   if (is_foreign()) db.check_usable();
   auto out = events.numbers().read();

@@ -23,7 +23,7 @@
 namespace rowlock::inline v1::engine {
 
 /// What a client, its mutexes and its locks share: puts the components together, and closes them. It lives as long as
-/// any of them; close() takes what makes it work.
+/// any of them; close() takes away what makes it work.
 ///
 ///   open --close()--> closed: nothing can be acquired, everything held is lost (client_closed)
 ///   in a child of a fork: foreign: calls throw, destructors do nothing
@@ -46,7 +46,7 @@ class client_core final {
   const client_options& options() const noexcept { return options_; }
   bool is_foreign() const noexcept { return db.is_foreign(); }
 
-  // The components: each knows only what is above it, and the threads are the first to go.
+  // The components: each uses only those above it, and the threads end first.
   telemetry events;
   gateway db;
   local_wait_queue queue;

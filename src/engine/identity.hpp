@@ -9,14 +9,14 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Of this host, as the operating system has it: bytes of any kind.
+/// The name of this host, according to the operating system: any bytes.
 std::string host_name();
 
-/// How the database and other clients know this client, and the ids of all that it asks for. They begin with 16
-/// hexadecimal digits from the operating system's randomness, so that parent and child of a fork differ.
+/// The names by which the database and other clients know this client, and the ids of all its requests. They begin with
+/// 16 hexadecimal digits from the operating system's randomness, so that parent and child of a fork differ.
 class identity {
  public:
-  /// Of `host`, what is not UTF-8 becomes "?".
+  /// In `host`, bytes that are not UTF-8 become "?".
   explicit identity(std::string_view application, std::string_view host = host_name());
 
   /// application:host:pid:id, at most 255 bytes.

@@ -16,7 +16,7 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Takes the elements out of a vector for which `wanted` is true.
+/// Takes the elements for which `wanted` is true out of a vector.
 template <class T, class Predicate>
 std::vector<T> extract_if(std::vector<T>& from, Predicate wanted) {
   const auto found = std::stable_partition(from.begin(), from.end(), [&](const T& e) { return !wanted(e); });
@@ -25,8 +25,8 @@ std::vector<T> extract_if(std::vector<T>& from, Predicate wanted) {
   return out;
 }
 
-/// What is to be done in the background, again and again until it has succeeded or its time is over. An entry has
-/// `next` (when it is due), `until` (when its time is over) and `attempts`. Thread-safe.
+/// Background work that is repeated until it has succeeded or its time is over. An entry has `next` (when it is due),
+/// `until` (when its time is over) and `attempts`. Thread-safe.
 template <class Entry>
 class retry_list {
  public:
@@ -68,8 +68,8 @@ class retry_list {
   base::guarded<std::vector<Entry>> entries_;
 };
 
-/// A client's maintenance thread: it runs what is due of its tasks, in the order in which they were added. Nothing that
-/// fails there ends it.
+/// A client's maintenance thread: it runs those of its tasks that are due, in the order in which they were added. No
+/// failure there ends it.
 class maintenance {
  public:
   class task {
@@ -79,7 +79,7 @@ class maintenance {
     task& operator=(const task&) = delete;
     virtual ~task() = default;
     virtual base::instant next_due() = 0;
-    /// What is due. Ends soon after the limits do.
+    /// Does the due work. Ends soon after the limits do.
     virtual void run(const driver::limits& until) noexcept = 0;
   };
 

@@ -11,10 +11,10 @@
 #include "base/boot_clock.hpp"
 #include "core/checks.hpp"
 
-// Several names are had all at once, by one statement, or not at all: so nobody waits while it holds some of them, and
-// there is no order in which they could be taken wrongly. A call that waits has a ticket in the queue of each name, and
-// tries for all of them again whenever one of them may be free. A release grants it nothing meanwhile, since it would
-// have one name then, and wait for the others.
+// A call for several names acquires all of them at once, by one statement, or none: so no other client waits while it
+// holds some of them, and there is no order in which they could deadlock. A call that waits has a ticket in the queue
+// of each name, and tries for all of them whenever one of them may be free. A release grants it nothing meanwhile,
+// since it would hold one name then, and wait for the others.
 
 namespace rowlock::inline v1::engine {
 
@@ -46,7 +46,7 @@ lease_ptr acquirer::acquire_any(std::span<const lock_name> names, const lock_opt
                                 const std::optional<holder>& by, duration wait, const std::stop_token& stop) {
   if (db_.is_foreign()) db_.check_usable();
   if (names.empty()) throw error{errc::invalid_option, "there is no name to choose from; give at least one"};
-  // Where this client has had one of them before, it begins.
+  // It begins with the name that this client acquired last.
   auto in_order = each_once(names);
   const std::string first{names[0].view()};
   {
@@ -96,7 +96,7 @@ lease_ptr acquirer::keep_for_transaction(const lock_name& name, const lock_optio
                  wait, stop);
 }
 
-// `called`: by which name observers hear of it.
+// `called`: the name that is reported to observers.
 lease_ptr acquirer::acquire_counted(acquire_request what, const lock_name& called, duration wait,
                                     const std::stop_token& stop) {
   using enum counters::outcome;
@@ -127,13 +127,13 @@ lease_ptr acquirer::acquire(acquire_request what, duration wait, const std::stop
   return what.is_any() ? wait_for_any(what, deadline, stop) : wait_for(what, deadline, stop);
 }
 
-// Only of a holder that threads may share.
+// Only for a holder that threads may share.
 bool acquirer::comes_after_others(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
   return what.options.as && what.is_reentrant && !what.is_set() && !what.is_any() &&
          locks_.turns().comes_after_others(what.names[0], what.by, deadline, stop);
 }
 
-// A holder gets again what it has. What it has of a set, each attempt gets again with all others.
+// A holder reenters what it holds. What it holds of a set, each attempt reenters together with all others.
 lease_ptr acquirer::reenter(const acquire_request& what) {
   if (!what.is_reentrant || what.is_set()) return nullptr;
   for (const auto& name : what.names)
@@ -144,7 +144,7 @@ lease_ptr acquirer::reenter(const acquire_request& what) {
   return nullptr;
 }
 
-// What has a free row locked is most likely a holder where transactions hold the name.
+// If transactions hold the name, a lock on a free row is most likely that of a holder.
 lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_token& stop) try {
   const bool may_be_held = what.is_for_transaction || attempts_.holds_by_transaction(what.options.strategy);
   const int tries = may_be_held ? core::inconclusive_tries : core::inconclusive_only_tries;
@@ -157,7 +157,7 @@ lease_ptr acquirer::try_only_once(const acquire_request& what, const std::stop_t
   throw;
 }
 
-// What releases have granted to tickets of earlier waits by this client. false: that is not why it was refused.
+// Releases what was granted to tickets of earlier waits by this client. false: that is not why it was refused.
 bool acquirer::take_back(std::span<const lock_name> names, const driver::limits& until) {
   bool out = false;
   for (const auto& name : names) {

@@ -39,16 +39,16 @@ class acquirer {
   /// fresh one.
   lease_ptr acquire(const lock_name& name, const lock_options& options, const std::optional<holder>& by, duration wait,
                     const std::stop_token& stop, core::sharing share = {});
-  /// One of several names: whichever can be had first.
+  /// One of several names: the first that can be acquired.
   lease_ptr acquire_any(std::span<const lock_name> names, const lock_options& options, const std::optional<holder>& by,
                         duration wait, const std::stop_token& stop);
-  /// All of several names, in the order of their bytes. Empty: not.
+  /// All of several names, in the order of their bytes. Empty: none was acquired.
   std::vector<lease_ptr> acquire_all(std::span<const lock_name> names, const lock_options& options,
                                      const std::optional<holder>& by, duration wait, const std::stop_token& stop);
   /// The same, once, for the client itself: it is not reported and not counted.
   lease_ptr try_for_client(const lock_name& name, const lock_options& options, const std::stop_token& stop);
-  /// A lease of the client itself, by which it keeps the name for a transaction of the caller's. It is waited for in
-  /// turn. nullptr: busy until then, stopped, or a transaction has the name.
+  /// A lease of the client itself, by which it keeps the name for the caller's own transaction. The call waits in turn.
+  /// nullptr: busy until then, stopped, or a transaction holds the name.
   lease_ptr keep_for_transaction(const lock_name& name, const lock_options& options, const holder& by, duration wait,
                                  const std::stop_token& stop);
 
@@ -85,7 +85,7 @@ class acquirer {
   wakeups& wakeups_;
   deadlock_watch& deadlocks_;
   attempts attempts_;
-  base::guarded<std::unordered_map<std::string, lock_name>> last_of_several_;  // by the first of them
+  base::guarded<std::unordered_map<std::string, lock_name>> last_of_several_;  // by the first name of them
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -40,7 +40,7 @@ bool attempts::try_once(const acquire_request& what, const driver::limits& until
   return read(one, send(one, until), until, out);
 }
 
-// In one statement where no queue has to be asked, and the row alone decides; else one name after the other.
+// In one statement if no queue must be asked, and the row alone decides; otherwise one name after the other.
 bool attempts::try_any(const acquire_request& what, const driver::limits& until, attempt_result& out) {
   if (what.options.strategy == strategy::unique_index && !what.is_fair()) {
     attempt first{*this, what};
@@ -55,14 +55,14 @@ bool attempts::try_any(const acquire_request& what, const driver::limits& until,
   return is_conclusive;
 }
 
-// What the holder of a set has already, it has again; the others are asked for.
+// What the holder of a set already holds, it reenters; the other names are asked for.
 attempts::attempt::attempt(attempts& maker, const acquire_request& request)
     : by{maker},
       what{request},
       liveness{what.options.strategy == strategy::for_update && !by.holds_by_transaction(what.options.strategy)
                    ? by.db_.database().liveness()
                    : std::string{}} {
-  names.reserve(what.names.size());  // which the batch refers to
+  names.reserve(what.names.size());  // the batch refers to its elements
   batch.reserve(what.names.size());
   for (std::size_t i = 0; i < what.names.size(); ++i) {
     const auto& name = what.names[i];
@@ -86,7 +86,7 @@ attempts::attempt::attempt(attempts& maker, const acquire_request& request)
   }
 }
 
-// Also where the client is closed meanwhile.
+// Also if the client is closed meanwhile.
 attempts::attempt::~attempt() {
   for (const auto& each : got) by.locks_.release_soon(each);
   try {
@@ -113,8 +113,8 @@ attempts::reply attempts::send(attempt& a, const driver::limits& until) {
   }
 }
 
-// A session is needed for an attempt, and is all there is to keep or to close: nothing was committed, so nothing is
-// left to undo. If its end did not reach the server, the server is told by another session.
+// An attempt needs a session, and either keeps it or closes it: nothing was committed, so nothing must be undone. If
+// the end of the session did not reach the server, another session asks the server to end it.
 attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
   if (locks_.registry().has(a.names[0].name)) return {.answer = {.what = verdict::busy}};
   locks_.prepare_transactions();
@@ -144,8 +144,9 @@ attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
   }
 }
 
-// First as if nobody waited, unless it waits itself, or in turn: that is one statement, which is combined with those of
-// other threads where it is for one name alone. A name that is free but waited for is asked for by the queue then.
+// First as if no client waited, unless the caller itself waits, or asks in turn: that is one statement, which is
+// combined with those of other threads if it is for one name alone. If the name is free but has waiters, it is asked
+// for by the queue.
 attempts::reply attempts::ask(attempt& a, const driver::limits& until, combined_call_ptr& left) {
   const auto first = gateway::leaving_a_tenth(until);
   bool in_turn = is_queued(a.what);
@@ -167,8 +168,8 @@ attempts::reply attempts::ask(attempt& a, const driver::limits& until, combined_
   });
 }
 
-// A share is asked for in turn, too, where the row may be marked by those only who need not wait for it: readers that
-// come and go would keep a writer from that.
+// A share is asked for in turn, too, if callers that need not wait in turn must mark the row for it: otherwise readers
+// that come and go would keep a writer from marking it.
 bool attempts::is_queued(const acquire_request& what) const noexcept {
   const bool is_marked_for_sure = !db_.can().marks_waiting || db_.can().acquires_in_turn;
   return what.asks_in_turn() || what.ticket() != core::ticket_number::none ||
@@ -183,9 +184,9 @@ attempts::reply attempts::take(const attempt& a, const store::access& db) {
   return {.sent = sent, .answer = std::move(all.what), .which = all.which, .granted = std::move(all.granted)};
 }
 
-// A ticket that is committed between the look at the queue and the attempt came later: that it is not waited for is as
-// if the attempt had been made at once. So it is only if nobody has the name in between, who may have seen that ticket:
-// an attempt by a lease goes by the version that was seen.
+// A ticket that is committed between the look at the queue and the attempt came later: passing it has the same result
+// as an attempt at the time of the look. This is true only if no client that may have seen the ticket has held the name
+// in between. Therefore an attempt by a lease requires the version that was seen.
 attempts::reply attempts::take_in_turn(attempt& a, const store::access& db) {
   const auto& what = a.what;
   reply out{.sent = base::now()};
@@ -195,7 +196,7 @@ attempts::reply attempts::take_in_turn(attempt& a, const store::access& db) {
     out = take(a, db);
     if (!out.answer.is_marked) out.answer.is_marked = a.names[out.which].is_marked;
   }
-  if (claim_grant(a, out, db)) return out;  // the ticket is the release's to delete
+  if (claim_grant(a, out, db)) return out;  // the release deletes the ticket
   if (out.answer.has_left) what.queued[0]->waiter().give_up_ticket();
   if (out.answer.what == verdict::granted) ticket_upkeep::leave(what.queued, db);
   return out;
@@ -205,7 +206,7 @@ bool attempts::asks_the_queue_too(const acquire_request& what) const noexcept {
   return what.options.strategy != strategy::for_update && what.is_plain() && db_.can().acquires_in_turn;
 }
 
-// A waiter that need not wait in turn, and is marked, is told by nobody else that others come first.
+// A waiter that need not wait in turn, and is marked, learns in no other way that others come first.
 bool attempts::must_look(const acquire_request& what) const noexcept {
   if (asks_the_queue_too(what)) return false;
   return !what.is_plain() || what.asks_in_turn() || what.ticket() == core::ticket_number::none ||
@@ -217,8 +218,8 @@ bool attempts::may_be_granted(const acquire_request& what) const noexcept {
   return what.is_fair() || driver::reaches_waiters(db_.database().news());
 }
 
-// true: it is its turn for all of the names, of which each must be as it was seen. Of the tickets of a set the look
-// asks for the least one only; the others are found missing when they are refreshed.
+// true: it is its turn for all of the names, and each must be as it was seen. Of the tickets of a set only the least
+// one is looked for; if the others are missing, their refresh finds that.
 bool attempts::look(attempt& a, const store::ticket_ref& own, const store::access& db, reply& out) {
   const auto place_of = [&](const strategies::acquire_args& one) {
     auto place = own;
@@ -246,7 +247,7 @@ bool attempts::look(attempt& a, const store::ticket_ref& own, const store::acces
     if (!seen.has_row) missing.push_back(a.batch[i]);
   }
   if (missing.empty() || (a.what.is_plain() && !a.what.asks_in_turn())) return true;
-  strategies::make_rows(db, missing);  // asked again, by what the rows say then
+  strategies::make_rows(db, missing);  // asked again, with the new contents of the rows
   out.answer = {};
   return false;
 }
@@ -257,7 +258,7 @@ bool attempts::holds_by_transaction(strategy s) noexcept {
   return s == strategy::for_update && db_.database().has_row_locks();
 }
 
-// What waited for others while the client was closed is not sent any more.
+// After the client has closed, requests that wait for a line are not sent any more.
 attempts::combined_try attempts::try_by(const strategies::algorithm& how) {
   return {purpose::usual,
           [this, &how](const store::access& db, std::span<const strategies::acquire_args> batch) {
@@ -267,7 +268,7 @@ attempts::combined_try attempts::try_by(const strategies::algorithm& how) {
           [](const strategies::answer& a) { return a.what == verdict::granted; }};
 }
 
-// Those that write who has the name into the row; all of them are renewed and released alike.
+// The strategies that write the holder into the row; all of them are renewed and released alike.
 attempts::combined_try& attempts::try_of(strategy s) noexcept {
   if (s == strategy::version_cas) return version_cas_try_;
   if (s == strategy::for_update) return liveness_rows_try_;

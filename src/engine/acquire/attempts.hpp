@@ -27,56 +27,56 @@
 
 namespace rowlock::inline v1::engine {
 
-/// What a caller wants: one name, whichever of several can be had first, or all of several.
+/// A caller's request: one name, the first of several that can be acquired, or all of several.
 struct acquire_request {
-  std::span<const lock_name> names;  ///< each once; those of a set in the order of their bytes
+  std::span<const lock_name> names;  ///< without duplicates; those of a set in the order of their bytes
   const lock_options& options;
   holder by;
   bool is_reentrant;
-  std::vector<lease_ptr>* set = nullptr;     ///< all of the names are wanted, or none: their leases go there
-  core::sharing share{};                     ///< beside others; of one name
-  counted_call* call = nullptr;              ///< nullptr: the client's own
-  bool is_for_transaction = false;           ///< of the caller's, which itself waits for another transaction
-  bool comes_after_others = false;           ///< who wait already: its holder has had the name for long
-  std::span<queued_waiter* const> queued{};  ///< once it waits: one for each name
-  bool yields_to_other_clients = false;      ///< to other clients that have waited longer, this time
-  bool passes_the_slow = false;              ///< those who come before, and have left the name free, this time
+  std::vector<lease_ptr>* set = nullptr;     ///< all of the names are wanted, or none: their leases are stored there
+  core::sharing share{};                     ///< for one name: shared with others
+  counted_call* call = nullptr;              ///< nullptr: for the client itself
+  bool is_for_transaction = false;           ///< the caller's own, which itself waits for another transaction
+  bool comes_after_others = false;           ///< that wait already: its holder has held the name for long
+  std::span<queued_waiter* const> queued{};  ///< while it waits: one for each name
+  bool yields_to_other_clients = false;      ///< that have waited longer, this time
+  bool passes_the_slow = false;  ///< it passes waiters that come before and have left the name free, this time
 
-  /// The same of one of the names alone.
+  /// The same request for one of the names alone.
   acquire_request of(const lock_name& one) const {
     return {.names = {&one, 1}, .options = options, .by = by, .is_reentrant = is_reentrant, .call = call};
   }
   bool is_set() const noexcept { return set != nullptr; }
   bool is_any() const noexcept { return !is_set() && names.size() > 1; }
-  /// One name that it wants alone.
+  /// A request for one name, exclusively.
   bool is_plain() const noexcept { return !is_set() && names.size() == 1 && share.is_exclusive(); }
   std::optional<holder> reentrant() const { return is_reentrant ? std::optional{by} : std::nullopt; }
   bool is_fair() const noexcept {
     return (options.fairness == fairness::fifo || comes_after_others) && !passes_the_slow;
   }
   bool asks_in_turn() const noexcept { return is_fair() || yields_to_other_clients; }
-  /// Tickets that have waited less long are passed. Who wants the name alone, and not in turn, passes all but sets.
+  /// Younger tickets are passed. A request for an exclusive lock out of turn passes all tickets but those of sets.
   duration patience() const noexcept {
     const bool is_in_turn = share.is_exclusive() ? asks_in_turn() : is_fair();
     return is_in_turn ? duration::zero() : core::sharing_patience;
   }
-  /// When others come first: nobody tells when a set ceases to insist.
+  /// When others come first: no notification is sent when a set ceases to insist.
   std::optional<duration> comes_again_after(std::optional<duration> left) const noexcept {
     return left || patience() == duration::zero() ? left : core::insists_for;
   }
-  /// What its tickets say of how many permits others may have.
+  /// How many permits others may have, in its tickets.
   std::int64_t max_other_permits() const noexcept {
     if (!is_set()) return share.room;
     return options.fairness == fairness::fifo ? core::room_of_fair_set : core::room_of_set;
   }
-  /// The least of its tickets: that is the place of a set in the queues of all its names. So of two sets one is before
-  /// the other in each queue in which both are, in whichever order their tickets were taken. none: one is missing.
+  /// The least of its tickets: that is the place of a set in the queues of all its names. So of two sets the same one
+  /// comes first in each queue that contains both, in whichever order their tickets were taken. none: one is missing.
   core::ticket_number ticket() const {
     auto least = queued.empty() ? core::ticket_number::none : core::ticket_number::last;
     for (auto* each : queued) least = std::min(least, each->waiter().ticket_number());
     return least;
   }
-  /// Those with an earlier ticket come first.
+  /// Waiters with an earlier ticket come first.
   core::ticket_number queue_position() const {
     const auto own = ticket();
     return own == core::ticket_number::none ? core::ticket_number::last : own;
@@ -84,27 +84,28 @@ struct acquire_request {
 };
 
 struct attempt_result {
-  lease_ptr lease{};  ///< of a set the first
+  lease_ptr lease{};  ///< the first one of a set
   core::retry_backoff::refusal why{};
 };
 
-/// Attempts to acquire: each is sent, what is answered is read, and where no answer comes the outcome is resolved.
+/// Attempts to acquire: each is sent, its answer is read, and if there is no answer the outcome is resolved.
 ///
 ///   sent --granted--> admitted: its holder relies on it
 ///                 --the answer took too long--> undone
 ///        --refused, but a release grants it meanwhile--> claimed, and admitted
-///        --refused--> it says why
+///        --refused--> the answer says why
 ///        --no answer--> found in the database: adopted, as if it had been answered
-///                   --not found--> undone, whenever it may come; never doubled (law 6)
+///                   --not found--> undone, whenever it may take effect; never doubled (law 6)
 class attempts {
  public:
   attempts(gateway& db, identity& who, held_locks& locks, local_wait_queue& queue, ticket_upkeep& tickets,
            ticket_cleanup& cleanup, wakeups& hints)
       : db_{db}, who_{who}, locks_{locks}, queue_{queue}, tickets_{tickets}, cleanup_{cleanup}, wakeups_{hints} {}
 
-  /// `tries`: at most, while others have the row locked just then.
+  /// `tries`: how often at most, while other clients have the row locked just then.
   attempt_result make(const acquire_request& what, const driver::limits& until, int tries = core::inconclusive_tries);
-  /// By a release, while it waits. Who need not wait in turn is granted it only where it is told of that at once.
+  /// By a release, while it waits. If it need not wait in turn, it is granted the name only if it is notified of that
+  /// at once.
   bool may_be_granted(const acquire_request& what) const noexcept;
   /// Whether the statement of the attempt asks the queue, so that the row need not be marked before.
   bool asks_the_queue_too(const acquire_request& what) const noexcept;
@@ -114,14 +115,14 @@ class attempts {
   using combined_try = combined_verb<strategies::acquire_args, strategies::answer>;
   using readers = std::vector<local_wait_queue::reader>;
   struct attempt;
-  /// What was answered to an attempt that was sent at `sent`.
+  /// The answer to an attempt that was sent at `sent`.
   struct reply {
     base::instant sent{};
     strategies::answer answer{};
-    std::size_t which = 0;                      // of the names it is about
+    std::size_t which = 0;                      // the index of the name that it is about
     std::vector<strategies::answer> granted{};  // of all names of a set
     std::unique_ptr<held_transaction> transaction{};
-    core::acquisition_id ticket{};  // by which a release has granted it; none: it was the attempt
+    core::acquisition_id ticket{};  // the ticket that a release has granted it to; none: the attempt itself was granted
   };
 
   bool try_once(const acquire_request& what, const driver::limits& until, attempt_result& out);
@@ -171,13 +172,13 @@ class attempts {
   combined_try liveness_rows_try_{try_by(liveness_rows_)};
 };
 
-/// What one attempt asks for, and what it owns until it has succeeded: what a set has of its names by then is let go
-/// of at the end, and what was granted and not admitted is undone.
+/// The names that one attempt asks for, and what it owns until it has succeeded. If it fails, the names of a set that
+/// it has acquired are released at the end, and grants that were not admitted are undone.
 struct attempts::attempt {
   struct wanted {
     const lock_name& name;
     queued_waiter* queued;
-    core::acquisition_id id;  // the same for any of several
+    core::acquisition_id id;  // the same for all of several
     std::optional<bool> is_marked{};
   };
 
@@ -199,11 +200,11 @@ struct attempts::attempt {
   const std::string liveness;
   alignas(std::max_align_t) std::array<std::byte, 512> for_one_name;
   std::pmr::monotonic_buffer_resource memory{for_one_name.data(), for_one_name.size()};
-  std::pmr::vector<wanted> names{&memory};  // but those that its holder has already
+  std::pmr::vector<wanted> names{&memory};  // without those that its holder already holds
   std::pmr::vector<strategies::acquire_args> batch{&memory};
-  std::vector<lease_ptr> got{};  // of a set: what its holder has already, and what is admitted
-  std::size_t granted = 0;       // so many of the names of a set,
-  std::size_t admitted = 0;      // and so many of these
+  std::vector<lease_ptr> got{};  // of a set: the leases that its holder already holds, and the admitted ones
+  std::size_t granted = 0;       // how many of the names of a set,
+  std::size_t admitted = 0;      // and how many of these
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -4,14 +4,14 @@
 #include "base/boot_clock.hpp"
 #include "engine/acquire/attempts.hpp"
 
-// A share is not granted by a release, and one that is granted lets the next of those who wait hear of it, as all of
-// them may be able to share the name. So one attempt asks for the readers that come right behind it, too.
+// A release does not grant shares, and a granted share hints the next waiter, because all waiters may be able to share
+// the name. So one attempt also asks for the readers that come directly after it.
 
 namespace rowlock::inline v1::engine {
 
-// The shares of all of them are this client's, each with an acquisition of its own, and nobody relies on one before it
-// is handed over: that is under the mutex by which a wait ends. So the share of a reader that has gone meanwhile, or
-// for which the answer came too late, is released like any that nobody wants; and if no answer comes, all are.
+// The shares of all of them are this client's, each with an acquisition of its own, and no holder relies on one before
+// it is handed over, under the mutex by which a wait ends. So the share of a reader that has left meanwhile, or whose
+// answer came too late, is released like any unwanted one; and if there is no answer, all are.
 attempts::reply attempts::share_in_turn(attempt& a, const store::access& db) {
   reply out{.sent = base::now()};
   const auto behind = look_for_readers(a, db, out);
@@ -54,8 +54,8 @@ attempts::reply attempts::share_in_turn(attempt& a, const store::access& db) {
   return out;
 }
 
-// If nobody comes before the last of several readers but who shares the name, too, that is so for all of them.
-// Otherwise it asks for fewer, and at last by itself. nullopt: it is not its turn.
+// If only sharers come before the last of several readers, that is so for all of them. Otherwise it asks for fewer, and
+// at last for itself alone. nullopt: it is not its turn.
 std::optional<attempts::readers> attempts::look_for_readers(attempt& a, const store::access& db, reply& out) {
   const auto own = a.place();
   readers behind;

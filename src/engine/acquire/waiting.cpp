@@ -26,7 +26,7 @@ core::acquire_machine::wakeup wakeup_of(local_wait_queue::outcome o) {
   return o == local_wait_queue::outcome::out_of_time ? out_of_time : hinted;
 }
 
-// What the caller of another reader can take as it is.
+// Whether another reader's caller can take the share as it is.
 bool takes_share(const acquire_request& what) noexcept {
   return what.call != nullptr && what.share.is_reader() && !what.is_reentrant && !what.options.hold_limit &&
          what.options.at_least == duration::zero();
@@ -34,7 +34,7 @@ bool takes_share(const acquire_request& what) noexcept {
 
 }  // namespace
 
-/// Where a call waits: in the queue of a name, or of all names of a set.
+/// The place of a waiting call: in the queue of a name, or of all names of a set.
 struct acquirer::place {
   acquire_request what;
   core::acquire_machine machine;
@@ -51,7 +51,7 @@ struct acquirer::place {
       if (lease.id == each->waiter().ticket().attempt) each->how = ticket_cleanup::departure::spent;
     }
   }
-  /// Without the lock.
+  /// Leaves without the lock.
   void leave() noexcept {
     for (auto* each : queued) each->leave();
   }
@@ -66,7 +66,7 @@ lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline
            .machine = {now, deadline, takes_handovers ? std::optional{db_.options().handover_limit} : std::nullopt}};
   auto& machine = at.machine;
   lease_ptr lease;
-  // Where somebody else was seen to wait, a fair attempt without a ticket would be in vain.
+  // If another waiter was seen, a fair attempt without a ticket would fail.
   const bool others_wait = !queue_.is_empty(name) || (what.is_fair() && locks_.was_waited_for(name));
   at.step = machine.begin(others_wait, takes_handovers && handover_.held_until(name, what.options) > now);
   if (at.step.what == try_once) {
@@ -82,8 +82,8 @@ lease_ptr acquirer::wait_for(const acquire_request& what, base::instant deadline
   return lease;
 }
 
-// It is in the queues of so many of the names at a time. If there are more, it tries for all after so long, and goes to
-// the queues of the next.
+// It waits in the queues of at most this many names at a time. If there are more, it tries for all after this time, and
+// moves to the queues of the next.
 lease_ptr acquirer::wait_for_any(const acquire_request& what, base::instant deadline, const std::stop_token& stop) {
   constexpr std::size_t most_queues = 32;
   constexpr duration longest_stay = std::chrono::seconds{1};
@@ -124,7 +124,7 @@ lease_ptr acquirer::offer_of(const acquire_request& what) const {
   return offer;
 }
 
-// A set asks the database whose turn it is: of its names, another one may be the first in each queue here.
+// A set asks the database whose turn it is: another one of its names may be the first in each queue here.
 core::acquire_machine::position acquirer::position_of(const place& at) {
   const auto& what = at.what;
   if (what.is_set()) return {.is_first = true, .has_ticket = what.ticket() != core::ticket_number::none};
@@ -136,7 +136,7 @@ core::acquire_machine::position acquirer::position_of(const place& at) {
               at.offer && here.is_first ? handover_.held_until(what.names[0], what.options) : base::instant::min()};
 }
 
-// To repeat the call would not help: what it has is what the others wait for.
+// Repeating the call would not help: the others wait for what its holder holds.
 void acquirer::end_deadlocked(std::span<local_wait_queue::waiter* const> waiters) {
   const auto whose = std::find_if(waiters.begin(), waiters.end(), [](const auto* w) { return w->is_deadlocked(); });
   const auto e = detail::error_access::make(errc::deadlock,
@@ -161,9 +161,9 @@ void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, std::pmr
   }
 }
 
-// The call waits in the queue of one name; of each of several, whichever it gets first; or of all names of a set, which
-// it gets together. Nobody has anything while it waits here. Once it is over, tickets that are left are deleted, and
-// what was granted to one of them meanwhile is released.
+// The call waits in the queue of one name; of each of several, and takes the first that it acquires; or of all names of
+// a set, which it acquires together. It holds nothing while it waits here. When it ends, its remaining tickets are
+// deleted, and a lock that was granted to one of them meanwhile is released.
 lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_token& stop) {
   using enum local_wait_queue::purpose;
   std::optional<subscription> hints;
@@ -174,7 +174,9 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
   for (auto& at : places) enter_queues(at, at.what.is_set() ? all : places.size() > 1 ? any : one, entered);
   for (auto& each : entered) waiters.push_back(&each.waiter());
   for (auto& at : places) {
-    if (auto lease = reenter(at.what)) return lease;  // since the first look, before anybody could tell this waiter
+    if (auto lease = reenter(at.what))
+      return lease;  // acquired since the first look, before another thread could hint
+                     // this waiter
     at.step = at.machine.in_queue(base::now(), position_of(at));
   }
   for (;;) {
@@ -190,7 +192,7 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
     const auto& offer = places[0].offer;
     const auto outcome = waiters.size() == 1 ? waiters[0]->wait(until, stop, offer)
                                              : local_wait_queue::waiter::wait_for_several(waiters, until, stop);
-    if (outcome == local_wait_queue::outcome::handed) {  // and so it is registered, and kept
+    if (outcome == local_wait_queue::outcome::handed) {  // so it is already registered, and kept
       if (places[0].what.options.as) queue_.hint_everybody(offer->name);
       return offer;
     }
@@ -206,7 +208,7 @@ lease_ptr acquirer::wait_in_queues(std::span<place> places, const std::stop_toke
   }
 }
 
-// Until there is nothing to do but to sleep, or it gives up.
+// Until it has to sleep, or gives up.
 lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const std::stop_token& stop) {
   using enum core::acquire_machine::action;
   auto& what = at.what;
@@ -247,7 +249,7 @@ lease_ptr acquirer::go_on(place& at, std::optional<subscription>& hints, const s
   }
 }
 
-// Those who come before may wait for that.
+// Waiters that come before may wait for that.
 bool acquirer::holds_something() {
   bool out = false;
   locks_.registry().each([&](const lease_ptr& a) { out = out || a->taken_by == std::this_thread::get_id(); });

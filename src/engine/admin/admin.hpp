@@ -19,7 +19,7 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Answers what people ask of the database, and applies its schema.
+/// Answers operators' questions about the database, and applies its schema.
 class inspector {
  public:
   inspector(gateway& db, lock_registry& held) : db_{db}, held_{held} {}
@@ -47,13 +47,13 @@ class inspector {
   lock_registry& held_;
 };
 
-/// Frees a name for any holder. core::force_release_machine decides; what was looked at first is what is freed, and
-/// nothing that comes after it.
+/// Frees a name for any holder. core::force_release_machine decides; only the holder that was seen first is freed, and
+/// no later one.
 class force_release {
  public:
   force_release(gateway& db, held_locks& locks, release_notices& notices) : db_{db}, locks_{locks}, notices_{notices} {}
 
-  /// false: nobody has it, or not with that token.
+  /// false: no client holds it, or not with that token.
   bool operator()(const lock_name& name, std::optional<fencing_token> only);
 
  private:

@@ -49,7 +49,7 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
   using enum core::force_release_machine::action;
   const gateway::call under_way{db_};
   const auto until = db_.call_limits();
-  // In a file a transaction keeps everybody from writing, whatever it has locked; nothing of it can be seen.
+  // In a file a transaction keeps all other clients from writing, whatever it has locked, and nothing of it is visible.
   if (!db_.database().has_row_locks()) free_lease(name, {}, until);
   if (only)
     if (const auto was_there = free_share(name, *only, until)) return *was_there;
@@ -63,7 +63,7 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
         return false;
       case freed:
         notices_.released(name, !db_.can().notifies_waiters);
-        // Nobody else is told of what a transaction has had that was undone.
+        // No other notification is sent for a transaction that was undone.
         if (!machine.owner().is_committed) notices_.pass_on(name);
         return true;
       case not_ended:
@@ -84,14 +84,14 @@ bool force_release::operator()(const lock_name& name, std::optional<fencing_toke
 std::optional<core::lock_owner> force_release::look(const lock_name& name, const driver::limits& until) {
   auto out = db_.run(until, [&](const store::access& db) { return store::find_lock_owner(db, name.view()); });
   if (!out || !out->is_committed) return out;
-  // Of a lock that was handed over here, the holder's own token is known.
+  // For a lock that was handed over here, the holder's own token is known.
   locks_.registry().each_of(name, [&](const lease_state& a) {
     if (a.tenure && a.is_held() && a.id.text() == out->acquisition) out->token = a.token;
   });
   return out;
 }
 
-// Sent once: if the reply is lost, the version keeps it from what somebody else has by then.
+// Sent once: if the reply is lost, the version protects a later holder.
 bool force_release::free_lease(const lock_name& name, const core::lock_owner& what, const driver::limits& until) {
   std::vector<store::sharer> sharers;
   const bool is_freed = db_.run(until, [&](const store::access& db) {
@@ -104,7 +104,7 @@ bool force_release::free_lease(const lock_name& name, const core::lock_owner& wh
   return true;
 }
 
-// One of those who share it; nullopt: it is not shared.
+// Frees one of the shares; nullopt: it is not shared.
 std::optional<bool> force_release::free_share(const lock_name& name, fencing_token token,
                                               const driver::limits& until) try {
   std::string acquisition;

@@ -24,7 +24,7 @@ auto inspector::ask(Ask what) {
   return db_.run(db_.call_limits(), what);
 }
 
-// Of rows that were written by hand, the names may be invalid.
+// The names of rows that were written by hand may be invalid.
 template <class Ask>
 auto inspector::ask_and_report(Ask what) {
   std::vector<std::string> invalid;
@@ -116,7 +116,7 @@ finding unseen(std::string subject) {
   return {.subject = std::move(subject), .condition = condition::unknown, .sentence = "not checked"};
 }
 
-/// What `look` finds, or why it finds nothing: for want of privileges, that is a finding about them.
+/// The result of `look`; if privileges are missing, a finding about that.
 template <class Look>
 finding found_by(std::string subject, Look look) try {
   return look();

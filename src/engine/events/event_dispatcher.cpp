@@ -49,7 +49,7 @@ void to_clog(const event& e) {
       e.what);
 }
 
-/// How many may wait so that another one of this kind is kept.
+/// With how many waiting events another one of this kind is still kept.
 template <class Kind>
 constexpr std::optional<std::size_t> limit() noexcept {
   if constexpr (for_people<Kind> || std::is_same_v<Kind, events::polling> || std::is_same_v<Kind, events::dropped>) {
@@ -74,7 +74,7 @@ struct event_dispatcher::shared {
   struct contents {
     std::deque<event> waiting;
     bool is_urgent = false;     // one of these
-    bool is_asleep = false;     // the thread, until there is something to tell
+    bool is_asleep = false;     // the thread, until there is something to report
     bool is_gathering = false;  // the same, until there is something urgent
     std::uint64_t dropped = 0;
     std::uint64_t dropped_untold = 0;
@@ -82,7 +82,7 @@ struct event_dispatcher::shared {
     bool is_behind = false;
     bool is_closing = false;
     bool is_closed = false;
-    bool is_over = false;  // the thread has told its last
+    bool is_over = false;  // the thread has reported its last event
   };
 
   explicit shared(observer o) : tell{std::move(o)} {}
@@ -111,7 +111,7 @@ struct event_dispatcher::shared {
            (in.is_gathering && (in.is_urgent || in.waiting.size() == most_gathered));
   }
 
-  // Of what happens all the time, one after the other would cost whoever reports a switch of threads each.
+  // If frequent events were reported one by one, each would cost its reporter a switch of threads.
   void gather(base::guarded<contents>::access& s) {
     s->is_gathering = true;
     changed.wait_for(s.lock(), longest_gathering,
@@ -119,7 +119,7 @@ struct event_dispatcher::shared {
     s->is_gathering = false;
   }
 
-  /// nullopt: there will be none any more.
+  /// nullopt: there will be no more.
   std::optional<event> next() {
     auto s = state.lock();
     if (s->waiting.empty() && !s->is_closing) {
@@ -150,7 +150,7 @@ event_dispatcher::event_dispatcher(observer o, duration longest)
 
 event_dispatcher::~event_dispatcher() { close(base::later(base::now(), longest_)); }
 
-// Where there is no memory or no thread, the event is not told, or later.
+// If there is no memory or no thread, the event is dropped, or reported later.
 void event_dispatcher::add(event e) noexcept try {
   if (!wants_all_ && !is_for_people(e)) return;
   bool is_to_wake = false;
@@ -166,7 +166,7 @@ void event_dispatcher::add(event e) noexcept try {
 
 std::uint64_t event_dispatcher::dropped() const noexcept { return shared_->state.lock()->dropped; }
 
-// A child that the observer forks has nobody to unlock what others had locked.
+// A child that the observer forks has no thread that could unlock what others had locked.
 void event_dispatcher::run(const std::shared_ptr<shared>& with) noexcept {
   while (const auto e = with->next()) {
     try {

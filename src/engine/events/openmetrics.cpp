@@ -30,7 +30,7 @@ std::string in_seconds(duration d) {
 /// OpenMetrics text, family by family.
 class page {
  public:
-  /// A family; `unit` is empty where its values are numbers of something.
+  /// A family; `unit` is empty if its values are plain numbers.
   page& family(std::string_view name, std::string_view type, std::string_view help, std::string_view unit = {}) {
     family_ = name;
     line({"# TYPE ", name, " ", type});

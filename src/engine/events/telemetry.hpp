@@ -48,7 +48,7 @@ class counters {
   number swept_tickets{0};
   std::atomic<std::size_t> waiting{0};  // calls
 
-  /// All of that; nothing else.
+  /// These numbers; nothing else.
   client_statistics read() const;
 
  private:
@@ -69,9 +69,9 @@ class counters {
   std::array<number, codes> errors_{};
 };
 
-/// A number that only grows: where it is counted, what stats() answers, and its family in OpenMetrics.
+/// A number that only grows: where it is counted, its place in stats(), and its family in OpenMetrics.
 struct total {
-  counters::number counters::*counted;  ///< nullptr: elsewhere
+  counters::number counters::*counted;  ///< nullptr: counted elsewhere
   std::uint64_t client_statistics::*shown;
   std::string_view metric;
   std::string_view help;
@@ -96,7 +96,7 @@ inline constexpr total totals[] = {
     {nullptr, &client_statistics::dropped_events, "rowlock_dropped_events",
      "Events that were dropped because the observer fell behind."}};
 
-/// Counts a call that asks for a lock, and how long it takes. It has failed unless ends() is called.
+/// Counts a call that asks for a lock, and its duration. It has failed unless ends() is called.
 class counted_call {
  public:
   counted_call(counters& in, strategy by) noexcept;
@@ -105,7 +105,7 @@ class counted_call {
   ~counted_call();
 
   void ends(counters::outcome how) noexcept { how_ = how; }
-  /// A holder gets once more what it has: that is not counted.
+  /// A holder reenters what it holds: that is not counted.
   void ends_at_once() noexcept { is_counted_ = false; }
   bool is_counted() const noexcept { return is_counted_; }
   base::instant began() const noexcept { return began_; }
@@ -119,7 +119,7 @@ class counted_call {
   bool is_counted_ = true;
 };
 
-/// What a client tells about itself: events to its observer, and numbers for stats(). Any thread may report; nobody
+/// What a client reports about itself: events to its observer, and numbers for stats(). Any thread may report; none
 /// waits for the observer. In the child of a fork nothing is reported.
 class telemetry {
  public:

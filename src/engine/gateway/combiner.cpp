@@ -18,8 +18,8 @@ void combined_call::was_sent(base::instant batch_ends) noexcept {
   batch_ends_ = batch_ends;
 }
 
-// A batch has the time of that of its requests which has most. One that ends while this thread may still wait is waited
-// for to its end: its outcome is known then.
+// A batch may take as long as the request with the most time. If the batch ends while this thread may still wait, the
+// thread waits for its end, because then the outcome is known.
 base::instant combined_call::waits_until() const noexcept {
   return batch_ends_ && *batch_ends_ <= until_.last ? until_.last : until_.until.deadline;
 }
@@ -37,7 +37,7 @@ combined_call::outcome combined_call::wait() {
   return batch_ends_ ? outcome::unknown : outcome::not_sent;
 }
 
-// The mutex decides which of the two tells it: this thread, or the worker that ends it.
+// The mutex decides which of the two reports it: this thread, or the worker that ends it.
 void combined_call::give_up(heir then) {
   {
     const std::lock_guard alone{mutex_};
@@ -109,7 +109,7 @@ void combiner::leave_line() noexcept {
 
 void combiner::wait_for(const combined_call_ptr& one, combined_call_ptr& left) {
   auto outcome = one->wait();
-  // It may have been taken meanwhile, and it may even have ended.
+  // A worker may have taken it meanwhile, and it may even have ended.
   if (outcome == combined_call::outcome::not_sent && !withdraw(one)) outcome = one->wait();
   if (outcome == combined_call::outcome::unknown) left = one;
   if (outcome != combined_call::outcome::ended)
@@ -131,13 +131,13 @@ bool combiner::withdraw(const combined_call_ptr& one) {
 
 // --- the workers -----------------------------------------------------------------------------------------------------
 
-// They start when a request first has to wait. Where no thread is to be had, every request goes straight.
+// They start when a request first has to wait. If no thread can be started, every request goes straight.
 bool combiner::has_workers(contents& in) {
   if (in.is_stopped) return false;
   try {
     while (in.workers.size() < options_.lines)
       in.workers.emplace_back([this](const std::stop_token& stop) { work(stop); });
-  } catch (const std::system_error&) {  // those that are there do
+  } catch (const std::system_error&) {  // the existing ones are enough
   }
   return !in.workers.empty();
 }
@@ -170,8 +170,7 @@ std::vector<combined_call_ptr> combiner::next_batch(const std::stop_token& stop)
   return take_batch(*state);
 }
 
-// In the order in which they came. Those that cannot come along, as the batch has their name already, stay first in the
-// queue.
+// In the order of their arrival. A request whose name the batch already contains remains first in the queue.
 std::vector<combined_call_ptr> combiner::take_batch(contents& from) const {
   std::vector<combined_call_ptr> batch;
   std::deque<combined_call_ptr> rest;
@@ -193,7 +192,7 @@ std::vector<combined_call_ptr> combiner::take_batch(contents& from) const {
   return batch;
 }
 
-// One that the database refuses fails alone: the others are asked again without it, by halves.
+// A request that the database refuses fails alone: the others are repeated without it, by halves.
 void combiner::carry_out(std::span<const combined_call_ptr> some, const std::stop_token& stop) noexcept {
   try {
     ask(some, {.deadline = last_deadline(some), .stop = stop});

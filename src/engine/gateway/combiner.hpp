@@ -36,16 +36,16 @@ class combinable_verb;
 /// How long one request of a batch may take.
 struct combined_limits {
   driver::limits until{};  ///< of its statement
-  base::instant last{};    ///< when its thread has to be back: not before `until`
+  base::instant last{};    ///< when its thread has to return: not before `until`
 };
 
-/// The request of one thread, while it waits for a line or is part of a batch. It outlives its thread's interest: a
+/// The request of one thread, while it waits for a line or is part of a batch. It may outlive its thread's interest: a
 /// thread whose time is over leaves it behind.
 ///
 ///   queued --a worker takes it--> sent --> ended: with an answer or an error
 ///   queued --left: out of time or stopped--> nothing was sent
 ///   sent   --left: out of time or stopped--> its outcome is unknown to its thread
-///   sent   --left, and given up by its thread--> whoever was given it learns of the outcome when it has ended
+///   sent   --left, and given up by its thread--> its heir learns the outcome when it has ended
 class combined_call {
  public:
   combined_call(combinable_verb& verb, const combined_limits& until) : verb_{verb}, until_{until} {}
@@ -76,14 +76,14 @@ class combined_call {
   enum class outcome : std::uint8_t { ended, not_sent, unknown };
   /// Until it has ended, or its time is over, or it is stopped.
   outcome wait();
-  /// What it failed with.
+  /// Throws its error, if it has failed.
   void throw_if_failed() const;
 
-  /// What became of it in the database.
+  /// Its outcome in the database.
   enum class fate : std::uint8_t { nothing, done, unknown };
   using heir = std::function<void(fate)>;
-  /// After `unknown`, once its thread does not look for it in the database any more: `then` is told its fate, once, at
-  /// once if it has ended, or else by the worker. It must be quick and may not throw.
+  /// After `unknown`, once its thread does not look for it in the database any more: `then` is called with its fate,
+  /// once: at once if it has ended, otherwise by the worker. It must be quick and may not throw.
   void give_up(heir then);
 
  protected:
@@ -109,8 +109,8 @@ class combined_call {
 
   combinable_verb& verb_;
   const combined_limits until_;
-  std::mutex mutex_;                         // of what follows
-  std::condition_variable ended_;            // not the one for any lock: its mutex would have to be got as well
+  std::mutex mutex_;               // of the following
+  std::condition_variable ended_;  // not the kind for any lock, which would have to lock its own mutex as well
   std::optional<base::instant> batch_ends_;  // once it is sent
   bool has_ended_ = false;
   std::optional<error> failure_;
@@ -144,7 +144,7 @@ class owning {
   Request request_;
 };
 
-/// What may be asked for many threads at once.
+/// A verb that may be sent for many threads at once.
 class combinable_verb {
  public:
   explicit combinable_verb(purpose what_for) noexcept : purpose_{what_for} {}
@@ -153,7 +153,7 @@ class combinable_verb {
   virtual ~combinable_verb() = default;
 
   purpose what_for() const noexcept { return purpose_; }
-  /// Asks for these, and keeps the answer of each with it.
+  /// Sends these, and stores the answer of each in it.
   virtual void ask(const store::access& db, std::span<const combined_call_ptr> some) = 0;
 
  private:
@@ -171,7 +171,7 @@ struct sent_answer {
 template <class Request, class Answer>
 class combined_verb final : public combinable_verb {
  public:
-  /// One answer for each request, in their order. A batch holds a name at most once.
+  /// One answer for each request, in their order. A batch contains a name at most once.
   using function = std::function<std::vector<Answer>(const store::access&, std::span<const Request>)>;
   /// Whether this answer says that the request has had an effect.
   using judgement = bool (*)(const Answer&);
@@ -216,20 +216,20 @@ class combined_verb final : public combinable_verb {
 /// Tzafrir; databases call it group commit.)
 ///
 /// A request that finds a line free goes straight, on the thread that asks. The others are sent by threads of the
-/// combiner's own, in the order in which they came, so that each can leave when its own time is over. A batch is of one
-/// verb, or, where the database commits faster than it answers, of all that wait; releases then go first.
+/// combiner's own, in the order of their arrival, so that each can leave when its own time is over. A batch is of one
+/// verb, or, if the database commits faster than it answers, of all waiting requests; releases then go first.
 ///
 /// The laws. Each request has an acquisition of its own, and a statement for many does for each what a statement for
-/// one does, under the same row lock (1 to 4). The time of sending is taken after the wait for a line (5). A reply that
-/// is lost is lost for each of the batch, and so is the answer to a thread that left: each resolves its own (6). A
+/// one does, under the same row lock (1 to 4). The time of sending is taken after the wait for a line (5). A lost reply
+/// is lost for each request of the batch, and so is the answer to a thread that left: each resolves its own (6). A
 /// thread waits by its own limits, never by those of others (8).
 ///
-/// A thread that leaves gets its request back, and may look for it in the database. If it does not find it, it gives it
-/// up: from then on the answer of the batch, which the worker knows, decides. So each is adopted by its thread or
-/// undone after that, never both, also where the thread leaves at the very moment when the answer comes.
+/// A thread that leaves keeps its request, and may look for it in the database. If it does not find it, it gives it up:
+/// from then on the answer of the batch, which the worker knows, decides. So each is adopted by its thread or undone
+/// after that, never both, even if the thread leaves at the very moment when the answer arrives.
 class combiner {
  public:
-  /// Runs this on a session that is good for the purpose.
+  /// Runs this on a session for the purpose.
   using on_session =
       std::function<void(const driver::limits&, purpose, const std::function<void(const store::access&)>&)>;
   struct line_options {
@@ -242,8 +242,8 @@ class combiner {
   combiner& operator=(const combiner&) = delete;
   ~combiner() { stop(); }
 
-  /// Throws what the verb throws; call_timed_out or cancelled where its time was over or it was stopped, with
-  /// outcome_is_unknown() if it was sent: the request that is left in its batch is in `left` then.
+  /// Throws what the verb throws; call_timed_out or cancelled if its time was over or it was stopped, with
+  /// outcome_is_unknown() if it was sent: then `left` is the request that remains in its batch.
   template <class Request, class Answer>
   sent_answer<Answer> run(combined_verb<Request, Answer>& verb, const Request& one, const combined_limits& until,
                           combined_call_ptr& left);
@@ -251,7 +251,7 @@ class combiner {
   /// Requests that are queued now.
   std::size_t waiting() { return state_.lock()->queue.size(); }
 
-  /// What is queued is not sent any more; later requests go straight. Batches that are under way are cut, and have
+  /// Queued requests are not sent any more; later requests go straight. Batches that are under way are cut, and have
   /// ended when it returns.
   void stop() noexcept;
 
@@ -283,7 +283,7 @@ class combiner {
   base::guarded<contents> state_;
 };
 
-/// A free line, while a thread uses it.
+/// A free line, in use by a thread.
 class combiner::line {
  public:
   explicit line(combiner& of) noexcept : of_{of} {}

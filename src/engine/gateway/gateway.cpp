@@ -29,7 +29,7 @@ std::string name_for_servers(const std::string& owner) {
   return out;
 }
 
-// One is kept for renewing and releasing, where there is more than one.
+// One is kept for renewing and releasing, if there is more than one.
 pool::size pool_size(std::size_t most) { return {.most = most, .kept = most > 1 ? 1U : 0U}; }
 
 }  // namespace
@@ -53,7 +53,7 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
       combiner_{[this](const driver::limits& until, purpose what_for, const auto& use) { run(until, use, what_for); },
                 lines()} {}
 
-// On servers two, so that one batch travels while the other is carried out; SQLite carries out one at a time.
+// Two on servers, so that one batch travels while the other is carried out; SQLite carries out one at a time.
 combiner::line_options gateway::lines() const noexcept {
   if (!options_.combine) return {};
   if (!database_->has_row_locks()) return {.lines = 1, .mixes_verbs = true};
@@ -166,7 +166,7 @@ void gateway::close(const driver::limits& until) noexcept {
 void gateway::retire(const driver::limits& until) noexcept try {
   auto loan = pool_.borrow(until, purpose::releasing);
   database_->retire(sheet_, *loan, until);
-} catch (const std::exception&) {  // somebody else will tidy up
+} catch (const std::exception&) {  // another client will tidy up
 }
 
 }  // namespace rowlock::inline v1::engine

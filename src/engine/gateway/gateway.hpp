@@ -87,11 +87,11 @@ class gateway {
   /// A call that closing waits for. Throws as check_usable().
   class call;
   class spare;
-  /// One that is allowed while the client closes.
+  /// A call that is permitted while the client closes.
   in_flight_calls::call enter_to_release() noexcept { return in_flight_calls::call{calls_}; }
 
   driver::limits call_limits(const std::stop_token& stop = {}) const;
-  /// Leaves time to find out what became of a call that was cut, and to end its session before it takes effect.
+  /// Leaves time to find out the outcome of a call that was cut, and to end its session before it takes effect.
   static driver::limits leaving_a_tenth(driver::limits until);
   /// Sleeps until then; returns early if the client closes or `stop` fires.
   void pause_until(base::instant t, const std::stop_token& stop);
@@ -99,18 +99,19 @@ class gateway {
   /// Runs `use(store::access)` on a session; its schema fits this library.
   template <class Use>
   auto run(const driver::limits& until, Use use, purpose what_for = purpose::usual);
-  /// The same whatever the schema is.
+  /// The same with any schema.
   template <class Use>
   auto run_on_any_schema(const driver::limits& until, Use use, purpose what_for = purpose::usual);
-  /// Asks together with other threads, where these would wait for each other: see combiner. On whose thread, is open.
+  /// Sends the request together with those of other threads, if they would wait for each other: see combiner. It may
+  /// run on any thread.
   template <class Request, class Answer>
   sent_answer<Answer> run_combined(combined_verb<Request, Answer>& verb, const Request& one,
                                    const combined_limits& until, combined_call_ptr& left) {
     return combiner_.run(verb, one, until, left);
   }
   void require_fit_schema(const store::access& db);
-  /// After a session outside of the pool has found no tables: another is asked. Throws what that says, or a retryable
-  /// error if they are there.
+  /// After a session outside of the pool has found no tables: another is asked. Throws its error, or a retryable one if
+  /// the tables exist.
   [[noreturn]] void doubt_schema(const error& missing, const driver::limits& until);
   /// It is checked again at the next use.
   void forget_schema() noexcept { schema_fits_ = false; }
@@ -125,11 +126,11 @@ class gateway {
   pool::usage connections() { return pool_.used(); }
   pool::usage held_transactions() { return transactions_.used(); }
 
-  /// false: somebody else closes it, or it is not ours.
+  /// false: another thread closes it, or it is foreign.
   bool begin_close() noexcept;
   /// Returns when no call is under way, at `deadline` at the latest.
   void wait_for_calls(base::instant deadline) { calls_.wait_for_the_last(deadline); }
-  /// Of requests that are asked together; what their threads have left behind has been given up by then.
+  /// Of combined requests; those that their threads have left behind have been given up by then.
   void end_batches() noexcept { combiner_.stop(); }
   void close(const driver::limits& until) noexcept;
 
@@ -167,7 +168,7 @@ class gateway::call {
   const in_flight_calls::call call_;
 };
 
-/// Only a server's session can be led astray.
+/// Only a server's session can be led to another place.
 class gateway::spare final : public store::spare_connection {
  public:
   spare(pool::loan& in_place_of, const driver::limits& until) : loan_{in_place_of}, until_{until} {}
@@ -182,7 +183,7 @@ class gateway::spare final : public store::spare_connection {
   const driver::limits& until_;
 };
 
-// That there are no tables is believed if two connections say so.
+// Missing tables are believed only if two connections report them.
 template <class Use>
 auto gateway::run_on_any_schema(const driver::limits& until, Use use, purpose what_for) try {
   auto loan = pool_.borrow(until, what_for);
@@ -223,8 +224,8 @@ auto gateway::run(const driver::limits& until, Use use, purpose what_for) {
       what_for);
 }
 
-/// What nobody waits for, as renewals: so that no statement lasts long, and no transaction holds a database's locks for
-/// long.
+/// The size of batches that no call waits for, as renewals: so that no statement takes long, and no transaction holds a
+/// database's locks for long.
 inline constexpr std::size_t batch_size = 1024;
 
 template <class T, class Use>
@@ -234,8 +235,8 @@ void in_batches(const std::vector<T>& all, Use use) {
     use(whole.subspan(from, std::min(batch_size, whole.size() - from)));
 }
 
-/// Calls `attempt` until it returns true: a row that somebody has locked just then says nothing, and is asked again
-/// soon. false: it never did.
+/// Calls `attempt` until it returns true: a row that another transaction has locked just then says nothing, and is
+/// asked again soon. false: it never did.
 template <class Attempt>
 bool retry_inconclusive(gateway& on, const std::stop_token& stop, Attempt attempt,
                         int most = core::inconclusive_tries) {
@@ -246,7 +247,7 @@ bool retry_inconclusive(gateway& on, const std::stop_token& stop, Attempt attemp
   return true;
 }
 
-/// The same for a lock that is held: throws if there was no answer.
+/// The same for a held lock: throws if there was no answer.
 template <class Attempt>
 void ask_of_held(gateway& on, const std::stop_token& stop, const lock_name& name, Attempt attempt) {
   if (retry_inconclusive(on, stop, attempt, core::inconclusive_only_tries)) return;

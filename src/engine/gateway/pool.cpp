@@ -18,7 +18,7 @@ std::unique_ptr<driver::session> pool::take(const driver::limits& until, purpose
   }
 }
 
-// nullptr: the server allows no more than there are.
+// nullptr: the server permits no more than there are.
 std::unique_ptr<driver::session> pool::open_reserved(const driver::limits& until, purpose what_for) {
   try {
     auto session = open_(opening(until));
@@ -65,7 +65,7 @@ bool pool::has_one_for(const contents& in, purpose what_for) const noexcept {
   return (!in.idle.empty() || may_open(in)) && (what_for != purpose::usual || in.usual < most_usual_);
 }
 
-// nullptr: the place of one that is to be opened.
+// nullptr: the place of a session to be opened.
 std::unique_ptr<driver::session> pool::take_one(contents& from, purpose what_for) {
   if (what_for == purpose::usual) ++from.usual;
   if (from.idle.empty()) {
@@ -76,12 +76,12 @@ std::unique_ptr<driver::session> pool::take_one(contents& from, purpose what_for
 }
 
 std::unique_ptr<driver::session> pool::take_idle(contents& from) {
-  auto session = std::move(from.idle.back());  // the last one used: its caches are warm
+  auto session = std::move(from.idle.back());  // the last used one: its caches are warm
   from.idle.pop_back();
   return session;
 }
 
-// After anything has come free. So a call that comes later finds nothing that an earlier one waits for.
+// Called after anything has become free. So a later call finds nothing that an earlier one waits for.
 void pool::serve(contents& from) {
   for (const auto what_for : {purpose::renewing, purpose::releasing, purpose::usual}) {
     auto& line = from.waiting.at(static_cast<std::size_t>(what_for));
@@ -110,15 +110,15 @@ std::unique_ptr<driver::session> pool::wait_for_one(base::guarded<contents>::acc
                   " connections stayed busy for the whole time limit; raise client_options::" + option_};
 }
 
-// nullptr: the place of one that is to be opened.
+// nullptr: the place of a session to be opened.
 std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& until, purpose what_for) {
-  std::vector<std::unique_ptr<driver::session>> dead;  // closed when the lock is free again
+  std::vector<std::unique_ptr<driver::session>> dead;  // closed after the mutex is unlocked
   auto state = state_.lock();
   auto session = wait_for_one(state, until, what_for);
   while (session && !session->looks_alive()) {
     dead.push_back(std::move(session));
     ++state->lost;
-    if (state->idle.empty()) break;  // its place is taken by one that is to be opened
+    if (state->idle.empty()) break;  // its place is taken by a session to be opened
     session = take_idle(*state);
     --state->open;
   }
@@ -126,7 +126,7 @@ std::unique_ptr<driver::session> pool::take_or_reserve(const driver::limits& unt
   return session;
 }
 
-// For a loan that has one already. Its place goes to the other, and that of an idle one comes free.
+// For a loan that already has one. The other session gets its place, and that of an idle one becomes free.
 std::unique_ptr<driver::session> pool::another(const driver::limits& until) {
   {
     const auto state = state_.lock();

@@ -17,21 +17,21 @@
 
 namespace rowlock::inline v1::engine {
 
-/// What a session is needed for. Each goes before the next.
+/// The purpose of a session. Each takes precedence over the next.
 enum class purpose : std::uint8_t {
-  renewing,   ///< renewing and extending locks that are held
-  releasing,  ///< releasing, and all else that the maintenance thread does
-  usual       ///< all else
+  renewing,   ///< renewing and extending held locks
+  releasing,  ///< releasing, and all other work of the maintenance thread
+  usual       ///< all other work
 };
 
-/// A client's sessions: opened when needed, at most `most`. A call that finds none free waits to its deadline. Sessions
-/// are given out by purpose, and within a purpose in the order in which calls came. `kept` of them are not for usual
+/// A client's sessions: opened when needed, at most `most`. A call that finds none free waits until its deadline.
+/// Sessions are given out by purpose, and within a purpose in the order of the calls. `kept` of them are not for usual
 /// purposes, so that renewals and releases need not wait for calls that ask for more locks.
 ///
-/// No call waits while a session is free: a session that is given back is handed to the next call that waits.
+/// No call waits while a session is free: a session that is given back is handed to the next waiting call.
 ///
-/// Where the server lets this client have fewer than `most`, the pool makes do with those that it has, and asks for
-/// more from time to time.
+/// If the server permits this client fewer than `most`, the pool uses those that it has, and tries to open more from
+/// time to time.
 class pool {
  public:
   using open_session = std::function<std::unique_ptr<driver::session>(const driver::limits&)>;
@@ -68,9 +68,9 @@ class pool {
     void replace(const driver::limits& until) { replaced_ = std::exchange(session_, from_.another(until)); }
     /// It is not closed, if the pool may have one more.
     void keep_replaced() noexcept { keeps_replaced_ = true; }
-    /// It is of no further use.
+    /// The session is of no further use.
     void discard() noexcept { session_.reset(); }
-    /// The same, and nobody meant to end it.
+    /// The same, but its end was not intended.
     void lose() noexcept {
       was_lost_ = true;
       discard();
@@ -78,7 +78,7 @@ class pool {
 
    private:
     pool& from_;
-    std::unique_ptr<driver::session> replaced_;  // it may still be looked at
+    std::unique_ptr<driver::session> replaced_;  // it may still be in use
     std::unique_ptr<driver::session> session_;
     const purpose what_for_;
     bool was_lost_ = false;
@@ -94,8 +94,8 @@ class pool {
     return std::make_unique<loan>(*this, take(until, purpose::usual), purpose::usual);
   }
 
-  /// Keeps no session any more: idle ones are closed now, others when they come back. What is still under way, such as
-  /// the release of a lock that was granted while the client closed, may borrow to its end.
+  /// Keeps no session any more: idle ones are closed now, others when they are given back. Calls that are still under
+  /// way, such as the release of a lock that was granted while the client closed, may borrow until they end.
   void close() noexcept;
 
   struct usage {
@@ -108,7 +108,7 @@ class pool {
  private:
   struct waiter {
     std::condition_variable_any woken;
-    std::unique_ptr<driver::session> session;  // nullptr: the place of one that is to be opened
+    std::unique_ptr<driver::session> session;  // nullptr: the place of a session to be opened
     bool has_turn = false;
   };
   struct contents {
@@ -117,8 +117,8 @@ class pool {
     std::size_t open = 0;                       // idle, lent or being opened
     std::size_t usual = 0;                      // of these, lent or being opened for usual purposes
     std::size_t lost = 0;                       // and not opened again
-    std::size_t allowed = unlimited;            // by the server, as far as it is known
-    base::instant allowed_until{};              // then more are asked for again
+    std::size_t allowed = unlimited;            // by the server, as far as known
+    base::instant allowed_until{};              // then it tries again to open more
     bool is_closed = false;
   };
   static constexpr auto unlimited = std::numeric_limits<std::size_t>::max();

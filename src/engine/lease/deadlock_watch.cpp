@@ -15,13 +15,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr duration a_moment = 400ms;  // most waits are shorter
-constexpr duration pause = 500ms;     // twice that, and a moment, is how long a deadlock lasts
+constexpr duration pause = 500ms;     // a deadlock lasts twice that, and a moment
 
-// Whoever wants permits needs no certain holder to let go.
+// A waiter for permits does not depend on any particular holder.
 bool waits_for_all_holders(const queue_ticket& t) { return t.room < 0 || t.room == core::sharing::unlimited; }
 
-// What only the thread that took it lets go. The handles of any other holder may be with other threads, which do not
-// wait.
+// A lock that only the thread that took it can release. The handles of any other holder may be with other threads,
+// which do not wait.
 bool is_kept_by_its_thread(const lease_state& a) { return a.is_held() && a.is_of_thread; }
 
 }  // namespace
@@ -32,7 +32,8 @@ void deadlock_watch::waits() noexcept {
   if (due_.compare_exchange_strong(none, due)) maintenance_.wake_at(due);
 }
 
-// What fails is done when it is next due. Whoever has a ticket is seen here, or else finds that nothing is due.
+// A failed step is repeated when it is next due. A waiter with a ticket is seen here, or else finds that nothing is
+// due.
 void deadlock_watch::run(const driver::limits& until) noexcept try {
   due_ = base::instant::max();
   auto now = waiting_holders();

@@ -17,9 +17,9 @@ namespace rowlock::inline v1::engine {
 
 /// Finds waiters that wait for each other in a circle, over all clients of a database.
 ///
-/// A thread that waits cannot let go of what it has. Where it has waited for a moment, and has something, its client
-/// writes that down beside its ticket; whoever has nothing costs nothing. From all that is written down each client
-/// finds the circles of which one of its own waiters is the youngest; what is found twice ends that wait.
+/// A thread that waits cannot release what it holds. When it has waited for a moment, and holds something, its client
+/// declares that beside its ticket; a thread that holds nothing costs nothing. From the declarations each client finds
+/// the circles of which one of its own waiters is the youngest; a circle that is found twice ends that wait.
 ///
 ///   waiting --for a moment, with a lock--> declared --in a circle--> suspected --still so--> the wait ends: deadlock
 class deadlock_watch final : public maintenance::task {
@@ -27,7 +27,7 @@ class deadlock_watch final : public maintenance::task {
   deadlock_watch(gateway& db, local_wait_queue& queue, lock_registry& held, maintenance& on)
       : db_{db}, queue_{queue}, held_{held}, maintenance_{on} {}
 
-  /// By any thread: it has a ticket, and is about to wait.
+  /// May be called by any thread: it has a ticket, and is about to wait.
   void waits() noexcept;
 
   base::instant next_due() override { return due_; }

@@ -25,7 +25,7 @@ bool handover::may_pass(const lease_state& a) noexcept {
          a.hold_limit == base::instant::max() && a.counts != nullptr && !a.was_extended && !a.was_confirmed();
 }
 
-// What the row says of a holder is true of the next one, too, but for the thread.
+// The row's contents about a holder are true of the next one, too, except for the thread.
 bool handover::fits(const lease_state& offer, const lease_state& a) noexcept {
   return offer.is_alone() && offer.time_to_live() == a.time_to_live() && is_same(offer.note, a.note);
 }
@@ -44,7 +44,7 @@ base::instant handover::held_until(const lock_name& name, const lock_options& op
   return until;
 }
 
-// With the claim no renewal is under way whose answer would be for a holder that is not there any more.
+// With the claim no renewal is under way whose answer would be for a former holder.
 lease_ptr handover::pass_on(lease_state& released, const driver::limits& until) noexcept try {
   if (!db_.options().handover || is_stopped_ || !may_pass(released) || !db_.is_usable() || !released.claim())
     return nullptr;
@@ -53,7 +53,7 @@ lease_ptr handover::pass_on(lease_state& released, const driver::limits& until) 
   if (!next && plan.others_wait) queue_.give_way(released.name.view(), base::later(base::now(), core::giving_way));
   released.unclaim();
   return next;
-} catch (const std::exception&) {  // it is released, then
+} catch (const std::exception&) {  // then it is released
   released.unclaim();
   return nullptr;
 }
@@ -71,13 +71,13 @@ bool handover::is_to_pass(lease_state& released, core::tenure& plan, const drive
   }
 }
 
-// If no answer comes, the release that follows settles it: tokens may be reserved then that nobody gets.
+// If there is no answer, the release that follows settles it: reserved tokens may remain unused.
 bool handover::reserve(lease_state& released, core::tenure& plan, const driver::limits& until) {
   const store::lease_ref one{
       .name = released.name.view(), .acquisition = released.id.text(), .lease = released.time_to_live()};
   const auto sent = base::now();
   const auto number = core::block_size(plan, sent);
-  // Half of the time is for the release. The call may not outlast what it is to prolong.
+  // Half of the time is for the release. The call may not outlast the lease that it prolongs.
   const driver::limits first{.deadline = std::min(sent + (until.deadline - sent) / 2, released.deadline())};
   const auto answer = db_.run(
       first, [&](const store::access& db) { return store::reserve(db, one, number); }, purpose::releasing);
@@ -99,7 +99,7 @@ lease_ptr handover::give(const lease_state& released, const core::tenure& plan) 
   return next;
 }
 
-// Until then the offer says when its call began.
+// Until then the offer contains the time at which its call began.
 bool handover::add(const lease_ptr& next, const lease_state& before, const core::tenure& plan) {
   const auto now = base::now();
   const auto waited = now - next->asked_at;

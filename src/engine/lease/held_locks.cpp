@@ -38,7 +38,7 @@ void held_locks::start() {
 }
 
 void held_locks::admit(const lease_ptr& a, const std::function<void()>& first) {
-  if (!registry_.add(a, first)) {  // closed since: nobody has worked under it
+  if (!registry_.add(a, first)) {  // closed since: no holder has worked under it
     a->stays_until = base::instant::min();
     end(*a, db_.call_limits());
     db_.check_usable();
@@ -54,13 +54,14 @@ void held_locks::keep(const lease_state& a) {
 
 // --- releasing -------------------------------------------------------------------------------------------------------
 
-// It is marked as released before its row is: no renewal is sent for it from then on, and one that is under way finds
-// no owner. If the release fails, or its outcome is unknown, the reconciler repeats it: a second time does nothing.
+// It is marked as released before its row is: no renewal is sent for it from then on, and a renewal that is under way
+// finds no owner. If the release fails, or its outcome is unknown, the reconciler repeats it: a second release does
+// nothing.
 void held_locks::release(const lease_ptr& a) {
   if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   const auto under_way = db_.enter_to_release();
   const bool was_last = registry_.drop(*a);
-  // Whose handle was the last may have released it since.
+  // The thread with the last handle may have released it since.
   const bool was_held =
       was_last ? a->release(base::now()) : a->is_held_at(base::now()) || a->why_lost() == loss_reason::none;
   if (!was_held) {
@@ -68,7 +69,7 @@ void held_locks::release(const lease_ptr& a) {
     throw lock_lost(*a, a->why_lost());
   }
   if (!was_last) return;
-  // Before the next holder can have it, and be reported.
+  // Before the next holder can acquire it, and be reported.
   db_.events().tell([&] { return events::released{.name = a->name, .token = a->token, .held = a->was_held_for()}; });
   const auto until = db_.call_limits();
   if (const auto next = handover_.pass_on(*a, until)) return keep(*next);
@@ -97,7 +98,7 @@ void held_locks::release_later(const lease_state& a) {
   handover_.not_here(a.name);
 }
 
-// Its release has failed so. What becomes of one that is left in its batch, is known when that ends.
+// Its release has failed for this reason. If it was left in a batch, its outcome is known when that ends.
 void held_locks::release_later(const lease_state& a, const error& why, const combined_call_ptr& left) {
   auto e = reconciler_.entry_for(a);
   e.may_have_granted = reconciler_.may_have_granted(why);
@@ -135,13 +136,13 @@ void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
   if (!notices_.released(a.name, is_untold)) waited_for.remove(a.name.view());
 }
 
-// If that fails it finds the lock by itself.
+// If that fails the client finds the lock by itself.
 void held_locks::granted_to(const store::access& db, std::string_view owner) noexcept try {
   db_.database().wake(db.session, owner, db.until);
 } catch (const std::exception&) {
 }
 
-// What keeps the row locked may be a renewal of our own that is just ending; it does not outlast `until`.
+// The row may be locked by a renewal of this client that is just ending; it does not outlast `until`.
 store::release_outcome held_locks::try_release(const lease_state& a, const driver::limits& until,
                                                combined_call_ptr& left) {
   const auto one = a.ref(a.at_least);
@@ -167,8 +168,8 @@ void held_locks::release_all() noexcept {
   reconciler_.release_all(give_up(registry_.all(), loss_reason::forced, until), until);
 }
 
-// First nobody relies on them any more, then their rows are released: never the other way round. A callback that does
-// not return may not take all the time: others' rows are among them.
+// First no holder relies on them any more, then their rows are released: never the other way round. A callback that
+// does not return may not take all the time, because the rows of other locks are among them.
 std::vector<unresolved> held_locks::give_up(const std::vector<lease_ptr>& all, loss_reason why,
                                             const driver::limits& until) {
   std::vector<lease_ptr> given_up;
@@ -224,7 +225,7 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   db_.check_usable();
   const base::instant sent = base::now();
   a->was_extended = true;
-  // A shorter lease may take effect even if no answer comes.
+  // A shorter lease may take effect even if there is no answer.
   a->shorten_deadline(core::local_deadline(sent, ttl, ttl));
   watchdog_.arm(a->deadline());
   const auto one = a->ref(ttl);
@@ -243,8 +244,8 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
   return true;
 }
 
-// Where nobody relies on the lock any more when the answer to what was left behind comes, it has been prolonged for
-// nobody.
+// If no holder relies on the lock any more when the answer arrives to a request that was left behind, the lock was
+// prolonged without need.
 store::renewal held_locks::extend_alone(const lease_ptr& a, const store::lease_ref& one, const driver::limits& until) {
   combined_call_ptr left;
   try {
@@ -298,13 +299,13 @@ std::function<void()> held_locks::report_of(const lease_state& a) {
   };
 }
 
-// On the watchdog's thread; a callback that lasts does not hold it up.
+// On the watchdog's thread; a slow callback does not delay it.
 void held_locks::lost(const lease_ptr& a) {
   registry_.remove(*a);
   const auto why = a->why_lost();
   const bool is_overdue =
       why == loss_reason::expired || why == loss_reason::unreachable || why == loss_reason::hold_limit;
-  // A late renewal may have prolonged it in the database. It is not released before the lease it had is over there:
+  // A late renewal may have prolonged it in the database. It is not released before its previous lease is over there:
   // until then its holder has time to stop.
   if (is_overdue && a->has_lease) {
     auto e = reconciler_.entry_for(a->name, a->id, a->time_to_live(), a->over());

@@ -51,7 +51,7 @@ class optimistic_runs {
   }
   /// Throws would_deadlock if this thread runs it for that name.
   void refuse(const lock_name& name) const {
-    if (number_ == 0) return;  // a thread sees its own
+    if (number_ == 0) return;  // a thread sees its own run
     const auto all = all_.lock();
     if (std::find(all->begin(), all->end(), run{std::this_thread::get_id(), name}) == all->end()) return;
     throw error{errc::would_deadlock, "this thread runs optimistically() for " + base::quoted(name.view()) +
@@ -76,49 +76,50 @@ class held_locks final : private lease_listener, private watchdog::listener, pri
   handover& handing_over() noexcept { return handover_; }
   reentry_turns& turns() noexcept { return turns_; }
   optimistic_runs& optimists() noexcept { return optimists_; }
-  /// Before a lock is asked for that is held by a transaction. Throws if there is no thread to be had.
+  /// Before a lock is asked for that a transaction holds. Throws if no thread can be started.
   void prepare_transactions() { heartbeat_.start(); }
 
-  /// From now on it is kept. `first` as in lock_registry::add. Throws client_closed: it is released again.
+  /// From now on it is kept. `first` as in lock_registry::add. Throws client_closed: then it is released.
   void admit(const lease_ptr& a, const std::function<void()>& first);
   /// The same, for a lock that is registered already.
   void keep(const lease_state& a);
-  /// Its release looks for tickets at once, and deletes the one by which it was granted.
+  /// Its release looks for tickets at once, and deletes the ticket to which it was granted.
   void is_waited_for(const lock_name& name) noexcept { waited_for.add(name.view()); }
   /// Whether its last release found a waiter; a guess.
   bool was_waited_for(const lock_name& name) const noexcept { return waited_for.may_contain(name.view()); }
-  /// One handle of it is released. Throws as held_lock::release() does.
+  /// Releases one of its handles. Throws as held_lock::release() does.
   void release(const lease_ptr& a);
   /// Without waiting for the database.
   void release_soon(const lease_ptr& a) noexcept;
-  /// One that the client has kept for a transaction of the caller's, which has its row locked now or does not need it.
-  /// It is released after that time. How the transaction ends is looked for, so that waiters are told.
+  /// A lock that the client has kept for the caller's own transaction, which has its row locked now or does not need
+  /// it. It is released after that time. The end of the transaction is looked for, so that waiters are notified.
   void leave_to_transaction(const lease_ptr& a, duration after) noexcept;
   void extend(const lease_ptr& a, duration ttl);
-  /// Takes off what dead sharers of the names have left. true: there is room. If that fails, they are as taken as they
-  /// were.
+  /// Takes off the permits of dead sharers of the names. true: permits became free. If it fails, the names are as taken
+  /// as they were.
   bool reap_shares(std::span<const lock_name> names, const driver::limits& until) noexcept;
-  /// How long the lease of a name lasts that is shared, and whose row says `left`. The row may last longer than all who
-  /// share the name, and permits are free as soon as the first of them ends.
+  /// The remaining time of a shared name whose row says `left`. The row may outlive its sharers, and permits become
+  /// free as soon as the first of their leases ends.
   std::optional<duration> left_of_shares(const lock_name& name, std::optional<duration> left,
                                          const driver::limits& until) noexcept;
-  /// A change of what is shared was cut: its session may keep the row locked until it is ended, which is seen to.
+  /// The change of a share was cut: its session may keep the row locked until it is ended, which is done in the
+  /// background.
   void settle_later(const lock_name& name);
-  /// From a share to having the name alone. false: others share it.
+  /// From a share to an exclusive lock. false: others share it.
   bool upgrade(const lease_ptr& a, identity& by);
-  /// From having the name alone to a share.
+  /// From an exclusive lock to a share.
   void downgrade(const lease_ptr& a, identity& by);
-  /// All that is held: each handle is then lost (forced).
+  /// Releases everything: each handle is then lost (forced).
   void release_all() noexcept;
-  /// It is lost if it is still held, by the reason that its row gives.
+  /// If it is still held, it is lost, for the reason that its row shows.
   void gone(const lease_ptr& a, loss_reason why) override;
-  /// A lock that was freed, if it is one of this client's.
+  /// A lock was freed, which may be one of this client's.
   void was_freed(std::string_view acquisition, const driver::limits& until);
   /// Throws if a transaction must not rely on it.
   void require_held(lease_state& a) const;
 
-  // The order of closing: nothing is admitted any more, and all is lost; then the threads end; then what was held is
-  // released.
+  // The order of closing: nothing is admitted any more, and everything is lost; then the threads end; then what was
+  // held is released.
   std::vector<unresolved> give_up_all(const driver::limits& until);
   void stop_watching() noexcept { watchdog_.stop(); }
   void release_given_up(std::vector<unresolved> given_up, const driver::limits& until);

@@ -10,7 +10,7 @@
 #include "engine/lease/held_locks.hpp"
 #include "store/leases.hpp"
 
-// What held_locks does with shares and nothing else.
+// The part of held_locks that is for shares only.
 
 namespace rowlock::inline v1::engine {
 
@@ -20,9 +20,9 @@ constexpr duration longest_settling = std::chrono::minutes{1};
 
 }  // namespace
 
-// The acquisition stays, so the row, or the share, tells which of the two it is. While it is claimed no renewal is
-// under way that would look for the other. If the reply is lost it may be either: nobody relies on it then, and both
-// are released. false: nothing was changed.
+// The acquisition does not change, so the row, or the share, shows which of the two it is. While it is claimed no
+// renewal is under way that would look for the other. If the reply is lost it may be either: then no holder relies on
+// it, and both are released. false: nothing was changed.
 bool held_locks::convert(const lease_ptr& a, conversion how, bool is_shared, identity& by) {
   if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   const claimed_lease scope{*a};
@@ -42,7 +42,7 @@ bool held_locks::convert(const lease_ptr& a, conversion how, bool is_shared, ide
     a->is_shared = is_shared;
     a->token = answer->token;
     if (!a->set_left(sent, answer->left, base::now())) {
-      reconciler_.add(reconciler_.entry_for(*a));  // as what it is now
+      reconciler_.add(reconciler_.entry_for(*a));  // in its present form
       throw lock_lost(*a, a->why_lost());
     }
     watchdog_.arm(a->deadline());
@@ -79,7 +79,7 @@ std::optional<duration> held_locks::left_of_shares(const lock_name& name, std::o
   return left;
 }
 
-// The reconciler ends lost sessions before it releases anything: here, a share that nobody has.
+// The reconciler ends lost sessions before it releases anything: here, a share that no client holds.
 void held_locks::settle_later(const lock_name& name) {
   auto e = reconciler_.entry_for(name, core::acquisition_id{}, longest_settling, base::now());
   e.is_share = true;

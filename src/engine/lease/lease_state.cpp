@@ -8,7 +8,7 @@
 
 namespace rowlock::inline v1::engine {
 
-// In a child of a fork the connection is the parent's: to close it properly would be to speak on it.
+// In a child of a fork the connection is the parent's: closing it properly would send something on it.
 held_transaction::~held_transaction() {
   if (process_.is_foreign()) {
     static_cast<void>(loan_.release());  // NOLINT(bugprone-unused-return-value)
@@ -102,7 +102,7 @@ bool lease_state::mark_lost(loss_reason why) noexcept {
                     [this, why] { counts->lost(strategy, why, was_held_for_); });
 }
 
-// Nobody sees the state before what goes with it.
+// No thread sees the state before the data that belongs to it.
 template <class Count>
 bool lease_state::leave_held(std::uint8_t to, Count count) noexcept {
   if (!is_held()) return false;

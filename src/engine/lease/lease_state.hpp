@@ -45,15 +45,15 @@ class held_transaction {
   bool is_over() const noexcept { return loan_ == nullptr; }
   driver::session& session() const noexcept { return **loan_; }
   void end() noexcept;
-  /// Ended when nobody relied on the lock any more, by cutting a heartbeat: that is as good as a release.
+  /// Ended by cutting a heartbeat when no holder relied on the lock any more, which has the effect of a release.
   bool was_cut_short() const noexcept { return was_cut_short_; }
   void give_back() noexcept { loan_.reset(); }
 
-  /// By any thread: nobody relies on the lock any more, so a heartbeat that is under way is cut.
+  /// By any thread: no holder relies on the lock any more, so a heartbeat that is under way is cut.
   void hurry() noexcept { hurried_.request_stop(); }
   std::stop_token hurried() const noexcept { return hurried_.get_token(); }
 
-  /// For poll(2); by any thread. It means something only as long as the transaction is open.
+  /// For poll(2); by any thread. Valid only while the transaction is open.
   int descriptor() const noexcept { return descriptor_; }
 
  private:
@@ -64,28 +64,28 @@ class held_transaction {
   bool was_cut_short_ = false;
 };
 
-/// What a lease has that was handed over, or may be.
+/// The part of a lease that was handed over, or may be.
 struct handed_tenure {
-  holder by;            ///< to whom; the row shows the first of the acquisition
+  holder by;            ///< the present holder; the row shows the first of the acquisition
   core::tenure plan{};  ///< once it was handed over
 };
 
-/// One lock that was granted, from its grant until it is released or lost.
+/// One lock, from its grant until it is released or lost.
 ///
 ///   held --release()-> released
 ///   held --lose(why)-> lost        the first of the two is final
 ///
 /// The local deadline moves only while the lock is held, and only before it has passed: the first thread that finds
-/// that it has passed marks the lock as lost, so that no late answer takes back what somebody was told (law 5). Changes
-/// of state and deadline exclude each other; both can be read at any time. A claim lets one renewal or extend be under
-/// way at a time, so that answers cannot overtake each other.
+/// that it has passed marks the lock as lost, so that no late answer takes back a reported loss (law 5). Changes of
+/// state and deadline exclude each other; both can be read at any time. A claim lets one renewal or extend be under way
+/// at a time, so that answers cannot overtake each other.
 class lease_state {
  public:
-  /// `again`: the holder to which it is granted again at once.
+  /// `reentered_by`: the holder that may reenter it.
   lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
               const lock_options& options);
   /// Without a lease: held by a transaction, which the server ends if it is silent for `limit`, or, without a
-  /// transaction, for as long as the client lives.
+  /// transaction, during the life of the client.
   lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
               const lock_options& options, duration limit, std::unique_ptr<held_transaction> in);
   /// With a lease, of an acquisition that is handed over to it: see continue_from.
@@ -97,19 +97,19 @@ class lease_state {
   const rowlock::strategy strategy;
   const bool renews;
   const std::thread::id taken_by = std::this_thread::get_id();
-  const bool is_of_thread = by && *by == holder::this_thread();  // and not of a holder that has a name of its own
+  const bool is_of_thread = by && *by == holder::this_thread();  // and not of a named holder
   const bool has_lease;
   const duration at_least;
   const std::unique_ptr<const std::string> note;  // nullptr: none
   // Set once, before another thread sees this object:
   counters* counts = nullptr;          // nullptr: the client's own lock, which is not counted and not reported
   base::instant asked_at{};            // when the request was sent that was granted
-  std::atomic<fencing_token> token{};  // changed by whoever has claimed it, as is the next one
-  std::atomic<bool> is_shared{false};  // it has so many permits of the name, or else has the name alone:
+  std::atomic<fencing_token> token{};  // changed by the thread that has claimed it, as is the next one
+  std::atomic<bool> is_shared{false};  // it has so many permits of the name, or holds it exclusively:
   std::int64_t permits = 1;
   std::unique_ptr<handed_tenure> tenure;                // nullptr: the database granted it
-  base::instant hold_limit = base::instant::max();      // when it is lost, however well it is renewed
-  base::instant stays_until = base::instant::min();     // released before that, its release is deferred
+  base::instant hold_limit = base::instant::max();      // when it is lost, even if it is renewed
+  base::instant stays_until = base::instant::min();     // a release before that time is deferred
   const std::unique_ptr<held_transaction> transaction;  // used by the thread that has claimed this lock
 
   void share_as(const core::sharing& how) noexcept {
@@ -117,13 +117,13 @@ class lease_state {
     if (is_shared) permits = how.permits;
   }
   bool is_alone() const noexcept { return !is_shared; }
-  /// What the database knows it by. Valid as long as this object.
+  /// Its identity in the database. Valid as long as this object.
   store::lease_ref ref(duration lease) const noexcept {
     return {.name = name.view(), .acquisition = id.text(), .lease = lease, .is_share = is_shared};
   }
   bool is_foreign() const noexcept { return process_.is_foreign(); }
 
-  /// As marked so far, whatever the clock says.
+  /// As marked so far, whatever the time is.
   bool is_held() const noexcept { return status_.load() == held; }
   /// Whether its holder may rely on it. Marks it as lost if its deadline has passed.
   bool is_held_at(base::instant now) noexcept;
@@ -132,48 +132,48 @@ class lease_state {
   bool release(base::instant now) noexcept;
   /// true: the caller fires lost().
   bool lose(loss_reason why) noexcept;
-  /// For a lock that was marked as lost by the clock: true once, and the caller fires lost(). The watchdog does so by
-  /// itself while the lock is registered, since its deadline has passed.
+  /// For a lock that was marked as lost by the clock: true once, and the caller fires lost(). While the lock is
+  /// registered, the watchdog does this by itself, since the deadline has passed.
   bool take_unfired() noexcept { return is_unfired_.exchange(false); }
   /// From the request until it was released or lost. Only for a lock that is not held any more.
   duration was_held_for() const noexcept { return was_held_for_; }
 
-  /// The length of its lease or, for a transaction, how long the server lets it be silent.
+  /// The length of its lease or, for a transaction, how long it may be silent before the server ends it.
   duration time_to_live() const noexcept { return duration{time_to_live_.load(std::memory_order_relaxed)}; }
   void set_time_to_live(duration d) noexcept { time_to_live_.store(d.count(), std::memory_order_relaxed); }
   base::instant deadline() const noexcept { return at(deadline_); }
-  /// How long it may stay in the database after nobody relies on it any more.
+  /// How long it may remain in the database after its holder has ceased to rely on it.
   duration outlives_by() const noexcept { return has_lease ? time_to_live() : duration::max(); }
-  /// When it ends in the database, as far as answers have come.
+  /// When it ends in the database, according to the answers so far.
   base::instant over() const noexcept { return at(over_); }
   base::instant renewal_due() const noexcept { return at(due_); }
   /// For a lock that no other thread has seen yet. Not beyond hold_limit.
   void set_deadline(base::instant t) noexcept { set(deadline_, std::min(t, hold_limit)); }
   /// Never makes it later.
   void shorten_deadline(base::instant t) noexcept;
-  /// The answer to the request that was granted and sent at `sent`: so much is left of the lease.
+  /// The answer to the granted request, sent at `sent`: so much is left of the lease.
   void set_first_left(base::instant sent, duration left, base::instant now) noexcept;
   /// The same for a renewal or extend. false: it came too late, and the lock is lost.
   bool set_left(base::instant sent, duration left, base::instant now) noexcept;
   void set_renewal_due(base::instant t) noexcept { set(due_, t); }
-  /// For a lock that no other thread has seen yet: it goes on with the acquisition of one that was released.
+  /// For a lock that no other thread has seen yet: it continues the acquisition of one that was released.
   void continue_from(const lease_state& before, const core::tenure& plan, base::instant now) noexcept;
 
   /// Not if its lease covers all the time for which it may be held.
   bool wants_renewal() const noexcept { return renews && is_held() && !is_limited_now(); }
 
-  /// Whether the last renewal that was sent has no answer, or has failed for want of one.
+  /// Whether the last renewal that was sent has no answer, or has failed for lack of one.
   std::atomic<bool> is_unreachable{false};
   /// Whether its holder has changed its length: such a request may take effect late.
   std::atomic<bool> was_extended{false};
-  /// Why it is lost if its deadline passes now.
+  /// The reason of its loss if its deadline passes now.
   loss_reason why_overdue() const noexcept {
     if (is_limited_now()) return loss_reason::hold_limit;
     return is_unreachable ? loss_reason::unreachable : loss_reason::expired;
   }
 
-  /// Why it is lost, given what its row says. Nobody takes over a lease that has not run out: if somebody has the name
-  /// before that, the lock was freed in between.
+  /// The reason of its loss, given the contents of its row. No client takes over a lease that has not run out: if
+  /// another client holds the name before that, the lock was freed in between.
   loss_reason why_gone(loss_reason found, base::instant now) const noexcept {
     const bool runs_out = has_lease && now >= deadline();
     return found == loss_reason::taken_over && !runs_out ? loss_reason::forced : found;
@@ -184,30 +184,29 @@ class lease_state {
   core::session_number confirmed_by() const noexcept { return confirmed_by_; }
   bool was_confirmed() const noexcept { return was_confirmed_; }
 
-  /// In one order with release(): a thread that claims it and then finds it held is seen by the thread that releases
-  /// it.
+  /// In one order with release(): if a thread claims it and then finds it held, the releasing thread sees the claim.
   bool claim() noexcept { return !claimed_.exchange(true); }
   void claim_or_wait() noexcept;
   void unclaim() noexcept;
   /// Returns when no claim is held.
   void wait_for_claimant() const noexcept { claimed_.wait(true, std::memory_order_acquire); }
-  /// Once it was released and its end is deferred: whether a request that was sent before may prolong it yet.
+  /// Once it was released and its end is deferred: whether an earlier request may still prolong it.
   bool may_be_prolonged() const noexcept { return at_least > duration::zero() && (claimed_.load() || is_unreachable); }
 
-  /// Stops when it is lost. It is made for the first who asks, as few do. To make it and to take it for firing exclude
-  /// each other, and the lock was marked as lost before it is fired: so a token that the firing does not find is made
+  /// Stops when it is lost. It is made for the first caller, since few ask. Making it and taking it for firing exclude
+  /// each other, and the lock is marked as lost before it is fired: so a token that the firing does not find is made
   /// after that mark, and is stopped from the start.
   std::stop_token lost_token();
-  /// Once it was lost: what is to be fired. Without stop_possible() nobody has a token that is not stopped.
+  /// Once it was lost: the source to fire. Without stop_possible() there is no token that is not stopped.
   std::stop_source lost_source() const noexcept;
 
-  /// When the database was asked for what it granted.
+  /// When the granted acquisition was asked for.
   base::instant had_since() const noexcept { return tenure ? tenure->plan.began : asked_at; }
 
   // Of lock_registry, under its mutex.
   std::size_t slot = 0;
   std::size_t handles = 1;
-  std::vector<std::thread::id> takers{};  // of its handles, as far as they stay with their threads
+  std::vector<std::thread::id> takers{};  // of its handles, as far as they remain with their threads
   bool is_listed = false;
 
  private:
@@ -239,14 +238,14 @@ class lease_state {
   atomic_time over_{0};
   atomic_time due_{0};
   std::atomic<bool> claimed_{false};
-  std::atomic<bool> was_confirmed_{false};  // by whichever session: of a file's it is not known
+  std::atomic<bool> was_confirmed_{false};  // by any session: in a file it is not known which
   std::atomic<core::session_number> confirmed_by_{core::session_number::unknown};
   std::stop_source lost_{std::nostopstate};  // under changing_
 };
 
 using lease_ptr = std::shared_ptr<lease_state>;
 
-/// For the call that was to rely on it.
+/// For the call that relied on it.
 error lock_lost(const lease_state& a, std::string_view how);
 error lock_lost(const lease_state& a, loss_reason why);
 
@@ -262,7 +261,7 @@ class claimed_lease {
   lease_state& a_;
 };
 
-/// Told what becomes of leases by the threads that keep them.
+/// Notified of the outcome for leases by the threads that keep them.
 class lease_listener {
  public:
   lease_listener() = default;
@@ -270,9 +269,9 @@ class lease_listener {
   lease_listener& operator=(const lease_listener&) = delete;
   virtual ~lease_listener() = default;
   virtual void renewed(const lease_state& a) noexcept = 0;
-  /// No answer came.
+  /// There was no answer.
   virtual void renewal_failed(const lease_state& a, const error& why) noexcept = 0;
-  /// The database says so; the listener marks it as lost.
+  /// According to the database; the listener marks it as lost.
   virtual void gone(const lease_ptr& a, loss_reason why) = 0;
 };
 

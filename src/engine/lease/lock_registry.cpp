@@ -15,7 +15,7 @@ void was_taken_by(lease_state& a, std::thread::id thread) {
   if (a.by && !a.is_of_thread) a.takers.push_back(thread);
 }
 
-// A handle may have been moved to another thread; which one that was is not known.
+// A handle may have been moved to another thread; which one is not known.
 void was_dropped(std::vector<std::thread::id>& takers) noexcept {
   if (takers.empty()) return;
   const auto own = std::find(takers.begin(), takers.end(), std::this_thread::get_id());
@@ -38,7 +38,7 @@ bool lock_registry::add(const lease_ptr& a, const std::function<void()>& first) 
 }
 
 void lock_registry::list_by_name(contents& in, const lease_ptr& a) {
-  in.listed.reserve(std::bit_ceil(in.listed.size() + 1));  // what follows cannot fail
+  in.listed.reserve(std::bit_ceil(in.listed.size() + 1));  // the following cannot fail
   if (in.spare.empty()) {
     in.by_name.insert(a.get());
   } else {
@@ -47,7 +47,7 @@ void lock_registry::list_by_name(contents& in, const lease_ptr& a) {
   }
 }
 
-// What the holder had before and has lost is not given again.
+// A lock that the holder has lost cannot be reentered.
 const lease_ptr* lock_registry::find(const contents& in, const lock_name& name, const holder& by, bool alone,
                                      base::instant now) {
   const auto [from, to] = in.by_name.equal_range(name.view());
@@ -103,7 +103,7 @@ bool lock_registry::has_one_handle(const lease_state& a) {
 }
 
 bool lock_registry::drop(lease_state& a) {
-  lease_ptr last;  // outlives the lock: what it destroys must not be destroyed under it
+  lease_ptr last;  // outlives the lock: its destructor must not run under the mutex
   const auto state = state_.lock();
   was_dropped(a.takers);
   if (--a.handles > 0) return false;

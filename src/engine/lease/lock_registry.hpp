@@ -15,45 +15,45 @@
 
 namespace rowlock::inline v1::engine {
 
-/// All that a client holds, and who holds it: reentrancy is decided here and nowhere else.
+/// All locks of a client, and their holders: only this class decides reentrancy.
 class lock_registry {
  public:
-  /// false: closed. If it has a holder, `again` answers it to that one. `first` is called before another thread can
-  /// lose it, under the mutex: it must be quick and may not call the registry.
+  /// false: closed. If it has a holder, `reenter` returns it to that holder. `first` is called before another thread
+  /// can lose it, under the mutex: it must be quick and may not call the registry.
   bool add(const lease_ptr& a, const std::function<void()>& first = {});
 
-  /// What this holder has under this name, if it is still held; there is one more handle of it then.
-  /// Who shares a name with others has not got it alone.
+  /// The lock that this holder holds under this name, if any; the call adds a handle to it. A holder that shares a name
+  /// does not hold it exclusively.
   lease_ptr again(const lock_name& name, const holder& by, bool alone, base::instant now);
 
-  /// Whether any holder of this client has this name.
+  /// Whether any holder of this client holds this name.
   bool has(const lock_name& name);
 
-  /// Whether `again` would give it.
+  /// Whether `reenter` would return it.
   bool has(const lock_name& name, const holder& by, base::instant now);
 
-  /// Since when this holder has what a thread without a handle of it would get again; nullopt: there is no such thing,
-  /// or this thread has a handle.
+  /// Since when this holder holds a lock that a thread without a handle of it would reenter; nullopt: there is no such
+  /// lock, or this thread has a handle.
   std::optional<base::instant> joined_since(const lock_name& name, const holder& by, base::instant now);
-  /// Waits until what this holder has under this name has ended. false: it has not.
+  /// Waits until the lock of this holder under this name has ended. false: it has not.
   bool has_ended(const lock_name& name, const holder& by, base::instant until, const std::stop_token& stop);
 
-  /// Whether there is one handle of it only.
+  /// Whether there is only one handle of it.
   bool has_one_handle(const lease_state& a);
 
-  /// One handle less. true: it was the last, and the lock is not registered any more.
+  /// Takes one handle away. true: it was the last, and the lock is not registered any more.
   bool drop(lease_state& a);
 
-  /// Removes it; its handles stay.
+  /// Removes it; its handles remain.
   void remove(lease_state& a);
 
-  /// nullptr: no lock of this client.
+  /// nullptr: it is not a lock of this client.
   lease_ptr find(std::string_view acquisition);
   std::vector<lease_ptr> all();
-  /// All of them; none can be added from now on.
+  /// Removes all of them; none can be added from now on.
   std::vector<lease_ptr> close();
 
-  /// Calls `look` for each lock of this name, of which at most one is held, as `each` does.
+  /// Calls `look` for each lock of this name, of which at most one is held, like `each`.
   template <class Look>
   void each_of(const lock_name& name, Look look) {
     const auto state = state_.lock();
@@ -84,9 +84,9 @@ class lock_registry {
   struct contents {
     std::vector<lease_ptr> listed;
     leases_by_name by_name;           // of these
-    leases_by_name::node_type spare;  // so that to lock and unlock again and again needs no memory
+    leases_by_name::node_type spare;  // so that repeated locking and unlocking needs no allocation
     bool is_closed = false;
-    std::size_t waiting = 0;  // for the end of something
+    std::size_t waiting = 0;  // threads that wait for the end of a lock
   };
   static const lease_ptr* find(const contents& in, const lock_name& name, const holder& by, bool alone,
                                base::instant now);

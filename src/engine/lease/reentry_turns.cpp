@@ -46,7 +46,7 @@ base::instant reentry_turns::in_turn_until(const lock_name& name) {
   return found == nullptr ? base::instant::min() : found->in_turn_until;
 }
 
-// What has been asked lately is not asked again; what is over is forgotten on the way.
+// A name that was asked about lately is not asked about again; names whose time is over are forgotten here.
 base::instant reentry_turns::closed_until(const lock_name& name, base::instant now) {
   {
     const auto turns = turns_.lock();
@@ -60,7 +60,7 @@ base::instant reentry_turns::closed_until(const lock_name& name, base::instant n
   return base::instant::min();
 }
 
-// What fails reads as that nobody waits: it is asked again.
+// A failure counts as no waiter: it is asked again.
 void reentry_turns::run(const driver::limits& until) noexcept try {
   const auto names = take_asked();
   const driver::limits soon{.deadline = std::min(until.deadline, base::later(base::now(), longest_ticket_run)),

@@ -15,22 +15,22 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Threads that share one holder get again what any of them has. If one always joins in before the last of them lets
-/// go, they have the name for ever. So a thread that would join in waits now and then for the end of all that is there:
+/// Threads that share one holder reenter what any of them holds. If one always joins before the last of them releases,
+/// they hold the name for ever. So now and then a thread that would join waits for the end of the existing lock:
 ///
-///   open --a thread joins in what was had for handover_limit--> the maintenance thread asks whether anybody waits
-///   asked --nobody does--> open; asked again after handover_limit at the earliest
-///   asked --somebody waits--> closed for handover_limit: who would join in waits for the release, and then in turn
+///   open --a thread joins a lock that is older than handover_limit--> the maintenance thread asks for waiters
+///   asked --no client waits--> open; asked again after handover_limit at the earliest
+///   asked --a client waits--> closed for handover_limit: joining threads wait for the release, and then in turn
 ///   closed --the time is over--> open, for nine times as long
 ///
-/// A holder may give work to a thread and join it while it has the name. That thread is late by a tenth of the time at
-/// most, and a thread that has a handle itself never is.
+/// A holder may give work to a thread and join it while it holds the name. That thread is late by a tenth of the time
+/// at most, and a thread that has a handle itself never is.
 class reentry_turns final : public maintenance::task {
  public:
   reentry_turns(gateway& db, lock_registry& held, maintenance& on) : db_{db}, held_{held}, maintenance_{on} {}
 
-  /// Before a thread gets again what its holder has; returns at the deadline, or on `stop`, at the latest. true: others
-  /// are to have their turn first, and what its holder had is released, or never was.
+  /// Before a thread reenters what its holder holds; returns at the deadline, or on `stop`, at the latest. true: others
+  /// must have their turn first, and its holder's lock is released, or never existed.
   bool comes_after_others(const lock_name& name, const holder& by, base::instant deadline, const std::stop_token& stop);
 
   base::instant next_due() override { return due_; }

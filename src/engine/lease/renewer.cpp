@@ -17,7 +17,7 @@ namespace {
 
 bool is_alone(const lease_ptr& a) noexcept { return a->is_alone(); }
 
-// A batch holds a name at most once, and a lost lock may have been taken again under the same name.
+// A batch contains a name at most once, and a lost lock may have been acquired again under the same name.
 void keep_first_of_each_name(std::vector<lease_ptr>& some) {
   const auto by_name = [](const lease_ptr& a, const lease_ptr& b) {
     return a->name != b->name ? a->name < b->name : is_alone(a) < is_alone(b);
@@ -50,7 +50,7 @@ base::instant renewer::next_due() {
   return next;
 }
 
-// Leases that are nearly due come along, so that leases of one length end up in one step.
+// Leases that are nearly due are included, so that leases of one length soon renew in one step.
 std::vector<lease_ptr> renewer::due(base::instant now) {
   std::vector<lease_ptr> out;
   held_.each([&](const lease_ptr& a) {
@@ -60,7 +60,7 @@ std::vector<lease_ptr> renewer::due(base::instant now) {
   return out;
 }
 
-// Just before they are sent: the batch before may have taken its time. A lock that was lost meanwhile may not come
+// Just before they are sent, because the batch before may have taken long. A lock that was lost meanwhile may not come
 // back.
 std::vector<lease_ptr> renewer::claim(std::span<const lease_ptr> some, kind of) {
   std::vector<lease_ptr> out;
@@ -89,9 +89,9 @@ void renewer::run(const driver::limits& until) noexcept try {
 } catch (const std::exception&) {  // out of memory: they are due again at once
 }
 
-// Whoever shares a name locks its row for a moment, and where many do, it is hardly ever unlocked: it is waited for
-// then, a name at a time, the most urgent one first. That may last, so it ends in time for the renewals of leases. What
-// is left is due again by itself.
+// A client that shares a name locks its row for a moment, and if many do, the row is hardly ever unlocked. Then the
+// renewal waits for it, a name at a time, the most urgent one first. This may take long, so it ends in time for the
+// renewals of leases. The remaining names are due again by themselves.
 void renewer::renew_passed_over(const driver::limits& until) {
   const auto more_urgent = [](const lease_ptr& a, const lease_ptr& b) { return a->deadline() < b->deadline(); };
   auto left = std::exchange(passed_over_, {});
@@ -106,7 +106,7 @@ void renewer::renew_passed_over(const driver::limits& until) {
   }
 }
 
-// Halfway between when the first of them is due and its deadline.
+// Halfway between the time when the first of them is due and its deadline.
 base::instant renewer::leases_need_thread() {
   base::instant out = base::instant::max();
   held_.each([&](const lease_ptr& a) {
@@ -125,7 +125,7 @@ void renewer::renew(const std::vector<lease_ptr>& some, kind of, const driver::l
 }
 
 void renewer::ask_for_renewal(std::span<const lease_ptr> some, const driver::limits& until) {
-  // The call may not outlast what it is to prolong: a hanging one would hide the loss of the others.
+  // The call may not outlast the leases that it prolongs: a hanging call would hide the loss of the others.
   const base::instant sent = base::now();
   base::instant deadline = std::min(until.deadline, base::later(sent, db_.options().call_timeout));
   for (const auto& a : some) {

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A lock that is released sooner costs its thread nothing.
+// A lock that is released sooner costs no thread.
 constexpr duration first_look = 50ms;
 
 }  // namespace
@@ -38,7 +38,7 @@ void transaction_heartbeat::attend(const lease_ptr& a) {
   alarm_.arm(base::later(base::now(), first_look));
 }
 
-// A heartbeat that was cut when nobody relied on the lock any more has released it.
+// A heartbeat that was cut when no holder relied on the lock any more has released it.
 void transaction_heartbeat::commit(lease_state& a, const driver::limits& until) {
   a.transaction->hurry();
   const claimed_lease scope{a};
@@ -61,7 +61,7 @@ void transaction_heartbeat::send_commit(lease_state& a, const driver::limits& un
   throw;
 }
 
-// By whoever has claimed it.
+// Called by the thread that has claimed it.
 void transaction_heartbeat::forget(const lease_state& a) noexcept {
   lease_ptr last;  // outlives the lock
   const auto state = state_.lock();
@@ -125,8 +125,8 @@ base::instant transaction_heartbeat::look_after(const lease_ptr& a) {
   return next;
 }
 
-// A lock that was lost by time is not given to the next holder sooner than the server would have: in the time between,
-// its holder stops. close() and release_all() end transactions themselves, and wait for that.
+// A lock that was lost by time is not given to the next holder sooner than the server would have given it: in the time
+// between, its holder stops. close() and release_all() end transactions themselves, and wait for that.
 base::instant transaction_heartbeat::end_in_time(const lease_ptr& a) {
   const auto why = a->why_lost();
   const bool by_time = why == loss_reason::expired || why == loss_reason::unreachable;
@@ -146,7 +146,7 @@ void transaction_heartbeat::begin_to_beat(const lease_ptr& a) {
       b.is_over = true;
       look();
     }};
-  } catch (const std::exception&) {  // no thread could be had: once more soon, while there is time
+  } catch (const std::exception&) {  // no thread could be started: once more soon, while there is time
     b.is_over = true;
     a->set_renewal_due(core::renewal_retry(base::now(), a->time_to_live(), 0));
     a->unclaim();
@@ -154,9 +154,9 @@ void transaction_heartbeat::begin_to_beat(const lease_ptr& a) {
   }
 }
 
-// Law 5: the local deadline counts from before the heartbeat was sent; the server counts from when it has answered. To
-// cut a heartbeat is to release the lock, so that is done only when lost() has certainly fired, by the watchdog at the
-// deadline, and its holder has had the margin to stop.
+// Law 5: the local deadline counts from before the heartbeat was sent; the server counts from its answer. Cutting a
+// heartbeat releases the lock, so that is done only when lost() has certainly fired, by the watchdog at the deadline,
+// and its holder has had the margin to stop.
 void transaction_heartbeat::beat(const lease_ptr& a, const std::stop_token& stop) noexcept {
   const base::instant sent = base::now();
   a->is_unreachable = true;

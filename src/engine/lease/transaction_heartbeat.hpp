@@ -13,9 +13,9 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Keeps the transactions that hold locks alive: says something on each before the server takes its holder for dead,
+/// Keeps the transactions that hold locks alive: sends something on each before the server takes its holder for dead,
 /// and notices when one has ended. Its thread starts with the first transaction. Each heartbeat is sent by a thread of
-/// its own, so that a connection that hangs holds up no other; short holds need none.
+/// its own, so that a hanging connection delays no other; short holds need none.
 class transaction_heartbeat {
  public:
   transaction_heartbeat(gateway& db, lease_listener& to) : db_{db}, listener_{to} {}
@@ -23,11 +23,11 @@ class transaction_heartbeat {
   transaction_heartbeat& operator=(const transaction_heartbeat&) = delete;
   ~transaction_heartbeat() { stop(); }
 
-  /// Before the first attend(). Throws if there is no thread to be had.
+  /// Before the first attend(). Throws if no thread can be started.
   void start();
   void attend(const lease_ptr& a);
-  /// Releases one that nobody relies on any more, and attends it no more. Throws if its transaction has ended before,
-  /// or the commit fails: the end of the connection releases the lock as well.
+  /// Releases a lock on which no holder relies any more, and attends it no more. Throws if its transaction has ended
+  /// before, or the commit fails: the end of the connection releases the lock as well.
   void commit(lease_state& a, const driver::limits& until);
   /// Some locks were lost: their transactions must end.
   void look() noexcept { alarm_.arm(base::instant::min()); }
@@ -57,7 +57,7 @@ class transaction_heartbeat {
   lease_listener& listener_;
   base::alarm alarm_;
   base::guarded<contents> state_;
-  std::list<beating> beats_;  // this and the next are used by its own thread only
+  std::list<beating> beats_;  // used by its own thread only, like the next
   base::instant again_at_{};
 };
 

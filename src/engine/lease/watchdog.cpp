@@ -16,7 +16,7 @@ namespace rowlock::inline v1::engine {
 
 namespace {
 
-// To fire takes no time; only callbacks do.
+// Firing takes no time; only callbacks do.
 constexpr auto until_fired = std::chrono::milliseconds{1};
 
 }  // namespace
@@ -70,7 +70,7 @@ void loss_notifier::fire(std::vector<loss> some) {
   ensure_thread(shared_);
 }
 
-// false: no thread could be had.
+// false: no thread could be started.
 bool loss_notifier::ensure_thread(const std::shared_ptr<shared>& with) {
   const auto s = with->state.lock();
   if (s->waiting.empty() || s->free > 0) return true;
@@ -92,7 +92,7 @@ bool loss_notifier::ensure_thread(const std::shared_ptr<shared>& with) {
   }
 }
 
-// A child that a callback forks has nobody to unlock what others had locked.
+// A child that a callback forks has no thread that could unlock what others had locked.
 void loss_notifier::work(const std::shared_ptr<shared>& with) noexcept {
   for (;;) {
     auto s = with->state.lock();
@@ -178,7 +178,7 @@ void watchdog::post(std::vector<lease_ptr> lost, const std::shared_ptr<pending_c
 void watchdog::run(const std::stop_token& stop) {
   for (;;) {
     alarm_.disarm();
-    const bool is_last = stop.stop_requested();  // what was posted or marked before that is still fired
+    const bool is_last = stop.stop_requested();  // earlier losses are still fired
     std::vector<loss> due;
     const base::instant next = overdue(due);
     fire_all(due);
@@ -190,7 +190,7 @@ void watchdog::run(const std::stop_token& stop) {
   }
 }
 
-// Marks what has reached its deadline, and takes what others found so; answers when the next one will.
+// Marks locks that have reached their deadline, and takes those that others found lost; answers when the next will.
 base::instant watchdog::overdue(std::vector<loss>& to) {
   const base::instant now = base::now();
   base::instant next = base::instant::max();
@@ -202,7 +202,7 @@ base::instant watchdog::overdue(std::vector<loss>& to) {
   return next;
 }
 
-// A lock whose token nobody has has no callbacks, and costs no thread.
+// A lock without tokens has no callbacks, and costs no thread.
 void watchdog::fire_all(const std::vector<loss>& some) {
   std::vector<loss_notifier::loss> watched;
   for (const auto& [lock, waited_for_by] : some) {

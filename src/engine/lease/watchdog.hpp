@@ -20,7 +20,7 @@ class pending_callbacks {
  public:
   explicit pending_callbacks(std::size_t number) { *left_.lock() = number; }
   void one_has_returned() noexcept;
-  /// Returns when all have, at the latest at `until`.
+  /// Returns when all have returned, at the latest at `until`.
   void wait(base::instant until);
 
  private:
@@ -28,21 +28,20 @@ class pending_callbacks {
   base::guarded<std::size_t> left_;
 };
 
-/// Fires tokens, and with them the callbacks of users, on threads of its own, so that no callback holds up another
-/// token.
+/// Fires tokens, and with them the callbacks of users, on threads of its own, so that no callback delays another token.
 ///
 ///   waiting --a thread takes it--> firing --its callbacks have returned--> gone
 ///
 /// While a token waits, there is a thread that is in no callback and will take it: a thread that is about to fire one
-/// of several starts another first. Without callbacks that last, two threads fire any number; they end when nothing
-/// waits. A thread shares what it works with, so that it can be left behind in a callback that never returns; it knows
-/// nothing of locks and clients, which may be gone by then.
+/// of several starts another first. Without slow callbacks two threads fire any number; they end when nothing waits. A
+/// thread shares its data, so that it can be left behind in a callback that never returns; it does not use locks and
+/// clients, which may be destroyed by then.
 class loss_notifier {
  public:
   struct loss {
     std::stop_source token;
     std::function<void()> then{};                        ///< when it has fired, whether or not its callbacks return
-    std::shared_ptr<pending_callbacks> waited_for_by{};  ///< nullptr: nobody waits for the callbacks
+    std::shared_ptr<pending_callbacks> waited_for_by{};  ///< nullptr: no thread waits for the callbacks
   };
 
   loss_notifier();
@@ -51,11 +50,11 @@ class loss_notifier {
   ~loss_notifier();
 
   void fire(std::vector<loss> some);
-  /// Calls `then` for what has fired and is in its callbacks yet; sees to what waits where no thread could be had.
-  /// Answers when that is to be done again.
+  /// Calls `then` for losses that have fired and are still in their callbacks; fires those that wait because no thread
+  /// could be started. Answers when to call it again.
   base::instant look();
-  /// Returns when all callbacks have returned, at the latest at `until`, but for those by which it is called. `then` is
-  /// not called after that; tokens that wait are fired all the same.
+  /// Returns when all callbacks have returned, at the latest at `until`, except the callbacks that call it. `then` is
+  /// not called after that; waiting tokens are fired nevertheless.
   void close(base::instant until) noexcept;
 
  private:
@@ -66,9 +65,8 @@ class loss_notifier {
   const std::shared_ptr<shared> shared_;
 };
 
-/// The thread that fires lost(). It never talks to a database, so that a hanging call cannot hold it up, and runs no
-/// callback of the user, so that one that lasts cannot either. All locks that are due are marked as lost before the
-/// first callback runs.
+/// The thread that fires lost(). It never calls a database, so a hanging call cannot delay it, and runs no callback of
+/// the user, so a slow one cannot either. All locks that are due are marked as lost before the first callback runs.
 class watchdog {
  public:
   class listener {
@@ -88,15 +86,15 @@ class watchdog {
   ~watchdog() { stop(); }
 
   void start();
-  /// A deadline has come nearer, or there is a new one.
+  /// A deadline has become earlier, or there is a new one.
   void arm(base::instant deadline) noexcept { alarm_.arm(deadline); }
 
-  /// Fires what others found lost. Returns at once.
+  /// Fires locks that others found lost. Returns at once.
   void fire(std::vector<lease_ptr> lost);
   /// Returns when the callbacks have run, at the latest at `until`.
   void fire_and_wait(std::vector<lease_ptr> lost, base::instant until);
 
-  /// What was lost before is fired.
+  /// Earlier losses are fired.
   void stop() noexcept;
   /// After that. Returns when the callbacks have returned, at the latest at `until`: then they are left behind.
   void end_callbacks(base::instant until) noexcept { notifier_.close(until); }

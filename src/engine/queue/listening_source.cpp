@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr duration worth_reporting = 5s;  // a restart of the server is not
+constexpr duration worth_reporting = 5s;  // not for a restart of the server
 constexpr duration until_available = 60s;
 constexpr duration longest_check = 2s;
 constexpr duration between_rings = 10ms;
@@ -43,13 +43,13 @@ constexpr const sentences& sentences_of(driver::foreign_news how) {
   return how == driver::foreign_news::notified ? sentences_if_notified : sentences_if_woken;
 }
 
-/// Rings again and again, from a thread of its own, since one ring may come before the sleep.
+/// Rings repeatedly, from a thread of its own, since one ring may come before the sleep.
 class bell {
  public:
   explicit bell(std::function<void(const std::stop_token&)> ring)
       : ring_{std::move(ring)}, thread_{[this](const std::stop_token& enough) { run(enough); }} {}
 
-  /// Throws what the last ring threw, unless one came through.
+  /// Throws the error of the last ring, unless one ring was sent.
   void stop() {
     thread_.request_stop();
     thread_.join();
@@ -103,7 +103,7 @@ void listening_source::watch(const std::stop_token& stop) {
   ended();
 }
 
-// That the server lets it listen proves nothing: the ring must come through.
+// The server's permission to listen proves nothing: the ring must arrive.
 void listening_source::check(driver::listener& line, const std::stop_token& stop) {
   std::optional<bell> ringing;
   if (loses_what_comes_between()) {
@@ -139,7 +139,7 @@ std::vector<std::string> listening_source::wait(driver::listener& line, base::in
   }
 }
 
-// true: among it was something without a name.
+// true: one was without a name.
 bool listening_source::take_in(const std::vector<std::string>& names) {
   for (const auto& name : names)
     if (!name.empty()) heard(name);

@@ -16,14 +16,14 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Waits on a listener for what other clients tell this one. Opened by the first waiter, and again when it breaks.
+/// Waits on a listener for notifications from other clients. Opened by the first waiter, and again when it breaks.
 ///
 ///   connecting --open, ring, and the ring is heard--> live --the connection ends--> connecting
 ///              --it cannot work here--> unavailable, and tried again later
 class listening_source : public wakeup_source {
  public:
-  /// `how`: told or woken. What wakes a listener that does not wait is lost, so a look at the queues follows soon after
-  /// each of its waits has begun.
+  /// `how`: notified or woken. A wake-up between two waits of a listener is lost, so a look at the queues follows soon
+  /// after each of its waits has begun.
   listening_source(driver::foreign_news how, duration longest_call) : how_{how}, longest_call_{longest_call} {}
 
  private:
@@ -35,19 +35,19 @@ class listening_source : public wakeup_source {
   virtual std::unique_ptr<driver::listener> open(const driver::limits& until) = 0;
   /// Notifies or wakes this client itself, on another connection.
   virtual void ring(const driver::limits& until) = 0;
-  /// This client may have this name now.
+  /// This client may be able to acquire this name now.
   virtual void heard(const std::string& name) = 0;
-  /// This client may have some name now.
+  /// This client may be able to acquire some name now.
   virtual void woken(const driver::limits& until) = 0;
-  /// Where it is woken: it is about to sleep. Those who may go since the last sleep must be found soon after this.
+  /// If it is woken: it is about to sleep. Waiters whose turn came since the last sleep must be found soon after this.
   virtual void falls_asleep() noexcept = 0;
-  /// It is live. What was sent before is not known: hints all.
+  /// It is live. Earlier notifications are not known, so it hints all waiters.
   virtual void began() = 0;
   /// It is not live any more, or not yet.
   virtual void ended() noexcept = 0;
   /// Called once.
   virtual void warn(const std::string& sentence) = 0;
-  /// It is not live while somebody waits; once until it is.
+  /// It is not live although a client waits; once until it is.
   virtual void polling(const error& why) noexcept = 0;
 
   driver::limits limits(const std::stop_token& stop) const;

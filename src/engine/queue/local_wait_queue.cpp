@@ -41,7 +41,7 @@ local_wait_queue::waiter::~waiter() {
   }
 }
 
-// Without an offer, or with a ticket: then it sleeps for as long as others come first.
+// Without an offer, or with a ticket: then it sleeps while others come first.
 bool local_wait_queue::must_look(const slot& first) {
   return first.offer == nullptr || first.ticket.number != core::ticket_number::none;
 }
@@ -175,7 +175,7 @@ local_wait_queue::queue* local_wait_queue::queue_of(contents& in, std::string_vi
   return found == in.queues.end() ? nullptr : &found->second;
 }
 
-// Who is first then sleeps on, and is woken with the lock, too, unless it must look for itself.
+// The next first waiter sleeps on, and is woken with the lock, too, unless it must look for itself.
 void local_wait_queue::leave_with_lock(contents& in, slot& s) {
   const auto found = in.queues.find(s.ticket.name);
   queue& q = found->second;

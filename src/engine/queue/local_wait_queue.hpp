@@ -40,19 +40,19 @@ struct queue_ticket {
 /// The queue inside the process: of all threads of a client that wait for a name, the first speaks to the database.
 /// They are in the order of their tickets; a waiter without one comes after all others.
 ///
-///   of a waiter:  without a ticket --take--> with one --displace (the database has it no more)--> without
+///   of a waiter:  without a ticket --take--> with one --displace (the database has deleted it)--> without
 ///
-/// A waiter may offer to take the lock from a holder in this process, while it waits. It is handed over, or not, under
+/// While it waits, a waiter may offer to take the lock from a holder in this process. It is handed over, or not, under
 /// the mutex by which the wait ends: so either it leaves the queue and wakes with the lock, or it was never offered it.
 ///
 /// A waiter for all of several names may have to wait although it is the first here: the next after it is treated as
 /// the first, too.
 ///
 /// A hint is remembered until its receiver listens again. A waiter listens first and tries then, so that it does not
-/// miss a release between its try and its sleep. Hints may be lost or wrong all the same: callers bound their waits.
+/// miss a release between its try and its sleep. Nevertheless hints may be lost or wrong: callers bound their waits.
 class local_wait_queue {
  public:
-  /// What a thread waits for: one name, or one of several in whose queues it is, or all of several.
+  /// A thread waits for one name, or for one of several in whose queues it is, or for all of several.
   enum class purpose : std::uint8_t { one, any, all };
 
  private:
@@ -60,19 +60,19 @@ class local_wait_queue {
     std::shared_ptr<std::condition_variable_any> woken;  // of the thread
     purpose wants = purpose::one;
     bool is_hinted = false;
-    const std::shared_ptr<lease_state>* offer = nullptr;  // what it takes if the lock is handed over to it
-    bool is_handed = false;                               // that is so, and it is in the queue no more
-    bool leaves_with_lock = false;                        // that it got by itself
+    const std::shared_ptr<lease_state>* offer = nullptr;  // taken if the lock is handed over to it
+    bool is_handed = false;                               // it was, and has left the queue
+    bool leaves_with_lock = false;                        // it has acquired the lock by itself
     base::instant sleeps_until{};
     const std::thread::id thread = std::this_thread::get_id();
     const base::instant since = base::now();
-    std::unique_ptr<const std::string> deadlock;  // who it would wait for for ever: its wait ends
+    std::unique_ptr<const std::string> deadlock;  // the circle in which it would wait for ever: its wait ends
     queue_ticket ticket{};
-    bool is_marked = false;  // the row says that somebody waits, or did when that was last heard of
+    bool is_marked = false;  // the row says that a client waits, according to the last answer
     // For the first, if the database has to be asked and does not notify:
     base::instant quiet_since{};
     base::instant next_look{};
-    bool is_behind = false;  // at the last look, somebody else's ticket came first
+    bool is_behind = false;  // at the last look, another client's ticket came first
     fencing_token version{};
   };
   struct queue : std::list<slot*> {
@@ -87,7 +87,7 @@ class local_wait_queue {
     bool gives_way = false;
   };
 
-  /// A waiter that can share the name with anybody, and what it offers to take.
+  /// A waiter that can share the name with any other reader, and its offer to take a share.
   struct reader {
     queue_ticket ticket;
     std::shared_ptr<lease_state> offer;
@@ -96,7 +96,7 @@ class local_wait_queue {
   /// A thread that waits for one name. At the end of its life the next one is first.
   class waiter {
    public:
-    /// `beside`: another one of the same thread.
+    /// `beside`: another waiter of the same thread.
     waiter(local_wait_queue& in, const lock_name& name, purpose wants = purpose::one, const waiter* beside = nullptr);
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;
@@ -104,35 +104,34 @@ class local_wait_queue {
 
     /// Before a try: hints from now on count.
     void listen() { set(&slot::is_hinted, false); }
-    /// Until it is the first and has been hinted, or one of the other outcomes. Becoming the first is a hint. Where it
-    /// offers to take the lock, that may be handed over to it: then it is the last thing it does.
+    /// Until it is the first and has been hinted, or one of the other outcomes. Becoming the first is a hint. If it
+    /// offers to take the lock, that may be handed over to it: then it must not be used any more.
     outcome wait(base::instant until, const std::stop_token& stop, const std::shared_ptr<lease_state>& offer = {});
 
-    /// Until one of these is hinted, which is to be asked of each then, or one of the other outcomes. They are of one
-    /// thread.
+    /// Until one of these is hinted (then ask each), or one of the other outcomes. All are of one thread.
     static outcome wait_for_several(std::span<waiter* const> all, base::instant until, const std::stop_token& stop);
     bool is_hinted() const { return get(&slot::is_hinted); }
     bool is_deadlocked() const;
-    /// To itself: it is not to sleep before it has looked.
+    /// To itself: it must look before it sleeps.
     void hint() { set(&slot::is_hinted, true); }
 
-    /// It has got the lock by itself, and is about to go: who is first then may wait until it is handed over.
+    /// It has acquired the lock by itself, and is about to leave: the next first waiter may wait for a hand-over.
     void leave_with_lock() { set(&slot::leaves_with_lock, true); }
     /// The ticket is committed: from now on its number decides the order.
     void take(const core::acquisition_id& attempt, core::ticket_number number,
               std::int64_t room = core::sharing{}.room);
-    /// What the row of the name says.
+    /// According to the row of the name.
     void mark(bool says_that_somebody_waits) { set(&slot::is_marked, says_that_somebody_waits); }
-    /// Whether releases look for the ticket, as far as it is known.
+    /// Whether releases look for the ticket, as far as known.
     bool is_marked() const { return get(&slot::is_marked); }
-    /// Somebody else deletes the ticket.
+    /// From now on other code deletes the ticket.
     void give_up_ticket();
     queue_ticket ticket() const { return get(&slot::ticket); }
     core::ticket_number ticket_number() const;
     bool is_first() const;
     /// After a wait that has ended so.
     std::string deadlock() const;
-    /// Readers that come right behind it in the order of their tickets, those that sleep and offer to take a share.
+    /// Readers that come directly after it in the order of their tickets, which sleep and offer to take a share.
     std::vector<reader> readers_behind(std::size_t most) const;
     position where(base::instant now) const;
 
@@ -153,8 +152,8 @@ class local_wait_queue {
   };
 
   bool is_empty(const lock_name& name);
-  /// Whether a waiter of this client has had a ticket for this name and has left recently: a release may have notified
-  /// it. Answered once for each of them; of more than most_left the oldest are forgotten.
+  /// Whether a waiter of this client with a ticket for this name has left recently: a release may have notified it.
+  /// Answered once for each of them; of more than most_left the oldest are forgotten.
   bool take_left(std::string_view name);
   static constexpr std::size_t most_left = 1000;
   /// Wakes the first waiter of this name. false: there is none.
@@ -163,26 +162,26 @@ class local_wait_queue {
   /// must be quick.
   template <class Take>
   bool hand_over(std::string_view name, Take take);
-  /// The same for the waiter with this ticket, which is then the caller's to delete.
+  /// The same for the waiter with this ticket; the caller must then delete the ticket.
   template <class Take>
   bool hand_over_to(const queue_ticket& whose, Take take);
-  /// Whether it would.
+  /// Whether hand_over would succeed.
   template <class Fits>
   bool takes(std::string_view name, Fits fits);
-  /// To then, the waiters of this name give way to other clients.
+  /// Until then, the waiters of this name yield to other clients.
   void give_way(std::string_view name, base::instant until);
-  /// The same if all who wait here wait for one name. false: they wait for several.
+  /// The same if all waiters here wait for one name. false: they wait for several.
   bool hint_the_only_name();
   /// Wakes the waiter with this ticket if it would sleep past the end of a lease of which so much is left.
   void hint_late(const queue_ticket& whose, std::optional<duration> lease_left);
   /// Wakes the first waiter of each name.
   void hint_all();
-  /// The row does not say that somebody waits: if the waiter with this ticket relies on that, the first of its name
-  /// wakes, and sees to it.
+  /// The row does not say that a client waits: if the waiter with this ticket relies on that, the first of its name
+  /// wakes, and marks the row.
   void lost_mark(const queue_ticket& whose);
   /// Wakes all waiters of this name.
   void hint_everybody(const lock_name& name);
-  /// Ends all waits, for good.
+  /// Ends all waits, finally.
   void close();
 
   /// All tickets that must be kept alive.
@@ -190,7 +189,7 @@ class local_wait_queue {
   /// When they must be refreshed.
   base::instant refresh_due();
   void set_refresh_due(base::instant t);
-  /// The database does not have this ticket any more: its waiter wakes and needs another.
+  /// The database has deleted this ticket: its waiter wakes and needs another.
   void displace(const queue_ticket& gone);
 
   /// The first ticket of each name, if the first waiter has one.
@@ -202,18 +201,18 @@ class local_wait_queue {
   enum class change : std::uint8_t {
     none,
     of_hands,  ///< so the next look comes soon
-    passed     ///< and since the last look it was not for others that come before
+    passed     ///< and since the last look no other waiter comes before
   };
   /// A waiter with a ticket, and its thread.
   struct long_wait {
     queue_ticket ticket;
     std::thread::id thread;
   };
-  /// Those that have waited since before `t`.
+  /// The waiters that have waited since before `t`.
   std::vector<long_wait> long_waits(base::instant t);
-  /// Its wait ends: it waits for somebody who waits for it. Not if it has the lock already.
+  /// Its wait ends: it waits in a circle. Not if it already holds the lock.
   void end_deadlocked(const queue_ticket& whose, const std::string& text);
-  /// What the look answered.
+  /// The answer of the look.
   change was_looked_at(const queue_ticket& whose, bool is_behind, fencing_token version);
 
  private:

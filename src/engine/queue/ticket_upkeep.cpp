@@ -32,7 +32,7 @@ queued_waiter::~queued_waiter() {
   if (waiter_) end();
 }
 
-// In the background, since a call that is stopped ends at once, also where the database does not answer.
+// In the background, since a call that is stopped ends at once, even if the database does not answer.
 void queued_waiter::leave() noexcept try {
   if (end()) cleanup_.await_departures(name_, longest_farewell);
 } catch (const std::exception&) {  // out of memory: the ticket expires by itself
@@ -80,7 +80,7 @@ void ticket_upkeep::mark(local_wait_queue::waiter& w, const lock_name& name, con
   if (!driver::reaches_waiters(news)) return;
   if (w.ticket_number() == core::ticket_number::none || w.is_marked()) return;
   if (db_.run(until, [&](const store::access& db) { return store::mark_waiting(db, name.view()); })) w.mark(true);
-} catch (const std::exception&) {  // somebody keeps the row locked: the waiter asks again by itself
+} catch (const std::exception&) {  // another transaction keeps the row locked: the waiter asks again by itself
 }
 
 void ticket_upkeep::leave(std::span<queued_waiter* const> all, const store::access& db) noexcept try {
@@ -93,7 +93,7 @@ void ticket_upkeep::leave(std::span<queued_waiter* const> all, const store::acce
     if (gone[i])
       for (auto* each : all)
         if (each->waiter().ticket_number() == own[i].number) each->waiter().give_up_ticket();
-} catch (const std::exception&) {  // they go with the waiter
+} catch (const std::exception&) {  // they are deleted with the waiter
 }
 
 void ticket_upkeep::leave(queued_waiter& w, std::vector<queue_ticket> handed, const store::access& db) {
@@ -101,7 +101,7 @@ void ticket_upkeep::leave(queued_waiter& w, std::vector<queue_ticket> handed, co
   handed.push_back(w.waiter().ticket());
   try {
     have_gone = store::leave(db, refs(handed));
-  } catch (const error&) {  // later, then
+  } catch (const error&) {  // then later
   }
   if (have_gone.back()) w.waiter().give_up_ticket();
   handed.pop_back();
@@ -112,10 +112,10 @@ void ticket_upkeep::leave(queued_waiter& w, std::vector<queue_ticket> handed, co
 void ticket_upkeep::leave(std::span<queued_waiter* const> all, const driver::limits& until) noexcept try {
   const auto is_there = [](auto* each) { return each->waiter().ticket_number() != core::ticket_number::none; };
   if (std::any_of(all.begin(), all.end(), is_there)) db_.run(until, [&](const store::access& db) { leave(all, db); });
-} catch (const std::exception&) {  // they go with the waiter
+} catch (const std::exception&) {  // they are deleted with the waiter
 }
 
-// A ticket that it finds gone is replaced by its waiter.
+// If it finds that a ticket was deleted, its waiter takes another.
 void ticket_upkeep::run(const driver::limits& until) noexcept try {
   const driver::limits soon{.deadline = std::min(until.deadline, base::later(base::now(), longest_ticket_run)),
                             .stop = until.stop};

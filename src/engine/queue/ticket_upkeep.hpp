@@ -25,22 +25,21 @@ class ticket_upkeep final : public maintenance::task {
   /// Its ticket counts no more, or is gone: the waiter needs another.
   void displace(local_wait_queue::waiter& w, const lock_name& name);
   struct terms {
-    std::optional<duration> lease{};           ///< a release may grant it the lock, for as long
+    std::optional<duration> lease{};           ///< a release may grant it the lock, for so long
     std::int64_t room = core::sharing{}.room;  ///< of who shares the name
   };
   /// Takes a ticket. If the reply is lost the ticket may be there all the same, or come late: it is deleted again and
   /// again until it cannot come any more, and what a release has granted to it is released.
   void take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
             const terms& by_terms, const driver::limits& until);
-  /// Before each try, so that a release that comes after it tells the waiter; as far as the row can be changed.
+  /// Before each try, so that a later release notifies the waiter; if the row can be changed.
   void mark(local_wait_queue::waiter& w, const lock_name& name, const driver::limits& until) noexcept;
-  /// A call that has the lock leaves the queues in which it is at once: a release that comes soon must not find it to
-  /// be the next.
+  /// A call that holds the lock leaves its queues at once: a release that comes soon must not find it to be the next.
   static void leave(std::span<queued_waiter* const> all, const store::access& db) noexcept;
   void leave(std::span<queued_waiter* const> all, const driver::limits& until) noexcept;
-  /// The same of a waiter, and of tickets of others of its name to which it was handed over.
+  /// The same for a waiter, and for tickets of others of its name to which the lock was handed over.
   void leave(queued_waiter& w, std::vector<queue_ticket> handed, const store::access& db);
-  /// Hints the waiters that may go, among those with these tickets. Answers the most that has happened to one of them.
+  /// Hints the waiters that may go, among those with these tickets. Answers the greatest change for one of them.
   local_wait_queue::change hint_those_who_may_go(const store::access& db, const std::vector<queue_ticket>& some);
 
   base::instant next_due() override { return queue_.refresh_due(); }
@@ -54,7 +53,7 @@ class ticket_upkeep final : public maintenance::task {
   maintenance& maintenance_;
 };
 
-/// A waiter of this client; its ticket goes with it, if it still has one: later, unless it leaves at once.
+/// A waiter of this client; its ticket is deleted with it, if it still has one: later, unless it leaves at once.
 class queued_waiter {
  public:
   queued_waiter(local_wait_queue& queue, ticket_cleanup& cleanup, const lock_name& name,
@@ -68,11 +67,11 @@ class queued_waiter {
 
   const lock_name& name() const noexcept { return name_; }
   local_wait_queue::waiter& waiter() { return *waiter_; }
-  /// Without the lock. When this returns its ticket is gone, and with it what a release has granted to it; after a
-  /// short time at the latest.
+  /// Leaves without the lock. When this returns its ticket is deleted, and a lock that a release has granted to it is
+  /// released; it returns after a short time at the latest.
   void leave() noexcept;
   ticket_cleanup::departure how = ticket_cleanup::departure::by_another_grant;
-  duration lease{};  ///< that a release may have granted, if `how` says that nobody wants it
+  duration lease{};  ///< that a release may have granted, if `how` says that it is abandoned
 
  private:
   /// No hint reaches it any more. false: it has no ticket to leave behind.

@@ -41,7 +41,7 @@ void wakeup_source::run(const std::stop_token& stop) {
     try {
       watch(stop);
       failures = 0;
-    } catch (const std::exception& e) {  // those who wait ask by themselves meanwhile, and report what is wrong
+    } catch (const std::exception& e) {  // waiters poll meanwhile, and report the failure
       if (stop.stop_requested()) return;
       failures = is_live_.exchange(false) ? 1 : failures + 1;
       failed(e);

@@ -17,9 +17,9 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Learns, while anybody waits, that other clients may have released a name. Its thread starts with the first waiter.
+/// Learns, while a client waits, that other clients may have released a name. Its thread starts with the first waiter.
 ///
-///   idle --enter()--> starting --set_live(true)--> live: hints can be relied on, but for the bounded fallback
+///   idle --enter()--> starting --set_live(true)--> live: hints can be relied on, apart from the bounded fallback
 ///   live --watch() throws--> starting, after a pause
 class wakeup_source {
  public:
@@ -33,7 +33,7 @@ class wakeup_source {
   void leave() noexcept;
   void stop() noexcept;
   bool is_live() const noexcept { return is_live_; }
-  /// Whether a waiter is told when the name is free. `is_marked`: its row says that somebody waits.
+  /// Whether a waiter is notified when the name is free. `is_marked`: its row says that a client waits.
   virtual bool tells(bool /*is_marked*/) const noexcept { return is_live_; }
   /// The next look may be due sooner than before.
   virtual void look_sooner() noexcept {}
@@ -44,7 +44,7 @@ class wakeup_source {
   /// It threw.
   virtual void failed(const std::exception& /*why*/) noexcept {}
   virtual duration recovery(int failures) const noexcept;
-  /// It is to stop, and may be waiting elsewhere than in pause().
+  /// It must stop, and may be waiting elsewhere than in pause().
   virtual void interrupt() noexcept {}
 
   /// Ends a pause.
@@ -55,14 +55,14 @@ class wakeup_source {
     if (is) is_polling_ = false;
   }
   bool is_wanted();
-  /// Whether anybody waits, or has waited since the last call of this.
+  /// Whether a client waits, or has waited since the last call of this function.
   bool was_wanted();
-  /// Whether waiters have to do without it from now on: true once, until it is live again.
+  /// Whether waiters have to poll from now on: true once, until it is live again.
   bool begins_to_poll() { return is_wanted() && !std::exchange(is_polling_, true); }
   static error as_error(const std::exception& e);
-  /// To `until`, or a nudge. false: nobody waits any more, or stop.
+  /// Until `until`, or a nudge. false: no client waits any more, or stop.
   bool pause(base::instant until, const std::stop_token& stop);
-  /// While nobody waits.
+  /// While no client waits.
   void rest(const std::stop_token& stop);
 
  private:
@@ -82,7 +82,7 @@ class wakeup_source {
   base::guarded<contents> state_;
 };
 
-/// A waiter that gets the hints of all these. If there is no thread to be had there are none: hints are not needed.
+/// A waiter that receives the hints of all these. If no thread can be started there are none: hints are not needed.
 class subscription {
  public:
   using sources = std::vector<std::unique_ptr<wakeup_source>>;

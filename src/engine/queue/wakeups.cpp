@@ -38,7 +38,7 @@ class commit_wakeups final : public wakeup_source {
       auto seen = session->change_count(limits());
       auto since = base::now();
       set_live(true);
-      queue_.hint_all();  // what was committed before is not known
+      queue_.hint_all();  // earlier commits are not known
       while (pause(base::later(base::now(), core::watch_pause(base::now() - since)), stop)) {
         const auto count = session->change_count(limits());
         if (count == seen) continue;
@@ -48,14 +48,14 @@ class commit_wakeups final : public wakeup_source {
       rest(stop);
     }
   }
-  // false: nothing that anybody here waits for.
+  // false: nothing for any waiter of this client.
   bool look(driver::session& on, const driver::limits& until) {
     return tickets_.hint_those_who_may_go({.sheet = db_.sheet(), .session = on, .until = until}, queue_.firsts()) !=
            local_wait_queue::change::none;
   }
   void failed(const std::exception& why) noexcept override try {
     if (begins_to_poll()) db_.events().polling(as_error(why));
-  } catch (const std::exception&) {  // out of memory: it is not told
+  } catch (const std::exception&) {  // out of memory: it is not reported
   }
 
   gateway& db_;
@@ -63,8 +63,8 @@ class commit_wakeups final : public wakeup_source {
   ticket_upkeep& tickets_;
 };
 
-// For databases that do not notify, or do not just now: asks, for all names that this client waits for at once, who may
-// go.
+// For databases that do not notify, or do not at the moment: asks which waiters may go, for all names of this client's
+// waiters at once.
 class poll_wakeups final : public wakeup_source {
  public:
   poll_wakeups(gateway& db, local_wait_queue& queue, ticket_upkeep& tickets)
@@ -75,7 +75,7 @@ class poll_wakeups final : public wakeup_source {
   poll_wakeups(const poll_wakeups&) = delete;
   poll_wakeups& operator=(const poll_wakeups&) = delete;
 
-  /// While another source is live, this one need not look, but for what look_at() says.
+  /// While another source is live, this one need not look, except as look_at() says.
   void pause_while(bool another_is_live) {
     is_paused_ = another_is_live;
     nudge();  // it sleeps until the look that was next before, which without a ticket is never
@@ -90,8 +90,8 @@ class poll_wakeups final : public wakeup_source {
     }
     nudge();
   }
-  /// The other source was rung, and may be again before it sleeps, which it does not hear. When that is, is not known,
-  /// so the next looks come at growing distances.
+  /// The other source was rung, and may be rung again before it sleeps, which it does not hear. The time of that is not
+  /// known, so the next looks come at growing distances.
   void was_rung() noexcept { was_rung_ = true; }
   // While another source is live there is no next look, and its thread sleeps on.
   void look_sooner() noexcept override {
@@ -118,7 +118,7 @@ class poll_wakeups final : public wakeup_source {
     const auto change = db_.run(db_.call_limits(stop),
                                 [&](const store::access& db) { return tickets_.hint_those_who_may_go(db, due); });
     if (!is_extra) return;
-    // By somebody who tells nobody, and may do it again: lock_in.
+    // By a client that sends no notification, and may do it again: lock_in.
     if (was_rung_.exchange(false)) between_ = 2 * while_passed;
     between_ = change == local_wait_queue::change::passed ? while_passed : std::min(2 * between_, core::ticket_refresh);
     look_at(base::later(base::now(), between_));
@@ -136,7 +136,7 @@ class poll_wakeups final : public wakeup_source {
   base::guarded<base::instant> extra_look_;
 };
 
-// Those to whom other clients tell a name, or wake.
+// Waiters that other clients notify of a name, or wake.
 class listening_wakeups final : public listening_source {
  public:
   listening_wakeups(gateway& db, const identity& who, local_wait_queue& queue, ticket_upkeep& tickets,
@@ -152,7 +152,7 @@ class listening_wakeups final : public listening_source {
   listening_wakeups(const listening_wakeups&) = delete;
   listening_wakeups& operator=(const listening_wakeups&) = delete;
 
-  // A release looks for tickets only where the row says that somebody waits.
+  // A release looks for tickets only if the row says that a client waits.
   bool tells(bool is_marked) const noexcept override { return is_marked && is_live(); }
 
  private:
@@ -168,8 +168,9 @@ class listening_wakeups final : public listening_source {
         },
         purpose::releasing);
   }
-  // What was sent to a waiter that has left is passed on, by leaving with a ticket that never was: the release has
-  // notified nobody else. Anybody who may NOTIFY may send anything: a name that nobody has waited for here is dropped.
+  // A notification for a waiter that has left is passed on, by leaving with a ticket that never existed: the release
+  // has notified no other client. Any role that may NOTIFY may send anything: a name for which no thread has waited
+  // here is dropped.
   void heard(const std::string& name) override {
     if (!queue_.hint(name) && queue_.take_left(name)) cleanup_.pass_on(name);
   }

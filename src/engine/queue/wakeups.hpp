@@ -19,9 +19,10 @@ class wakeups {
   wakeups& operator=(const wakeups&) = delete;
   ~wakeups() { stop(); }
 
-  /// Sources work while somebody is subscribed to them.
+  /// Sources work while a waiter is subscribed to them.
   const subscription::sources& all() const noexcept { return sources_; }
-  /// Whether a waiter is told of a release, or nobody else can release. `is_marked`: its row says that somebody waits.
+  /// Whether a waiter is notified of a release, or no other client can release. `is_marked`: its row says that a client
+  /// waits.
   bool is_told(bool is_marked) const noexcept;
   void look_sooner() const noexcept;
   void stop() noexcept;

@@ -18,24 +18,24 @@ namespace {
 using namespace std::chrono_literals;
 using driver::enlisted_result;
 
-// For a transaction that takes a snapshot of all data. After that it waits in the database, which finds out whether it
-// is waited for itself.
+// For a transaction that takes a snapshot of all data. After that it waits in the database, which finds out whether
+// others wait for it.
 constexpr duration longest_wait_outside = 2s;
 // Other programs that make a row commit at once.
 constexpr duration longest_wait_for_making = 1s;
 // Of the client itself, until the transaction has the row locked. Others see it for so long after that, and then what
 // they see of every transaction.
 constexpr duration length_of_kept_lease = 1s;
-// For so long it is left alone if the transaction fails: the next attempt, at once, takes the row from it, and does not
-// find that it has changed since what it has read first.
+// For so long it is left alone if the transaction fails: the next attempt, at once, takes the row from it, and finds it
+// unchanged since its first read.
 constexpr duration time_to_begin_again = 250ms;
 // A name that was released so lately is likely to be taken before a transaction has the file's write lock.
 constexpr duration lately = 100ms;
 // How long a statement may wait in the database if the caller may stop it.
 constexpr duration longest_deaf_wait = 200ms;
 
-// On MySQL, above READ COMMITTED, a transaction that looks for a row that is not there, as after it was swept, keeps
-// others from making it.
+// On MySQL, above READ COMMITTED, a transaction that looks for a missing row, as after it was swept, keeps others from
+// making it.
 error own_gap(const lock_name& name) {
   return {errc::serialization_failure,
           "the row of " + base::quoted(name.view()) +
@@ -85,7 +85,8 @@ class transaction_locks::lock_in_call {
         stop_{std::move(stop)} {}
 
   std::optional<transaction_lock> take_vacant();
-  /// nullopt: stopped, or not in time; or, unless it `insists`, in a file where its holder cannot release it any more.
+  /// nullopt: stopped, or not in time; or, unless it `insists`, in a file in which the holder cannot release it any
+  /// more.
   std::optional<transaction_lock> wait(bool insists);
 
  private:
@@ -99,7 +100,7 @@ class transaction_locks::lock_in_call {
 
   bool is_over() const { return stop_.stop_requested() || backoff_.is_over(base::now()); }
   void refused(core::retry_backoff::refusal why = {}) { backoff_.was_refused(why, base::now(), base::jitter()); }
-  /// false: the pool could not be used, which may be over the next time.
+  /// false: the pool could not be used; the next time it may be usable.
   template <class Use>
   bool ridden_out(Use use) try {
     use();
@@ -119,10 +120,10 @@ class transaction_locks::lock_in_call {
   core::retry_backoff backoff_;
   const std::stop_token stop_;
   bool has_asked_ = false;  // in the transaction
-  bool is_leased_ = false;  // by another, when it was seen last
-  bool asks_anew_ = false;  // the tables were made anew since the client had asked which they are
+  bool is_leased_ = false;  // by another holder, when it was last seen
+  bool asks_anew_ = false;  // the tables were made anew since the client found out which they are
   duration in_database_{};  // about how long it may wait there
-  /// Since when it waits for a transaction that pins what this client has released.
+  /// Since when it waits for a transaction that pins an acquisition that this client has released.
   std::optional<base::instant> pinned_since_{};
 };
 
@@ -141,7 +142,7 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
   return call.wait(!wait);
 }
 
-// Of a name that was vacant when it was seen last, the pool would only say that it still is.
+// If the name was vacant when it was last seen, the pool would only answer that it still is.
 std::optional<transaction_lock> transaction_locks::lock_in_call::take_vacant() {
   const auto installation = *of_.installation_.lock();
   if (installation.empty() || !of_.vacant_.may_have(name_)) return std::nullopt;
@@ -163,7 +164,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::wait(bool insis
       if (is_last || !insists) return std::nullopt;
       throw cannot_be_released(name_);
     }
-    // What waits in a queue changes the row, if not its holder: PostgreSQL does not let a snapshot pass that.
+    // A waiter in a queue changes the row, though not its holder: PostgreSQL does not let a snapshot pass that.
     if (is_leased_ && !in_.takes_snapshot()) {
       if (auto locked = take_in_turn()) return locked;
     } else {
@@ -175,9 +176,9 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::wait(bool insis
   }
 }
 
-// Where leases are granted and released, a name is vacant for moments only. So the client waits in turn for a lease of
-// its own, as any waiter, and the transaction takes the row from that: nobody else can have it in between. Nobody works
-// under that lease, so there is nothing that a snapshot could miss but what was done before its grant.
+// If leases are granted and released, a name is vacant for moments only. So the client waits in turn for a lease of its
+// own, like any waiter, and the transaction takes the row from that: no other client can acquire it in between. No
+// holder works under that lease, so a snapshot can miss only what was done before its grant.
 std::optional<transaction_lock> transaction_locks::lock_in_call::take_in_turn() {
   const kept_name kept{of_.locks_, of_.keep(name_, {.lease = length_of_kept_lease, .note = options_.note}, by_,
                                             backoff_.deadline(), stop_)};
@@ -186,7 +187,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::take_in_turn() 
   return take_kept(**kept);
 }
 
-// Somebody may have the row locked just then, or the file.
+// Another transaction may have the row, or the file, locked just then.
 std::optional<transaction_lock> transaction_locks::lock_in_call::take_kept(const lease_state& kept) {
   const driver::take_options how{.note = options_.note, .released = kept.id.text()};
   for (int tries = 1; kept.is_held() && !stop_.stop_requested(); ++tries) {
@@ -201,7 +202,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::take_kept(const
   return std::nullopt;
 }
 
-// Only the pool's failures are ridden out; the transaction's are its owner's.
+// Only the pool's failures are ridden out; the transaction's failures are for its owner.
 std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   std::string installation;
   cleared way{.is_free = true};
@@ -220,7 +221,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   is_leased_ = (is_others && !is_expired) || may_be_taken_first(way);
   if (is_leased_) of_.contended_.add(name_.view());
   if (way.is_missing && (has_asked_ || waited > longest_wait_for_making)) throw own_gap(name_);
-  // A snapshot that is taken now would be older than what the transaction that has the row locked may commit.
+  // A snapshot that is taken now would be older than the future commit of the transaction that has the row locked.
   if (way.is_locked && !db_.options().transaction_pooling && waited < longest_wait_outside && in_.takes_snapshot())
     if (!ridden_out([&] { way.is_free = is_locked_by_caller(); })) return std::nullopt;
   if (is_leased_ && way.is_free) return std::nullopt;
@@ -248,8 +249,8 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
   return std::nullopt;
 }
 
-// In a file the transaction cannot give back the write lock. Where it finds the name taken, its holder can release
-// nothing any more: so a name that others have used just now is kept for it first.
+// In a file the transaction cannot give back the write lock. If it finds the name taken, the holder cannot release
+// anything any more. So a name that others have used just now is kept for it first.
 bool transaction_locks::lock_in_call::may_be_taken_first(const cleared& way) const {
   if (db_.database().has_row_locks() || way.version == 0 || is_over() || !of_.contended_.may_contain(name_.view()))
     return false;
@@ -257,17 +258,18 @@ bool transaction_locks::lock_in_call::may_be_taken_first(const cleared& way) con
   return since < lately && !of_.vacant_.may_have(name_, way.version);
 }
 
-// A transaction pins what this client has released: it has confirmed it before. If that is this transaction, it goes on
-// with what it has. If it is another one of this client's, it ends without a trace in the row, and what was done under
-// that lock need not be in this transaction's snapshot: then the row must be vacated over the pool first, which every
-// snapshot shows. false: so it is waited for, as far as it is known here. In the end it is asked for all the same,
-// since only the database finds out whether the other transaction waits for this one.
+// A transaction pins an acquisition that this client has released, because it has confirmed it before. If it is this
+// transaction, it continues with its row. If it is another one of this client's transactions, it ends without a trace
+// in the row, and the work under that lock need not be in this transaction's snapshot: then the row must be vacated
+// over the pool first, which every snapshot shows. false: so it waits for that, as far as it is known here. In the end
+// the row is asked for nevertheless, since only the database finds out whether the other transaction waits for this
+// one.
 bool transaction_locks::lock_in_call::may_ask_for_released(const cleared& way, driver::take_options& how) {
   if (!in_.keeps_snapshot()) return true;
   const auto own_session = core::session_number{in_.session()};
   const bool may_be_own = core::to_integer(way.confirmed_by) > 0 && way.confirmed_by == own_session;
   how.pins = [this, may_be_own](std::int64_t sign) {
-    bool does = false;  // as long as the pool cannot tell
+    bool does = false;  // while the pool cannot answer
     if (may_be_own) ridden_out([&] { does = is_pinned_by(sign); });
     return does;
   };

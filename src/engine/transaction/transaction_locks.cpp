@@ -40,7 +40,7 @@ std::string transaction_locks::installation() {
   return *installation_.lock() = std::move(found);
 }
 
-// The client's tables may have been made anew since it has asked.
+// The client's tables may have been made anew since it found them.
 void transaction_locks::settle_installation(const std::string& supposed) {
   installation_.lock()->clear();
   if (installation() != supposed) return;
@@ -48,7 +48,7 @@ void transaction_locks::settle_installation(const std::string& supposed) {
 }
 
 // A row that has expired is vacated here and not by the caller: its version is then greater than in any snapshot that
-// is older than what its late holder may have committed. In a file one writer is enough, and that is the caller.
+// is older than a late commit of its former holder. In a file one writer is enough, and that is the caller.
 transaction_locks::cleared transaction_locks::make_way(const lock_name& name) {
   bool is_released = false;
   auto way = db_.run(db_.call_limits(), [&](const store::access& db) {
@@ -96,15 +96,15 @@ void transaction_locks::note_kept(const lease_state& kept) {
   all->insert_or_assign(std::string{kept.name.view()}, kept.id);
 }
 
-// What a transaction took from the client's own lease, and gave back by rolling back to a savepoint, is that lease's
-// again: nobody relies on it.
+// If a transaction took the row from the client's own lease, and gave it back by rolling back to a savepoint, the row
+// is that lease's again, on which no holder relies.
 std::string transaction_locks::left_to_transactions(const lock_name& name) {
   const auto all = kept_.lock();
   const auto found = all->find(std::string{name.view()});
   return found == all->end() ? std::string{} : std::string{found->second.text()};
 }
 
-// Granted by a release wherever a waiter is told of that, or waits in turn.
+// A release may grant it, if waiters are notified of that, or wait in turn.
 lease_ptr transaction_locks::keep(const lock_name& name, lock_options how, const holder& by, base::instant until,
                                   const std::stop_token& stop) {
   if (!driver::reaches_waiters(db_.database().news())) how.fairness = fairness::fifo;
@@ -119,7 +119,7 @@ void transaction_locks::confirm(driver::caller_transaction& tx, const lease_ptr&
   ask_of_held(db_, {}, a->name, [&] { return try_confirm(*in, a); });
 }
 
-// Held by a lease: the row itself tells. After any other answer the committed state of the row says why. false:
+// Held by a lease: the row itself answers. After any other answer the committed state of the row shows why. false:
 // inconclusive.
 bool transaction_locks::try_confirm(driver::enlisted_transaction& in, const lease_ptr& a) {
   using enum driver::enlisted_result;
@@ -153,7 +153,7 @@ bool transaction_locks::try_confirm(driver::enlisted_transaction& in, const leas
   return false;
 }
 
-// The row does not tell whether the snapshot is older than the hand-over, and the holder before may have committed in
+// The row does not show whether the snapshot is older than the hand-over, and the former holder may have committed in
 // between. The next lock is granted by the database.
 void transaction_locks::refuse_old_snapshot(driver::enlisted_transaction& in, const lease_state& a) {
   if (!a.tenure || !in.keeps_snapshot()) return;
@@ -173,9 +173,9 @@ store::renewal transaction_locks::standing_of(const lease_state& a) {
 
 // --- optimistically --------------------------------------------------------------------------------------------------
 
-// The version is read before the transaction sees anything, and so its data are at least as new; over the pool, so that
-// no isolation level is in the way. Nobody can see what a lease's late holder has pinned and not committed yet: an
-// expired row counts as held until it was vacated, which waits for that.
+// The version is read before the transaction sees anything, so its data are at least as new; and over the pool, so that
+// no isolation level matters. What a lease's late holder has pinned and not committed yet is not visible: an expired
+// row counts as held until it is vacated, which waits for that.
 std::optional<std::int64_t> transaction_locks::see(driver::caller_transaction& tx, const lock_name& name) {
   const gateway::call under_way{db_};
   const auto in = db_.database().join(tx);
@@ -214,8 +214,8 @@ void transaction_locks::see_kept(driver::caller_transaction& tx) {
   begin_optimistically(*db_.database().join(tx));
 }
 
-// Nobody has had the name since before the transaction began, and the pin keeps it to its end. The version grows when
-// the lease is released.
+// No other client has held the name since before the transaction began, and the pin keeps it to its end. The version
+// grows when the lease is released.
 bool transaction_locks::set_kept(driver::caller_transaction& tx, const lease_ptr& kept) {
   const gateway::call under_way{db_};
   const auto in = db_.database().join(tx);

@@ -21,8 +21,8 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Locks inside the caller's own transaction. What is done over the pool is committed at once and decides nothing: it
-/// vacates the row, so that the caller's transaction need only lock a vacant row.
+/// Locks inside the caller's own transaction. Work over the pool is committed at once and decides nothing: it vacates
+/// the row, so that the caller's transaction need only lock a vacant row.
 class transaction_locks {
  public:
   transaction_locks(gateway& db, identity& who, held_locks& locks, acquirer& acquiring, release_notices& notices)
@@ -33,18 +33,18 @@ class transaction_locks {
                                           std::optional<duration> wait, const lock_in_options& options,
                                           const std::stop_token& stop);
   void confirm(driver::caller_transaction& tx, const lease_ptr& a);
-  /// The version of a name that nobody has; nullopt: somebody has it.
+  /// The version of a name that no client holds; nullopt: it is held.
   std::optional<std::int64_t> see(driver::caller_transaction& tx, const lock_name& name);
-  /// false: somebody has had the name since it was seen with that version.
+  /// false: another client has held the name since it was seen with that version.
   bool set(driver::caller_transaction& tx, const lock_name& name, std::int64_t version);
-  /// For optimistically(), where others were faster again and again: a lease of the client itself, waited for in turn,
+  /// For optimistically(), if other clients were repeatedly faster: a lease of the client itself, acquired in turn,
   /// under which the next attempt cannot be disturbed. nullptr: not until then.
   lease_ptr keep(const lock_name& name, base::instant until);
   void give_back(const lease_ptr& kept) noexcept;
   /// In place of see() and set(), under such a lease. set() pins it to the end of the transaction. false: it was lost.
   void see_kept(driver::caller_transaction& tx);
   bool set_kept(driver::caller_transaction& tx, const lease_ptr& kept);
-  /// Throws would_deadlock if this holder has the name, or this thread runs optimistically() for it.
+  /// Throws would_deadlock if this holder holds the name, or this thread runs optimistically() for it.
   void refuse_own(const lock_name& name, const holder& by);
   /// This thread runs optimistically() for the name until end_optimistically().
   void begin_optimistically(const lock_name& name) { locks_.optimists().begin(name); }
@@ -54,16 +54,16 @@ class transaction_locks {
 
  private:
   class lock_in_call;
-  /// What the pool's connections see of a name.
+  /// The name as the pool's connections see it.
   struct cleared {
     bool is_free = false;
     bool is_shared = false;
     bool is_locked = false;          ///< by a transaction
     bool is_missing = false;         ///< and could not be made just now
-    bool is_kept = false;            ///< by a lease of this client that was for a transaction: nobody works under it
+    bool is_kept = false;            ///< by a lease of this client that was for a transaction: no holder works under it
     std::optional<duration> left{};  ///< of the holder's lease
     std::int64_t version = 0;        ///< of a vacant row
-    std::string released{};          ///< an acquisition that this client has released and somebody's transaction pins
+    std::string released{};          ///< an acquisition that this client has released and another transaction pins
     /// The session that has confirmed it.
     core::session_number confirmed_by = core::session_number::unknown;
   };
@@ -82,7 +82,7 @@ class transaction_locks {
     if (e.code() != errc::schema_missing) throw;
     throw elsewhere(std::string{"no rowlock tables ("} + e.what() + ")");
   }
-  /// Asks in the caller's transaction about a name. Throws if that is in another installation than the client.
+  /// Asks in the caller's transaction about a name. Throws if it is in another installation than the client.
   template <class Use>
   auto ask(const lock_name& name, Use use) {
     const auto installation = this->installation();
