@@ -26,7 +26,6 @@ SHOWN = {
     "no row": [],
     "reply lost": [],
 }
-SAME = {"where the row is locked already": "after the lock"}  # in the words of two sheets
 WITH_PROSE = ["Waiting in turn"]  # sections
 HEADING = re.compile(r"-- ---- (.*?) -+$")
 SLOT = re.compile(rf"-- ({'|'.join(SLOTS)}): (.*)")
@@ -81,7 +80,7 @@ class verb:
     def differs(self, other, key):
         own = self.slots.get(key)
         usual = [other.slots.get(key)] if other else SHOWN.get(key, [])
-        return own not in [None, *usual] and SAME.get(own, own) not in usual
+        return own not in [None, *usual] and own not in usual
 
     def text(self, other):
         """What other, the verb of the complete page, does not say. Empty where that is nothing."""

@@ -28,7 +28,7 @@ const char* doing(chore c) noexcept {
     case chore::ending_sessions:
       return "ending a lost session";
     case chore::waking:
-      return "waking who is next";
+      return "waking the next waiter";
     default:
       return "migrating";
   }

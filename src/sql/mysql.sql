@@ -1,18 +1,19 @@
 -- Every statement that rowlock sends to MySQL and MariaDB. The library is built with this text, and its page in docs/
--- is written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why all is safe.
+-- is written from it: src/sql/loader.hpp describes its form. docs/protocol.md has the laws, and shows why all is safe.
 --
 -- One text serves both servers: only MariaDB is sent what is in /*M!100600 ... */, and only MySQL what is in
--- /*!80000 ... */. `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. The requests
--- of a batch are one JSON document, :requests. Also replaced are:
+-- /*!80000 ... */. `rowlock_` is replaced by the place of the tables and their prefix; `:name` is an argument. The
+-- requests of a batch are one JSON document, :requests. Also replaced are:
 --
 --   us(x)              Microseconds of a time since 1970: TIMESTAMPDIFF(MICROSECOND, '1970-01-01', x).
---   wanted(a, b)       The requests of a batch as rows with these arguments: JSON_TABLE(:requests, '$[*]' COLUMNS (...)).
---   locked(a, b)       Those of them that were noted in @rowlock.shares.
+--   wanted(a, b)       The requests of a batch as rows with these arguments:
+--                      JSON_TABLE(:requests, '$[*]' COLUMNS (...)).
+--   locked(a, b)       The requests that were noted in @rowlock.shares.
 --   {clock}            In the caller's transaction: the time in UTC, whatever time zone the session has.
 --
--- The clock is SYSDATE(6), read where the row is locked already. Assignments run from left to right (sql_mode is ours),
--- so the first one decides, by an id that no other attempt has, and all others follow it: the clock, read again, might
--- decide otherwise.
+-- The clock is SYSDATE(6), read once the row is locked. Assignments run from left to right (sql_mode is ours),
+-- so the first one decides, by an id that no other attempt has, and all others follow it: a second reading of the clock
+-- might decide otherwise.
 --
 -- The sweeper deletes only rows whose version is at most the floor, the token of the share with the empty name. A new
 -- row begins above the floor. Nothing is locked to read it: one read view sees both whether there is a row, and the
@@ -28,34 +29,34 @@
 -- does: the owner holds the name for the lease, if it is free
 -- rules: locks_where_refused
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row that looks free
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: inconclusive
--- reply lost: to the write or to the read back is the same, since the read back tells what the write has done
--- One decision: the first assignment decides, by the clock and the newest row, whether the row becomes ours. The
--- others ask whether it has our acquisition. If each asked the clock again, a lease that ends in between would be half
--- taken.
+-- reply lost: it makes no difference to which statement, since the read back shows what the write has done
+-- One decision: the first assignment decides, by the clock and the newest row, whether the row changes hands.
+-- The others test whether it has the new acquisition. If each read the clock again, a lease that ends in between would
+-- be half taken.
 --
 -- Exclusion: on a duplicate key InnoDB locks the row and reads its newest version. Of two that saw it free, the second
 -- finds it taken, or is answered 1205 at once (MariaDB). An error of the read back is a lost reply, too: 1317 (killed)
 -- or 3024 (max_execution_time, for SELECT alone) may meet it after the write was committed.
 --
--- The read back is sent on MySQL always, on MariaDB where the row was locked. After error 1690 MariaDB is sent making,
+-- The read back is sent on MySQL always, on MariaDB if the row was locked. After error 1690 MariaDB is sent making,
 -- which has the floor. Both of its sub-selects read by one read view, without a lock. After a row was made, a session
 -- begins with making, until it meets a row that exists.
 --
 -- A refused attempt locks nothing on MySQL. On MariaDB it has the row locked for its statement, tens of microseconds,
 -- in a batch until the commit. No session waits for it: another statement that wants the row is answered 1205, and
--- tries again. So that clients that keep trying are not in the way of renewals, one that was refused a name looks
--- first (inspect), until it has had the name.
+-- tries again. So that clients that keep trying do not obstruct renewals, a client that was refused a name
+-- looks first (inspect), until it has held the name.
 --
 -- If a session has a row of a batch locked, MariaDB answers 1205 and undoes the batch. Then batch skipping is sent,
 -- which leaves that row out. If that fails as well, because the row was made just then, each request is sent alone.
 -- Rows in MariaDB's answer whose acquisition is not of the batch are dropped, and batch read back is sent for them.
 -- With fifo, turn reads the queue in a statement of its own before.
--- write: MariaDB never waits for a row (innodb_lock_wait_timeout = 0), and answers who holds it. MySQL locks no row
---   that is not free, and answers nothing. MariaDB would read the floor for every row, also for one that is there, so
---   it makes none by this: a new row has version 0, with which its answer cannot be calculated (error 1690), and that
---   undoes all of the statement. Where a client waits, a row that is free is not taken before the queue was seen.
+-- write: MariaDB never waits for a row (innodb_lock_wait_timeout = 0), and answers its holder. MySQL locks no row
+--   that is not free, and answers nothing. MariaDB would read the floor for every row, even an existing one, so this
+--   makes none: a new row has version 0, with which its answer cannot be calculated (error 1690), and that undoes the
+--   whole statement. If a client waits, a free row is not taken before the queue was seen.
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 /*M!100600 VALUES (:name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
 :owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
@@ -76,7 +77,7 @@ ON DUPLICATE KEY UPDATE
 /*M!100600 RETURNING :acquisition, IF(acquisition = :acquisition,
   IF(version = 0, 9223372036854775807 - (version - 1), version), NULL),
   TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at), owner = '(shared)' */;
--- read back: the row is ours even where the lease was granted and has ended meanwhile
+-- read back: the row is ours even if the lease was granted and has ended meanwhile
 SELECT :acquisition, IF(acquisition = :acquisition, version, NULL), TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires_at),
   owner = '(shared)'
 FROM rowlock_lock
@@ -142,7 +143,7 @@ FROM wanted(name, acquisition) w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
 WHERE l.waiting
   OR (l.owner IS NOT NULL AND (l.acquisition = w.acquisition OR l.expires_at IS NULL OR l.expires_at > SYSDATE(6)));
--- making: MariaDB. A row that is seen is not made: it may be deleted just now, and the floor seen was that before.
+-- making: MariaDB. A row that is seen is not made: it may be being deleted, and the floor seen is the one before.
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))),
   :owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
@@ -181,10 +182,10 @@ ON DUPLICATE KEY UPDATE
 
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
 -- doing: acquiring
--- does: acquires the first name of a batch that is free. The rows must be there
+-- does: acquires the first name of a batch that is free. The rows must exist
 -- rules: takes_one, always_changes
 -- locks: FOR UPDATE SKIP LOCKED on the first row that is free
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: none is free, or has a row
 -- batch: in the order of the batch. Rows that others have locked are skipped, and those that a client waits for.
 UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
@@ -203,10 +204,10 @@ WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
 
 -- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
 -- doing: acquiring
--- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must be there
+-- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must exist
 -- rules: takes_all, always_changes
 -- locks: FOR UPDATE SKIP LOCKED on each row that is free
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: one is not free, or has no row
 -- batch: version 0 is any, unless a client waits
 UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
@@ -234,11 +235,11 @@ WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
 -- doing: acquiring
 -- does: acquires, if the row has the version that was seen
 -- locks: as acquire, and the row must have the version
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: inconclusive
 -- As acquire, but the first assignment tests the version, too. A row of another owner in the answer is busy. MariaDB
 -- also answers a vacant row of another version: nothing is left of its lease, and it counts as inconclusive. If the
--- row was deleted since inspect, it is inserted: no client has the name.
+-- row was deleted since inspect, it is inserted: no client holds the name.
 -- write:
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 /*M!100600 VALUES (:name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
@@ -281,12 +282,12 @@ RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 922337203
 
 -- name: hold(name) -> name, version
 -- doing: acquiring
--- does: acquires in a transaction that stays open
+-- does: acquires in a transaction that remains open
 -- rules: always_changes
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row that looks free. Until the
 --   transaction ends
--- clock: where the row is locked already
--- no row: inspect tells: leased, missing, or locked
+-- clock: after the lock
+-- no row: inspect shows: leased, missing, or locked
 -- reply lost: the session is closed, as after a lost reply to the read back
 -- START TRANSACTION is sent before it. The change always counts as one, since the version grows: if no row was
 -- changed, the name is not held. The read back reads what the transaction itself has written. After 1205, 1213 or 1020
@@ -294,14 +295,14 @@ RETURNING :acquisition, IF(acquisition = :acquisition, IF(version = 0, 922337203
 -- once, at the latest by the ROLLBACK.
 --
 -- Without the privilege PROCESS no client sees transactions of other users. So the row says which session holds it,
--- for those who read what is not committed (find_held). After the COMMIT that says nothing any more: the row is
--- vacant, or its lease is over.
+-- for clients that read uncommitted data (find_held). After the COMMIT that is obsolete: the row is vacant, or its
+-- lease is over.
 --
--- The release is COMMIT, as durable as the server is set to be. If it is lost, so is only the higher version.
+-- The release is COMMIT, as durable as the server's settings make it. If it is lost, so is only the higher version.
 -- transaction_limit is wait_timeout on MySQL, idle_transaction_timeout on MariaDB. See
 -- docs/protocol.md#locks-held-by-transactions.
--- write: in a transaction that stays open. No other session can tell to which session the row's lock belongs, so the
---   row says so; with the version it began from, it differs from what an earlier transaction has left there.
+-- write: in a transaction that remains open. No other session can see to which session the row's lock belongs, so the
+--   row says so; with the version from which it began, it differs from what an earlier transaction has left there.
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1 FOR UPDATE SKIP LOCKED) free
       STRAIGHT_JOIN */
@@ -314,24 +315,24 @@ SELECT name, version FROM rowlock_lock WHERE name = :name;
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: acquires without a lease: for as long as the client's liveness file is locked
+-- does: acquires without a lease: while the client's liveness file is locked
 -- none: a transaction holds a row without a lease: hold
 
 -- name: names_liveness(liveness) -> anything
--- doing: tidying up after clients that are gone
+-- doing: tidying up after dead clients
 -- does: answers whether a row names that liveness file
 -- none: as hold_while_alive
 
 -- name: vacate_dead(liveness) -> anything
--- doing: tidying up after clients that are gone
+-- doing: tidying up after dead clients
 -- does: frees the rows that name it
 -- none: as hold_while_alive
 
 -- name: make(name) -> anything
 -- doing: acquiring
 -- does: makes a vacant row, if there is none
--- locks: the row, where another client has made it just then: MariaDB without waiting, MySQL for at most 1 s
--- clock: where the row is locked already
+-- locks: the row, if another client has made it just then: MariaDB without waiting, MySQL for at most 1 s
+-- clock: after the lock
 -- no row: always
 -- It changes nothing of a row that exists.
 -- write:
@@ -344,7 +345,7 @@ INSERT INTO rowlock_lock (name, version, expires_at) SELECT :name, GREATEST(one.
 -- doing: acquiring
 -- does: frees the row, if its lease has ended and no session has it locked
 -- locks: MariaDB: the row, without waiting. MySQL: FOR UPDATE SKIP LOCKED on a row whose lease has ended
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: always
 -- write: a late holder's renew and confirm find no owner then
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
@@ -358,14 +359,14 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 
 -- name: renew(name, acquisition, lease) -> acquisition, left
 -- doing: renewing
--- does: the lease ends that long from now, but not earlier than it did
+-- does: the lease ends that long from now, but not earlier than before
 -- answered by: lease
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
--- clock: where the row is locked already
--- no row: inspect tells why
--- reply lost: what is left of a lease is true whichever statement wrote it, so it is repeated
--- An update tells how many rows it has changed, not which. If these are all, each has what was asked for. Otherwise
--- the rows are read. A row that was skipped has less left than was asked for, and gives no answer: the renewal is
+-- clock: after the lock
+-- no row: inspect shows why
+-- reply lost: the remaining lease is valid whichever statement wrote it, so it is repeated
+-- An update answers how many rows it has changed, not which. If these are all, each has the new lease. Otherwise the
+-- rows are read. A row that was skipped has less left than was asked for, and gives no answer: the renewal is
 -- tried again.
 -- write: a row that another session keeps locked is left out
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
@@ -375,7 +376,7 @@ UPDATE /*!80000 (SELECT name FROM rowlock_lock
 SET l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)
 WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
   AND */ l.expires_at > SYSDATE(6);
--- read back: an update does not answer which rows it has changed: this tells a lease that it has changed
+-- read back: an update does not answer which rows it has changed: this recognizes a changed lease
 SELECT acquisition, remaining FROM (
   SELECT l.acquisition, :lease AS lease, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at) AS remaining
   FROM (SELECT 1) one STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = :name
@@ -399,12 +400,12 @@ WHERE remaining * 2 > lease;
 
 -- name: extend(name, acquisition, lease) -> acquisition, left
 -- doing: extending
--- does: the lease ends that long from now, also earlier than it did
+-- does: the lease ends that long from now, even if it ended later before
 -- rules: always_changes
 -- answered by: lease
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
--- clock: where the row is locked already
--- no row: inspect tells why
+-- clock: after the lock
+-- no row: inspect shows why
 -- An extension that changed no row at all was not made, whatever the rows say.
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
@@ -441,7 +442,7 @@ WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0;
 -- does: renews, and raises the version by that number at least, for tokens of holders in one process
 -- rules: always_changes
 -- locks: as release
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: not ours, pinned, or expired: the lock is released
 -- Between the two statements the name may be released, freed or taken over. The acquisition then has no owner, or is
 -- not in the row, and nothing is answered. What is left of the lease counts from before the update was sent.
@@ -454,7 +455,7 @@ SET l.version = GREATEST(l.version + :number, us(SYSDATE(6))),
   l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)
 WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
   AND */ l.expires_at > SYSDATE(6);
--- read back: only the acquisition itself raises the version that it has, so this is what the update has made of it
+-- read back: only the acquisition itself raises its version, so this is the version after the update
 SELECT l.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version,
   EXISTS (SELECT 1 FROM rowlock_waiter w WHERE w.name = :name AND w.owner <> l.owner AND w.expires_at > SYSDATE(6)
     AND COALESCE(w.lease, 1) <> 0)
@@ -465,14 +466,13 @@ FROM rowlock_lock l WHERE l.name = :name AND l.acquisition = :acquisition AND l.
 -- does: frees the name, or grants it to the first waiter in turn. told is NULL: no client is notified
 -- rules: counts
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
--- clock: where the row is locked already
--- no row: inspect tells: pinned, or not ours
+-- clock: after the lock
+-- no row: inspect shows: pinned, or not ours
 -- The number of changed rows answers. If a batch changed fewer, the rows are read that still have the acquisition. If
--- those with an owner (pinned) are all that are missing, all others were released, even where another client has the
+-- those with an owner (pinned) are all that are missing, all others were released, even if another client holds the
 -- row meanwhile. Otherwise some had been lost before, and those count as released whose rows are vacant.
 --
--- It is as durable as the server is set to be. It notifies no client: the thread that has released wakes the next
--- waiter.
+-- It is as durable as the server's settings make it. It notifies no client: the releasing thread wakes the next waiter.
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own
@@ -498,7 +498,7 @@ WHERE l.acquisition = w.acquisition;
 -- does: releases, if no client waits
 -- rules: counts
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: a client waits, as far as the row says, or as release: release follows
 -- Sent first. A row that it leaves because a client waits gets grant, or release if no ticket may be granted the name.
 -- write:
@@ -521,13 +521,13 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 
 -- name: first_in_turn(name) -> owner, ticket, attempt, lease
 -- doing: releasing
--- does: the first ticket that nothing was granted to
+-- does: the first ticket without a grant
 -- locks: none
 -- clock: in the row's expression
 -- no row: no ticket may be granted the name
 -- A ticket that is committed between this and grant, with a lower number, came later.
--- read: in a statement of its own, which reads without locks: one that writes would wait for tickets that others are
---   changing
+-- read: in a statement of its own, which reads without locks: a writing statement would wait for tickets that others
+--   are changing
 SELECT owner, ticket, attempt, lease FROM rowlock_waiter
 WHERE name = :name AND expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0
   AND (COALESCE(room, -1) <> -2 OR (rowlock_waiter.room < -1
@@ -538,14 +538,14 @@ ORDER BY ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
 -- doing: releasing
--- does: gives the lease to that ticket, which is given nothing a second time
+-- does: grants the lease to that ticket, which gets no second grant
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED on the row and the ticket
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: release follows
 -- reply lost: the reconciler repeats the release, which finds another acquisition in the row, or releases it
 -- If the first waiter has left since first_in_turn, or its ticket is locked, nothing is granted, and release follows.
--- It also follows where the row is pinned or not ours any more, and tells which.
+-- It also follows if the row is pinned or not ours any more, and shows which.
 -- write: the lease does not end later than before
 UPDATE (SELECT l.name, q.ticket, q.owner, q.thread, q.note, q.attempt, LEAST(q.lease, 1000000) AS time
     FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = :ticket
@@ -563,10 +563,10 @@ SET l.owner = g.owner, l.thread = g.thread, l.note = g.note, l.acquisition = g.a
 -- does: releases later: the lease ends that long after the grant
 -- rules: counts
 -- locks: as release
--- clock: where the row is locked already
--- no row: inspect tells: pinned, over, or not ours
--- An update that writes what is there counts as no change. So a row that has that end is deferred, whichever statement
--- wrote it. A batch answers as that of release. See docs/protocol.md#holding-time-at_least-and-hold_limit.
+-- clock: after the lock
+-- no row: inspect shows: pinned, over, or not ours
+-- An update that writes the existing value counts as no change. So a row that has that end is deferred, whichever
+-- statement wrote it. A batch answers as that of release. See docs/protocol.md#holding-time-at_least-and-hold_limit.
 -- write: :lease is the time since the grant
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
@@ -594,13 +594,13 @@ WHERE l.acquisition = w.acquisition AND l.owner IS NOT NULL;
 
 -- name: free(name, version) -> name
 -- doing: freeing
--- does: frees the row of that version, whichever client has it, also after a crash
+-- does: frees the row of that version, whichever client holds it, also after a crash
 -- rules: counts
 -- locks: as release
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: locked by another session, or of another version
 -- The number of changed rows answers. See docs/protocol.md#freeing-by-force.
--- write: whichever client is the owner: the version says which state of the row was looked at
+-- write: whichever client is the owner: the version identifies the state of the row that was looked at
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND version = :version AND owner IS NOT NULL LIMIT 1 FOR UPDATE SKIP LOCKED) own STRAIGHT_JOIN */
   rowlock_lock l /*!80000 ON l.name = own.name */
@@ -620,9 +620,9 @@ SET l.owner = NULL, l.thread = NULL, l.note = NULL, l.version = GREATEST(l.versi
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
 -- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
--- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most 1 s
--- clock: where the row is locked already
--- no row: turn tells why
+-- locks: FOR UPDATE on a row that looks free, or shared with free permits; waits at most 1 s
+-- clock: after the lock
+-- no row: turn shows why
 -- The end of a share is at most the end of the row, which was written before.
 -- write: waits for the row, briefly: clients that share a name change it at any time. The first assignment decides
 --   whether this begins a new sharing of the name, and all others follow it. Version 0: no client may wait.
@@ -679,10 +679,10 @@ STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = CAST(w.name AS B
 
 -- name: renew_share(name, acquisition, lease) -> acquisition, left
 -- doing: renewing
--- does: the lease of the share ends that long from now, but not earlier than it did
+-- does: the lease of the share ends that long from now, but not earlier than before
 -- rules: batch_waits
 -- locks: FOR UPDATE on the rows and the shares; of one name: waits at most 1 s, of several: SKIP LOCKED
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: one name: not among sharers: lost; several: repeated name by name
 -- batch: of a row that is found for several shares an update makes one change only, so each has the last end of all
 /*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
@@ -711,7 +711,7 @@ UPDATE (SELECT k.*, MAX(k.ends) OVER (PARTITION BY k.name) AS last FROM (
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
   STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = own.name AND s.acquisition = own.acquisition
 SET l.expires_at = GREATEST(l.expires_at, own.last), s.expires_at = own.ends;
--- batch read back: an update does not answer what it has changed: this tells a lease that it has changed
+-- batch read back: an update does not answer what it has changed: this recognizes a changed lease
 SELECT acquisition, remaining FROM (
   SELECT s.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), s.expires_at) AS remaining, w.lease
   FROM wanted(name, acquisition, lease) w
@@ -723,10 +723,10 @@ WHERE remaining > 0 AND remaining * 2 > lease;
 
 -- name: extend_share(name, acquisition, lease) -> acquisition, left
 -- doing: extending
--- does: the lease of the share ends that long from now, also earlier than it did
+-- does: the lease of the share ends that long from now, even if it ended later before
 -- rules: batch_waits
 -- locks: FOR UPDATE on the rows and the shares; of one name: waits at most 1 s, of several: SKIP LOCKED
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: one name: not among sharers: lost; several: repeated name by name
 -- batch:
 /*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
@@ -770,10 +770,10 @@ WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease;
 -- does: ends the share. expired is 1: only if its lease has ended
 -- rules: batch_waits
 -- locks: as renew_share
--- clock: where the row is locked already
--- no row: sharers tells: pinned, or not ours
--- write: as upgrade_share: without a lock, then the row, then the share. Without any permits the row is vacant. One share
---   needs no variable with a document, which would cost more than the two looks.
+-- clock: after the lock
+-- no row: sharers shows: pinned, or not ours
+-- write: as upgrade_share: without a lock, then the row, then the share. Without any permits the row is vacant. One
+--   share needs no variable with a document, which would cost more than the two looks.
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
 FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name
@@ -838,12 +838,12 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder holds the name alone, if no other shares it
+-- does: the holder holds the name exclusively, if no other shares it
 -- locks: as renew_share
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: others share it, or it is not ours
--- write: a look without a lock comes first: a row without such a share may be locked for as long as a transaction has
---   the name. Then the row is locked, and then the share, of which the newest state is read. The expiry does not
+-- write: a look without a lock comes first: a row without such a share may be locked while a transaction holds the
+--   name. Then the row is locked, and then the share, of which the newest state is read. The expiry does not
 --   change.
 SET @rowlock.share = NULL, @rowlock.name = NULL;
 SELECT l.name INTO @rowlock.name
@@ -869,7 +869,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
 -- doing: downgrading
 -- does: the holder shares the name from now on
 -- locks: as renew_share
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: the lock is not ours any more
 -- write:
 SET @rowlock.share = NULL, @rowlock.name = NULL;
@@ -894,7 +894,7 @@ WHERE l.name = :name AND ROW_COUNT() > 0;
 -- doing: sweeping
 -- does: deletes shares that have ended and do not count any more
 -- locks: the shares
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: always
 -- write: those that belong to an earlier sharing of the name, which is over
 DELETE FROM rowlock_share WHERE name = :name AND expires_at <= SYSDATE(6) AND NOT EXISTS (
@@ -935,7 +935,7 @@ WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (s.expires_at > SYSDA
 -- waited for that long. A release of a marked name sends KILL QUERY IS_USED_LOCK('rowlock_ID') to the client that it
 -- has granted the name; without a grant, to the owner of another client's first ticket (first_waiter). So does a
 -- waiter that leaves, because a release may have woken its client. The thread that has released sends it: one round
--- trip or two, none where no client waits.
+-- trip or two, none if no client waits.
 --
 -- The server looks the session's number up inside that statement, and a KILL does the listener no harm. If the
 -- listener ended between the look-up and the KILL, and its number was given to another session in that instant, a
@@ -962,10 +962,10 @@ WHERE l.owner = '(shared)' AND l.acquisition = s.since AND (s.expires_at > SYSDA
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
--- does: a ticket at the end of the queue. lease: what a release may grant to it, or NULL
+-- does: a ticket at the end of the queue. lease: the lease that a release may grant to it, or NULL
 -- rules: always_changes
 -- locks: none
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: never
 -- write:
 INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at, note, lease, room)
@@ -976,12 +976,12 @@ SELECT :attempt, CAST(LAST_INSERT_ID() AS SIGNED);
 
 -- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
 -- doing: waiting in turn
--- does: the ticket lives on. may_go: whether its turn has come, if that is asked
+-- does: prolongs the ticket. may_go: whether its turn has come, if that is asked
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED on tickets
--- clock: where the row is locked already
--- no row: these tickets are gone
--- A ticket that exists but was skipped counts as there.
+-- clock: after the lock
+-- no row: these tickets were deleted
+-- A ticket that exists but was skipped counts as existing.
 -- batch: only tickets that exist and that no other session has locked are changed
 UPDATE (SELECT w.ticket, v.life FROM wanted(attempt, ticket, life) v
     STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket
@@ -994,13 +994,13 @@ STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHER
 
 -- name: leave(name, attempt, ticket) -> attempt, told
 -- doing: waiting in turn
--- does: ends the ticket, and tells the next waiter of another client
+-- does: deletes the ticket, and notifies the next waiter of another client
 -- rules: counts
 -- locks: the ticket: MariaDB without waiting, MySQL for at most 1 s
 -- clock: not read
 -- no row: another session has it locked: the call is repeated
--- This is a durable commit, which a waiter that gets the lock by its own attempt waits for: a release could grant it
--- to that ticket. A lease that a release has granted needs none: the waiter claims it by renew.
+-- If a waiter acquires the lock by its own attempt, it waits for this durable commit: a release could grant the name to
+-- that ticket. A lease that a release has granted needs none: the waiter claims it by renew.
 -- write: by the primary key, which locks no other client's ticket
 DELETE FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt;
 -- read back:
@@ -1014,7 +1014,7 @@ LEFT JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket AND w.at
 
 -- name: withdraw(name, attempt) -> anything
 -- doing: waiting in turn
--- does: ends a ticket whose number is not known
+-- does: deletes a ticket whose number is not known
 -- locks: tickets of the name, as leave
 -- clock: not read
 -- no row: always
@@ -1027,9 +1027,9 @@ DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: not read
 -- no row: the row could not be marked
--- write: nothing is written, and no row is locked, where the row says so already. The ticket was committed before: the
---   client that clears the mark looks for tickets once more when that is committed. A row that others have locked is
---   left as it is.
+-- write: if the row is marked already, nothing is written, and no row is locked. The ticket was committed before: the
+--   client that clears the mark looks for tickets once more after that commit. A row that others have locked is left
+--   as it is.
 UPDATE (SELECT name FROM rowlock_lock WHERE name = :name AND NOT waiting LIMIT 1 FOR UPDATE SKIP LOCKED) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.waiting = TRUE;
@@ -1037,11 +1037,11 @@ SET l.waiting = TRUE;
 SELECT name FROM rowlock_lock WHERE name = :name AND waiting;
 
 -- name: clear_waiting(name) -> name
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: notes in the row that no client waits, since there is no ticket
 -- rules: always_changes
 -- locks: FOR UPDATE SKIP LOCKED
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: a client has a ticket
 -- write:
 UPDATE (SELECT name FROM rowlock_lock WHERE name = :name AND waiting
@@ -1054,7 +1054,7 @@ SET l.waiting = FALSE;
 SELECT name FROM rowlock_lock WHERE name = :name AND NOT waiting;
 
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: the first ticket of another client, if the name looks free
 -- locks: none
 -- clock: in the row's expression
@@ -1075,8 +1075,8 @@ ORDER BY q.ticket LIMIT 1;
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
--- read: a ticket by which a release has granted the name does not count: if its waiter does not come, others pass, and
---   if that comes too late, it takes another
+-- read: a ticket to which a release has granted the name does not count: if its waiter does not claim it, others pass,
+--   and if it claims too late, it takes another
 SELECT :name, EXISTS (SELECT 1 FROM rowlock_waiter b
     WHERE b.name = :name AND b.ticket < :turn AND b.expires_at > SYSDATE(6) AND COALESCE(b.lease, 1) <> 0
       AND CASE WHEN :patience = 0 THEN TRUE WHEN b.room = -2 OR (b.room < -1 AND :patience > 0) THEN (b.room < -1
@@ -1112,8 +1112,8 @@ FROM wanted(name, turn, room, patience) w LEFT JOIN rowlock_lock l FORCE INDEX (
   ON l.name = CAST(w.name AS BINARY);
 
 -- name: waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
--- doing: listing those who wait
--- does: the live tickets of names that begin so
+-- doing: listing waiters
+-- does: the live tickets of names with that prefix
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -1129,7 +1129,7 @@ ORDER BY name, ticket;
 -- none: the server cannot notify
 
 -- name: notify_waiters(name, number) -> name, told
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: notifies the first waiter of each name of a page that looks free
 -- none: the server cannot notify
 
@@ -1137,7 +1137,7 @@ ORDER BY name, ticket;
 
 -- name: declare_held(ticket, name, acquisition) -> anything
 -- doing: looking for deadlocks
--- does: notes that the waiter has that name. acquisition is empty: its transaction has it
+-- does: notes that the waiter holds that name. acquisition is empty: its transaction holds it
 -- locks: the edges
 -- clock: not read
 -- no row: always
@@ -1147,7 +1147,7 @@ ON DUPLICATE KEY UPDATE acquisition = VALUES(acquisition);
 
 -- name: forget_held(ticket) -> anything
 -- doing: looking for deadlocks
--- does: the note ends
+-- does: deletes these notes
 -- locks: the edges
 -- clock: not read
 -- no row: always
@@ -1156,7 +1156,7 @@ DELETE FROM rowlock_edge WHERE ticket = :ticket;
 
 -- name: waiting_holders() -> name, ticket, owner, thread, held_name
 -- doing: looking for deadlocks
--- does: each waiter with the names that it has
+-- does: each waiter with the names that it holds
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -1173,7 +1173,7 @@ ORDER BY q.ticket, e.name;
 
 -- name: purge_held() -> anything
 -- doing: sweeping
--- does: deletes the notes of tickets that are gone
+-- does: deletes the notes of deleted tickets
 -- locks: the edges
 -- clock: not read
 -- no row: always
@@ -1199,7 +1199,7 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 
 -- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: the rows of names that begin so
+-- does: the rows of names with that prefix
 -- locks: none
 -- clock: in the row's expression
 -- no row: no name is held
@@ -1219,7 +1219,7 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
 
 -- name: find_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
--- does: the rows of names that begin so, as open transactions have changed them
+-- does: the rows of names with that prefix, as open transactions have changed them
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction holds the name
@@ -1229,8 +1229,8 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
 -- a session has committed in between, and nothing is said. If `thread` is as in the first, the transaction, of an
 -- older program, has not said which session it has.
 --
--- Nothing depends on this but which session force_release ends, and it can err for a moment: it may leave out a name
--- whose holder has just changed, and show an expired lease that is just being vacated. A lock that is just being
+-- Only force_release depends on this, for the session that it ends, and it can err for a moment: it may leave out a
+-- name whose holder has just changed, and show an expired lease that is just being vacated. A lock that is just being
 -- acquired has an owner in the second read, and is not shown. The version that was read is the holder's token. Of the
 -- holder only the session's number is known.
 --
@@ -1243,11 +1243,11 @@ WHERE l.name >= :prefix AND (:prefix_end IS NULL OR l.name < :prefix_end) AND l.
 -- instead SELECT on performance_schema.data_locks and threads). MySQL's innodb_trx and processlist cannot be read
 -- while any session has a statement with characters of four bytes (error 3854, seen on 9.7).
 --
--- A row that confirm has pinned shows its lease. Nothing tells which session has it pinned, and where the pin has
--- outlasted the lease, it looks free. The program whose session was ended hears of it at its next statement:
--- sql::Connection::commit() of Connector/C++ 1.1 does not tell that it has failed (seen), the statement COMMIT does.
--- read: what an open transaction says in the row that it has changed: "session N ...", by hold and lock_in. The note is
---   that of lock_in.
+-- A row that confirm has pinned shows its lease. The session that has it pinned is not known, and if the pin has
+-- outlasted the lease, it looks free. The program whose session was ended learns it at its next statement:
+-- sql::Connection::commit() of Connector/C++ 1.1 does not report that it has failed (seen), the statement COMMIT does.
+-- read: an open transaction writes "session N ..." into the row that it changes (hold, lock_in). The note is that of
+--   lock_in.
 SELECT l.name, l.version, NULL, IF(l.thread REGEXP '^session [0-9]{1,18} ',
     CAST(SUBSTRING_INDEX(SUBSTRING_INDEX(l.thread, ' ', 2), ' ', -1) AS SIGNED), NULL), NULL, NULL,
   NULL, l.note, TRUE, l.thread FROM rowlock_lock l
@@ -1256,8 +1256,8 @@ WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND l.name >= :prefix
 
 -- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
--- does: the transactions that keep the row locked, those that only lock it first
--- none: the server does not tell which session has a row locked
+-- does: the transactions that keep the row locked; first those that do not change it
+-- none: the server does not show which session has a row locked
 
 -- name: pinned_by(name, sign) -> anything
 -- doing: acquiring
@@ -1293,8 +1293,8 @@ FROM rowlock_waiter WHERE expires_at > SYSDATE(6) AND COALESCE(lease, 1) <> 0;
 -- does: a page of names: all whose row may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
--- no row: nothing is left to look at
--- read: the version is as old as the last change of ownership, also where that change wrote no expiry
+-- no row: the end of the table
+-- read: the version is as old as the last change of ownership, even if that change wrote no expiry
 WITH page AS (
   SELECT name, version, expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND
     AND version <= us(SYSDATE(6)) - :retention AS is_unused
@@ -1307,7 +1307,7 @@ SELECT name, 1, version FROM page WHERE is_unused UNION ALL SELECT MAX(name), 0,
 -- locks: that row, until its commit
 -- clock: not read
 -- no row: it is as high already
--- write: in a transaction of its own, before the deletion. To raise it in vain does no harm.
+-- write: in a transaction of its own, before the deletion. Raising it in vain does no harm.
 INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at)
 VALUES ('', '', '', 0, :version, '', '', '1970-01-01', '1970-01-01')
 ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token));
@@ -1317,9 +1317,9 @@ ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token));
 -- does: deletes the row, if no client has held the name for so long. Its version is at most the floor
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: nothing was deleted
--- batch: what was seen without a lock is asked for again under it
+-- batch: the conditions are tested again under the lock
 DELETE l FROM (SELECT l.name
   FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
   STRAIGHT_JOIN wanted(name, retention) w
@@ -1337,7 +1337,7 @@ STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BI
 -- does: a page of tickets: all that may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
--- no row: nothing is left to look at
+-- no row: the end of the table
 -- read:
 WITH page AS (
   SELECT ticket, name, attempt, expires_at <= SYSDATE(6) - INTERVAL :retention MICROSECOND AS is_dead
@@ -1347,10 +1347,10 @@ UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 
 
 -- name: purge_tickets(name, attempt, ticket, retention) -> attempt
 -- doing: sweeping
--- does: deletes those of them that are still dead
+-- does: deletes the tickets of a page that are still dead
 -- rules: counts
 -- locks: FOR UPDATE SKIP LOCKED
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: nothing was deleted
 -- batch:
 DELETE t FROM (SELECT t.ticket FROM wanted(attempt, ticket, retention) w
@@ -1366,20 +1366,20 @@ STRAIGHT_JOIN rowlock_waiter t FORCE INDEX (PRIMARY) ON t.ticket = w.ticket WHER
 --
 -- Statements that change tables commit by themselves, so a file cannot be one transaction. migrate runs it under a
 -- user-level lock named after the database, every statement may be run again, and the row that marks the file as
--- applied comes last. A column is added by a prepared statement that does nothing where the column exists: MySQL has
--- no ADD COLUMN IF NOT EXISTS. Killed inside: some tables or columns may be there, the file is not recorded, and the
+-- applied comes last. A column is added by a prepared statement that does nothing if the column exists: MySQL has no
+-- ADD COLUMN IF NOT EXISTS. Killed inside: some tables or columns may exist, the file is not recorded, and the
 -- next migrate runs it again. See docs/protocol.md#schema-and-migration.
 --
 -- A request to change a table comes before all later ones, so renewals would wait behind it, and lock_wait_timeout
 -- counts whole seconds. So a second session looks every 25 ms for the state "Waiting for table ..." of the first, and
--- ends the statement by KILL QUERY IS_USED_LOCK(...) after 50 to 100 ms. What is missing is run again after 100 to 200
+-- ends the statement by KILL QUERY IS_USED_LOCK(...) after 50 to 100 ms. The missing part is run again after 100 to 200
 -- ms, until call_timeout. The same is done after 1205 (MariaDB locks rows of its own tables to change one), 1213 and
--- 1020. Without user-level locks or room for a second session the limit is lock_wait_timeout = 1.
+-- 1020. Without user-level locks or a second session the limit is lock_wait_timeout = 1.
 --
 -- Percona XtraDB Cluster refuses GET_LOCK (1105) by default, and each node of a cluster has user-level locks of its
--- own. Then several clients may run one file at once. Statements that make tables and rows do nothing where these
+-- own. Then several clients may run one file at once. Statements that make tables and rows do nothing if these
 -- exist. A column is looked for and then added, so one of two clients may fail (1050, 1060, 1061): it reads again what
--- is missing, and goes on. The row that marks the file as applied is still written after all that is in the file.
+-- is missing, and continues. The row that marks the file as applied is still written after all that is in the file.
 
 -- name: schema() -> version, serves_from, installation, applied_at, clock, checksum
 -- doing: reading the schema's version
@@ -1395,9 +1395,9 @@ FROM rowlock_migration ORDER BY version DESC;
 -- doing: checking for permission to write
 -- does: the table whose rows may be hidden from this role, if there is one. Fails if locks could not be taken
 -- locks: none
--- clock: where the row is locked already
+-- clock: after the lock
 -- no row: always
--- read: privileges are checked even where nothing is written
+-- read: privileges are checked even if nothing is written
 INSERT INTO rowlock_lock (name, version) SELECT '', 0 FROM (SELECT 1) one WHERE FALSE
 ON DUPLICATE KEY UPDATE version = VALUES(version);
 -- write:
@@ -1414,8 +1414,8 @@ ON DUPLICATE KEY UPDATE expires_at = VALUES(expires_at);
 -- clock: not read
 -- no row: never
 -- Needs no privilege. For people: no decision depends on it. src/core/diagnosis.cpp says what is good and what is not.
--- read: a server leaves out the settings that it does not have. Each of the tables can be read without a privilege. What
---   begins with ssl is '' where nothing is encrypted.
+-- read: a server leaves out the settings that it does not have. Each of the tables can be read without a privilege.
+--   Settings that begin with ssl are '' if nothing is encrypted.
 SELECT 'user', CONVERT(CURRENT_USER() USING utf8mb4) UNION ALL SELECT 'database', CONVERT(DATABASE() USING utf8mb4)
 UNION ALL SELECT LOWER(s.variable_name), s.variable_value
 FROM /*M!100600 information_schema.session_status */ /*!80000 performance_schema.session_status */ s
@@ -1437,12 +1437,12 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 -- ---- In the caller's transaction ------------------------------------------------------------------------------------
 --
 -- Names and notes are sent in hexadecimal, whatever the session's character set is. A session with autocommit and no
--- transaction is refused. {clock} is right in every time zone, but for a wait that lasts across a change of daylight
+-- transaction is refused. {clock} is right in every time zone, except for a wait across a change of daylight
 -- saving time, or a session that has set `timestamp` to another season.
 
 -- name: enlisted.take(name, released) -> version, is_vacant, next_version, autocommit, expires_at, is_without_owner, is_same_in_snapshot, installation
 -- InnoDB locks the newest row whatever the snapshot says. So the version and the end of the lease that were locked are
--- compared with those of the snapshot. A first statement sees all that was committed before the lock, also if it had
+-- compared with those of the snapshot. A first statement sees all that was committed before the lock, even if it had
 -- to wait: its sub-selects take the snapshot when they are evaluated for the locked row. A sub-select for a certain
 -- key would be read while MariaDB makes the plan, which takes a snapshot even if the row is skipped (seen). With
 -- innodb_snapshot_isolation (from 11.6 on the default) MariaDB answers 1020, which lock_in and confirm call
@@ -1451,13 +1451,13 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 --
 -- The level of SET TRANSACTION for one transaction cannot be read back. There a pin that was committed since the
 -- snapshot shows in the end of the lease, which confirm always changes. And nothing is taken at once: above READ
--- COMMITTED InnoDB would keep a row locked that is found to be leased, and its holder could not release it. So the
--- pool is asked first. If the row is refused all the same, InnoDB unlocks it up to READ COMMITTED. Above that it does
--- not: the answer is serialization_failure, and the caller has to roll back.
+-- COMMITTED InnoDB would keep a row locked that is found to be leased, and its holder could not release it. So the pool
+-- is asked first. If the row is refused nevertheless, InnoDB unlocks it up to READ COMMITTED. Above that it does not:
+-- the answer is serialization_failure, and the caller has to roll back.
 -- write: the sub-selects read by the snapshot, and take it if there is none: after the row was locked, and not if it
---   was not. They look for a first row, not for a certain one, which the server could read before. :released is what
---   the client has released, and cannot vacate over its pool because this very transaction has it locked. Up to READ
---   COMMITTED, a row that does not match is unlocked at once.
+--   was not. They look for a first row, not for a certain one, which the server could read before. :released is the
+--   acquisition that the client has released, and cannot vacate over its pool because this transaction has it locked.
+--   Up to READ COMMITTED, a row that does not match is unlocked at once.
 SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.version + 1, us({clock})), @@autocommit,
   us(l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM rowlock_lock s
@@ -1469,7 +1469,7 @@ FOR UPDATE SKIP LOCKED;
 
 -- name: enlisted.await(name, released) -> version, is_vacant, next_version, autocommit, expires_at, is_without_owner, is_same_in_snapshot, installation
 -- With an innodb_lock_wait_timeout of its own, 1 to 3 s. With innodb_rollback_on_timeout, and for less than a second,
--- MySQL is only polled. Where the server does not find deadlocks, the wait is given up as a deadlock after the
+-- MySQL is only polled. If the server does not find deadlocks, the wait is given up as a deadlock after the
 -- session's own innodb_lock_wait_timeout.
 -- write: as take, but waits for a transaction that has the row locked
 SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.version + 1, us({clock})), @@autocommit,
@@ -1502,8 +1502,8 @@ SELECT /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */, CONNECT
 
 -- name: enlisted.prolong(name, lease) -> anything
 -- confirm prolongs the lease in the caller's transaction: with the commit the lease begins anew. After a rollback it
--- is as it was, so the client does not count on it. If the transaction lasts longer than the lease, lost() fires, and
--- the commit is safe all the same. On Galera the update makes a commit fail that another node has overtaken.
+-- is as it was, so the client does not rely on it. If the transaction outlasts the lease, lost() fires, and the commit
+-- is nevertheless safe. On Galera the update makes a commit fail that another node has overtaken.
 -- write:
 UPDATE rowlock_lock SET expires_at = GREATEST(expires_at + INTERVAL 1 MICROSECOND,
   {clock} + INTERVAL :lease MICROSECOND)

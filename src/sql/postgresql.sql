@@ -1,20 +1,20 @@
 -- Every statement that rowlock sends to PostgreSQL. The library is built with this text, and its page in docs/ is
--- written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why all is safe.
+-- written from it: src/sql/loader.hpp describes its form. docs/protocol.md has the laws, and shows why all is safe.
 --
 -- `rowlock_` stands for the place of the tables and their prefix, `:name` for an argument. In a batch an argument is an
 -- array with an element for each request. Also replaced are:
 --
 --   us(x)         Microseconds of a time since 1970, or of an interval: (extract(epoch FROM x) * 1000000)::bigint. A time
---                 that was set to infinity by hand counts as the year 9999 or 1: to calculate with infinity would be an
+--                 that was set to infinity by hand counts as the year 9999 or 1: calculating with infinity would be an
 --                 error for every client that reads the row.
 --   {relaxed}     AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 --   {durably}     With transaction_pooling the same with 'on'. Elsewhere nothing: the session has that setting.
---   {releasing}   With durable_release as {durably}, else as {relaxed}.
+--   {releasing}   With durable_release as {durably}, otherwise as {relaxed}.
 --   {after_all}   A text that is after all names.
 --   {briefly}     With transaction_pooling AND set_config('lock_timeout', '100ms', true) IS NOT NULL. Elsewhere nothing.
 --
--- Where the server takes no more notifications, what notifies is sent again with nullif('', '') || concat( in place of
--- pg_notify(, and grants nothing.
+-- If the server refuses notifications, a statement that notifies is sent again with nullif('', '') || concat( in place
+-- of pg_notify(, and grants nothing.
 --
 -- A sub-select that skips rows which others have locked locks the row before it is changed, and clock_timestamp() is
 -- read above that lock.
@@ -32,20 +32,20 @@
 -- doing: acquiring
 -- does: the owner holds the name for the lease, if it is free
 -- rules: waits_to_make
--- locks: FOR UPDATE SKIP LOCKED on a row that looks free; none where it is held
+-- locks: FOR UPDATE SKIP LOCKED on a row that looks free; none if it is held
 -- clock: after the lock
 -- no row: inconclusive
 -- Busy is read from the snapshot, without a lock. If the lease has ended in between, a request is answered twice; the
--- grant comes last and counts. A row is inserted only where the snapshot has none. Of two that insert the same name,
+-- grant comes last and counts. A row is inserted only if the snapshot has none. Of two that insert the same name,
 -- the second waits for the first one's commit, at most lock_timeout, and does nothing then: inconclusive. If the row
 -- that was made meanwhile is changed in an open transaction, the insert waits for that, and fails after lock_timeout,
 -- having written nothing. If inspect finds the row then, the attempt is inconclusive. Otherwise the table is locked,
 -- and the failure is reported.
 --
--- A batch locks the rows in the order of their names. A deadlock of batches that insert the same new names is possible
--- all the same, since each also locks rows. One of them ends within lock_timeout, and the call is tried again.
--- write: where a client waits, a row that is free is not taken before the queue was seen. A row that is seen is not
---   made: it may be deleted just now, and the floor seen was that before.
+-- A batch locks the rows in the order of their names. Nevertheless batches that insert the same new names may
+-- deadlock, since each also locks rows. One of them ends within lock_timeout, and the call is tried again.
+-- write: if a client waits, a free row is not taken before the queue was seen. A row that is seen is not made: it may
+--   be being deleted, and the floor that was seen is the one before the deletion.
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting FROM rowlock_lock WHERE name = :name::text),
 taken AS (
@@ -99,7 +99,7 @@ UNION ALL SELECT acquisition, version, lease, 0 FROM made;
 
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
 -- doing: acquiring
--- does: acquires the first name of a batch that is free. The rows must be there
+-- does: acquires the first name of a batch that is free. The rows must exist
 -- rules: takes_one
 -- locks: FOR UPDATE SKIP LOCKED on the first row that is free
 -- clock: after the lock
@@ -120,7 +120,7 @@ RETURNING l.name, l.version, g.lease;
 
 -- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
 -- doing: acquiring
--- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must be there
+-- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must exist
 -- rules: takes_all
 -- locks: FOR UPDATE SKIP LOCKED on each row that is free
 -- clock: after the last lock
@@ -152,19 +152,19 @@ RETURNING l.acquisition, l.version, g.lease;
 -- locks: as acquire; and FOR UPDATE SKIP LOCKED on the own ticket
 -- clock: after the lock
 -- no row: inconclusive
--- Sent for a lease where the call has a ticket, asks for fifo, or was refused a free name for which a client waits.
+-- Sent for a lease if the call has a ticket, asks for fifo, or was refused a free name for which a client waits.
 -- The queue is read from the snapshot, which is older than the row lock. So it may delay a grant, never permit one
 -- (law 11).
 --
--- A claim renews what a release has granted (docs/protocol.md#grant-by-release), under the row lock, by the clock read
--- there. Taking needs a free row, claiming one that has not expired. A row that expires in between is changed once:
+-- A claim renews a grant by a release (docs/protocol.md#grant-by-release), under the row lock, by the clock read there.
+-- Taking requires a free row, claiming one that has not expired. A row that expires in between is changed once:
 -- PostgreSQL changes no row twice in a statement.
--- write: :ticket is the own ticket, 0: none. :patience is above 0 for a client that only sets keep from the name, until
---   it has been free for a second. The queue is as it was when the statement began, and so must the row be: a holder in
---   between may have seen tickets that this statement does not see. A ticket by which a release has granted the name
---   does not count: if its waiter does not come, others pass, and delete it, also where the row was freed meanwhile: a
---   second grant to it would bring back the acquisition that its first holder still has. What a release has granted to
---   the own ticket is claimed by the same statement: a renewal, which waits for the disk.
+-- write: :ticket is the own ticket, 0: none. :patience is above 0 for a client that yields to sets only, until the name
+--   has been free for a second. The queue is as it was when the statement began, and so must the row be: a holder in
+--   between may have seen tickets that this statement does not see. A ticket to which a release has granted the name
+--   does not count: if its waiter does not claim it, others pass, and delete it, even if the row was freed meanwhile: a
+--   second grant to it would bring back the acquisition that its first holder still holds. A grant to the own ticket is
+--   claimed by the same statement: a renewal, which waits for the disk.
 WITH seen AS MATERIALIZED (
   SELECT owner, expires_at, waiting, acquisition, version FROM rowlock_lock WHERE name = :name::text),
 queue AS MATERIALIZED (
@@ -243,20 +243,20 @@ RETURNING :acquisition::text, version, :lease::bigint;
 
 -- name: hold(name) -> name, version
 -- doing: acquiring
--- does: acquires in a transaction that stays open
+-- does: acquires in a transaction that remains open
 -- locks: FOR UPDATE SKIP LOCKED on a row that looks free, until the transaction ends
 -- clock: after the lock
--- no row: inspect tells: leased, missing, or locked
+-- no row: inspect shows: leased, missing, or locked
 -- BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE NOT DEFERRABLE is sent before it. The release is COMMIT and
 -- first_waiter, in one message. The version is changed at once, so that the release is a mere COMMIT, and so that the
--- row's xmax tells others that it is held. A row may be locked even if none is answered: one that was free only in the
+-- row's xmax shows others that it is held. A row may be locked even if none is answered, if it was free only in the
 -- snapshot. The ROLLBACK unlocks it.
 --
 -- The COMMIT waits for the disk only with durable_release. A crash of the server ends the lock in any case. If it
 -- loses the commit, it loses the higher version alone: the next token is at least the clock, and so greater. A program
 -- that commits durably after the release has the release on disk, too: the log has an order. transaction_limit is
 -- idle_in_transaction_session_timeout. See docs/protocol.md#locks-held-by-transactions.
--- write: in a transaction that stays open
+-- write: in a transaction that remains open
 UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp()))
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
@@ -264,16 +264,16 @@ RETURNING name, version;
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: acquires without a lease: for as long as the client's liveness file is locked
+-- does: acquires without a lease: while the client's liveness file is locked
 -- none: a transaction holds a row without a lease: hold
 
 -- name: names_liveness(liveness) -> anything
--- doing: tidying up after clients that are gone
+-- doing: tidying up after dead clients
 -- does: answers whether a row names that liveness file
 -- none: as hold_while_alive
 
 -- name: vacate_dead(liveness) -> anything
--- doing: tidying up after clients that are gone
+-- doing: tidying up after dead clients
 -- does: frees the rows that name it
 -- none: as hold_while_alive
 
@@ -307,13 +307,13 @@ WHERE name = (SELECT name FROM rowlock_lock
 
 -- name: renew(name, acquisition, lease) -> acquisition, left
 -- doing: renewing
--- does: the lease ends that long from now, but not earlier than it did
+-- does: the lease ends that long from now, but not earlier than before
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
 -- clock: after the lock
--- no row: inspect tells why
--- A row that another session keeps locked is skipped. inspect shows that it is still ours, and the renewal is tried
+-- no row: inspect shows why
+-- A row that another session keeps locked is skipped. inspect shows that it is still held, and the renewal is tried
 -- again before the lease ends. It waits for the disk: a crash must not shorten a lease that its holder believes in.
--- write: to ask again whether the lease has ended costs nothing, and is still true once the row is locked
+-- write: testing again whether the lease has ended costs nothing, and is still valid once the row is locked
 UPDATE rowlock_lock SET expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM rowlock_lock
     WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
@@ -335,10 +335,10 @@ RETURNING l.acquisition, us(l.expires_at - w.at);
 
 -- name: extend(name, acquisition, lease) -> acquisition, left
 -- doing: extending
--- does: the lease ends that long from now, also earlier than it did
+-- does: the lease ends that long from now, even if it ended later before
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
 -- clock: after the lock
--- no row: inspect tells why
+-- no row: inspect shows why
 -- write: as renew, but the lease may become shorter
 UPDATE rowlock_lock SET expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond'
 WHERE name = (SELECT name FROM rowlock_lock
@@ -366,7 +366,7 @@ RETURNING l.acquisition, us(l.expires_at - w.at);
 -- clock: after the lock
 -- no row: not ours, pinned, or expired: the lock is released
 -- It waits for the disk: after a crash no token may be given twice. The queue is as it was when the statement began.
--- It decides only how long the tenure lasts.
+-- It decides only the length of the tenure.
 -- write: unlike a renewal it changes the version, so it waits for a pin, as every change of ownership does
 UPDATE rowlock_lock l SET version = greatest(version + :number::bigint, us(clock_timestamp())),
   expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
@@ -384,18 +384,18 @@ RETURNING acquisition, us(expires_at - clock_timestamp()), version,
 -- does: frees the name, or grants it to the first waiter in turn. told is NULL: no client is notified
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
--- no row: inspect tells: pinned, or not ours
+-- no row: inspect shows: pinned, or not ours
 -- `waiting` is that of the row version that is locked, the tickets are those of the snapshot. If a client waits and
 -- none was notified, first_waiter looks again (docs/protocol.md#waiting-in-turn). A ticket is granted the name if it
 -- has a lease, and more than 300 ms are left of the holder's. Owners end with the client's id, attempts and
 -- acquisitions begin with it: no client notifies itself.
 --
 -- It waits for the disk only with durable_release. If a crash undoes it, the name is held until the lease ends, and
--- the next token is larger all the same, since it follows the clock. If a transaction has pinned the row, the
+-- nevertheless the next token is larger, since it follows the clock. If a transaction has pinned the row, the
 -- reconciler repeats the release.
 -- write: grants the name to the first waiter, if it waits for that, or notifies it. The lease does not end later than
---   before: to raise it would have to wait for the disk. The ticket by which the name was granted before, if it is
---   still there, is deleted: the next release must not take it for the first. A ticket that is just being deleted is
+--   before: raising it would have to wait for the disk. If the ticket of the previous grant still exists, it is
+--   deleted: the next release must not take it for the first. A ticket that is just being deleted is
 --   skipped, and one that is granted is deleted after that: so the client that has deleted it need only look once
 --   whether the name was granted to it. A set that need not wait in turn is notified only if no other client waits,
 --   unless it insists.
@@ -509,12 +509,12 @@ RETURNING l.acquisition;
 
 -- name: first_in_turn(name) -> owner, ticket, attempt, lease
 -- doing: releasing
--- does: the first ticket that nothing was granted to
+-- does: the first ticket without a grant
 -- none: release grants the name itself
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
 -- doing: releasing
--- does: gives the lease to that ticket, which is given nothing a second time
+-- does: grants the lease to that ticket, which gets no second grant
 -- none: as first_in_turn
 
 -- name: defer_release(name, acquisition, lease) -> acquisition, told
@@ -522,7 +522,7 @@ RETURNING l.acquisition;
 -- does: releases later: the lease ends that long after the grant
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
 -- clock: in the row's expression
--- no row: inspect tells: pinned, over, or not ours
+-- no row: inspect shows: pinned, over, or not ours
 -- It notifies as release does, and locks as renew does. See docs/protocol.md#holding-time-at_least-and-hold_limit.
 -- write: :lease is the time since the grant. The owner stays in the row, so this does not wait for a pin, like a
 --   renewal. It may make the lease longer, which a crash of the server must not undo.
@@ -556,15 +556,15 @@ RETURNING l.acquisition,
 
 -- name: free(name, version) -> name
 -- doing: freeing
--- does: frees the row of that version, whichever client has it, also after a crash
+-- does: frees the row of that version, whichever client holds it, also after a crash
 -- locks: FOR UPDATE SKIP LOCKED; and the ticket of the lease that it ends
 -- clock: after the lock
 -- no row: locked by another session, or of another version
--- It notifies the first waiter of any client, also of the own one, and waits for the disk. See
+-- It notifies the first waiter of any client, even of the client itself, and waits for the disk. See
 -- docs/protocol.md#freeing-by-force.
--- write: whichever client is the owner: the version says which state of the row was looked at. If a release had granted
---   the name to a ticket that is still there, it is deleted: a second grant to it would bring back the acquisition of the
---   holder that has just lost the name.
+-- write: whichever client is the owner: the version identifies the state of the row that was looked at. If a release
+--   had granted the name to a ticket that still exists, it is deleted: a second grant to it would bring back the
+--   acquisition of the holder that has just lost the name.
 WITH freed AS (
   UPDATE rowlock_lock SET owner = NULL, thread = NULL, note = NULL,
     version = greatest(version + 1, us(clock_timestamp())), expires_at = clock_timestamp()
@@ -587,15 +587,15 @@ FROM freed;
 --
 -- Each verb is one statement, so that the row and its shares change together or not at all: the row is locked in a
 -- CTE, a share is changed by what that has read, then the row. Shares are read by the snapshot, which is older than
--- the lock. One that was prolonged or deleted since is tested again when it is changed (READ COMMITTED). One that was
--- inserted since cannot be meant. What makes, prolongs or converts a share waits for the disk.
+-- the lock. A share that was prolonged or deleted since is tested again when it is changed (READ COMMITTED). A share
+-- that was inserted since is never the requested one. Making, prolonging or converting a share waits for the disk.
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
 -- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
--- locks: FOR UPDATE on a row that looks free, or shared with room; waits at most lock_timeout
+-- locks: FOR UPDATE on a row that looks free, or shared with free permits; waits at most lock_timeout
 -- clock: after the lock
--- no row: turn tells why
+-- no row: turn shows why
 -- write: waits for the row, briefly: clients that share a name change it at any time. The row is locked before a share
 --   is looked at, and the clock is read once, above that lock. Version 0: no client may wait.
 WITH asked AS (SELECT *
@@ -657,14 +657,14 @@ SELECT a.acquisition, t.before + a.place, a.lease FROM taken t, asked a;
 
 -- name: renew_share(name, acquisition, lease) -> acquisition, left
 -- doing: renewing
--- does: the lease of the share ends that long from now, but not earlier than it did
+-- does: the lease of the share ends that long from now, but not earlier than before
 -- rules: batch_waits
 -- locks: FOR NO KEY UPDATE on the rows, then the shares; of one name: waits at most lock_timeout, of several: SKIP
 --   LOCKED
 -- clock: after the lock
 -- no row: one name: not among sharers: lost; several: repeated name by name
--- batch: the row of the name is raised once for all its shares, and only where it falls short. Its end as it was read
---   under the lock decides: a snapshot may be older, and show the later end of an earlier time.
+-- batch: the row of the name is raised once for all its shares, and only if it ends too early. Its end as read under
+--   the lock decides: a snapshot may be older, and show a later end that was true before.
 WITH own AS MATERIALIZED (
   SELECT k.*, clock_timestamp() AS at FROM (
     SELECT w.*, r.since, r.ends FROM (
@@ -703,7 +703,7 @@ SELECT acquisition, us(expires_at - at) FROM kept;
 
 -- name: extend_share(name, acquisition, lease) -> acquisition, left
 -- doing: extending
--- does: the lease of the share ends that long from now, also earlier than it did
+-- does: the lease of the share ends that long from now, even if it ended later before
 -- rules: batch_waits
 -- locks: FOR NO KEY UPDATE on the rows, then the shares; of one name: waits at most lock_timeout, of several: SKIP
 --   LOCKED
@@ -752,9 +752,9 @@ SELECT acquisition, us(expires_at - at) FROM kept;
 -- rules: batch_waits
 -- locks: FOR UPDATE on the rows, then the shares; of one name: waits at most lock_timeout, of several: SKIP LOCKED
 -- clock: after the lock
--- no row: sharers tells: pinned, or not ours
--- write: without any permits the row is vacant. The first waiter is notified where the name is vacant now, or where a
---   permit may be what it waits for; also the client that has expired.
+-- no row: sharers shows: pinned, or not ours
+-- write: without any permits the row is vacant. The first waiter is notified if the name is vacant now, or if a
+--   permit may be enough for it; it may be of the client that has expired.
 WITH own AS MATERIALIZED (
   SELECT r.acquisition, clock_timestamp() AS at FROM (
     SELECT acquisition FROM rowlock_lock WHERE name = :name::text AND owner = '(shared)'{releasing}{briefly}
@@ -840,7 +840,7 @@ SELECT unnest(acquisitions), told, waiting FROM freed;
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder holds the name alone, if no other shares it
+-- does: the holder holds the name exclusively, if no other shares it
 -- locks: as release_share
 -- clock: after the lock
 -- no row: others share it, or it is not ours
@@ -925,17 +925,17 @@ JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisitio
 -- ---- Waiting in turn ------------------------------------------------------------------------------------------------
 --
 -- Each client LISTENs to one channel, the table prefix and the client's id, on a connection that is opened when a
--- call first waits. release where the row is marked, defer_release, free, leave, and first_waiter after the COMMIT of
+-- call first waits. release of a marked row, defer_release, free, leave, and first_waiter after the COMMIT of
 -- for_update notify the owner of the first live ticket, unless it is the client itself. Without a ticket nothing is
 -- sent, because NOTIFY makes commits wait for each other on the server.
 --
 -- A notification that the server refuses must not undo the work (law 7). PostgreSQL sends notifications at the
--- commit, and undoes the whole transaction where it cannot: the queue is full (54000), it cannot be written (53100,
+-- commit, and undoes the whole transaction if it cannot: the queue is full (54000), it cannot be written (53100,
 -- 58030), or another transaction that notifies keeps its lock for longer than lock_timeout, as while it waits for a
 -- synchronous standby (55P03). Then release, defer_release, leave, free, release_share and
 -- notify_waiters are sent once more without the notification, and release without the grant. Nothing had happened,
 -- so this is as if they had been sent that way first. The maintenance thread looks again, and notifies when the
--- server takes notifications again. The waiter finds its turn by the refresh of its ticket, at most 2 s later. A
+-- server accepts notifications again. The waiter finds its turn by the refresh of its ticket, at most 2 s later. A
 -- caller's transaction notifies no client.
 --
 -- The client rings once on another connection (ring), and relies on LISTEN only if that notification arrives within
@@ -945,7 +945,7 @@ JOIN rowlock_lock l ON l.name = s.name AND l.owner = '(shared)' AND l.acquisitio
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
--- does: a ticket at the end of the queue. lease: what a release may grant to it, or NULL
+-- does: a ticket at the end of the queue. lease: the lease that a release may grant to it, or NULL
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
@@ -958,12 +958,12 @@ RETURNING attempt, ticket;
 
 -- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
 -- doing: waiting in turn
--- does: the ticket lives on. may_go: whether its turn has come, if that is asked
+-- does: prolongs the ticket. may_go: whether its turn has come, if that is asked
 -- locks: FOR NO KEY UPDATE SKIP LOCKED on tickets
 -- clock: in the row's expression
--- no row: these tickets are gone
+-- no row: these tickets were deleted
 -- It also answers whether the ticket's turn has come and the name looks free, and whether the row is marked. The
--- waiter is woken if it may go, or if it relies on a mark that is not there.
+-- waiter is woken if it may go, or if it relies on a missing mark.
 -- batch:
 WITH wanted AS MATERIALIZED (
   SELECT * FROM unnest(:name::text[], :attempt::text[], :ticket::bigint[], :life::bigint[]) AS u (name, attempt, ticket,
@@ -990,11 +990,11 @@ FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.att
 
 -- name: leave(name, attempt, ticket) -> attempt, told
 -- doing: waiting in turn
--- does: ends the ticket, and tells the next waiter of another client
+-- does: deletes the ticket, and notifies the next waiter of another client
 -- locks: the ticket; waits at most lock_timeout
 -- clock: in the row's expression
 -- no row: never
--- write: the next waiter is looked for only where the name looks free: the server then reads no more of a long queue
+-- write: the next waiter is looked for only if the name looks free: then the server reads no more of a long queue
 WITH gone AS (DELETE FROM rowlock_waiter WHERE ticket = :ticket::bigint AND attempt = :attempt::text{relaxed}{briefly})
 SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
@@ -1021,7 +1021,7 @@ SELECT w.attempt, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
 
 -- name: withdraw(name, attempt) -> anything
 -- doing: waiting in turn
--- does: ends a ticket whose number is not known
+-- does: deletes a ticket whose number is not known
 -- locks: the ticket; waits at most lock_timeout
 -- clock: in the row's expression
 -- no row: always
@@ -1032,12 +1032,12 @@ DELETE FROM rowlock_waiter WHERE name = :name::text AND attempt = :attempt::text
 -- doing: waiting in turn
 -- does: notes in the row that a client waits
 -- rules: waits_to_make
--- locks: FOR NO KEY UPDATE where the row is not marked; waits at most lock_timeout
+-- locks: FOR NO KEY UPDATE if the row is not marked; waits at most lock_timeout
 -- clock: in the row's expression
 -- no row: the row has changed meanwhile
--- write: nothing is written, and no row is locked, where the row says so already. The ticket was committed before: the
---   client that clears the mark looks for tickets once more when that is committed. A row that is seen is not made, as
---   by every insert.
+-- write: if the row is marked already, nothing is written, and no row is locked. The ticket was committed before: the
+--   client that clears the mark looks for tickets once more after that commit. As in every insert, a row that is seen
+--   is not made.
 WITH marked AS (
   UPDATE rowlock_lock SET waiting = true WHERE name = :name::text AND NOT waiting{relaxed}{briefly}
   RETURNING name),
@@ -1052,7 +1052,7 @@ SELECT name FROM marked UNION ALL SELECT name FROM made
 UNION ALL SELECT name FROM rowlock_lock WHERE name = :name::text AND waiting;
 
 -- name: clear_waiting(name) -> name
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: notes in the row that no client waits, since there is no ticket
 -- locks: FOR NO KEY UPDATE SKIP LOCKED on a marked row
 -- clock: not read
@@ -1066,7 +1066,7 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING name;
 
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: the first ticket of another client, if the name looks free
 -- locks: none
 -- clock: in the row's expression
@@ -1127,8 +1127,8 @@ FROM (SELECT name COLLATE "C" AS name, turn, room, patience
            patience)) w LEFT JOIN rowlock_lock l ON l.name = w.name;
 
 -- name: waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
--- doing: listing those who wait
--- does: the live tickets of names that begin so
+-- doing: listing waiters
+-- does: the live tickets of names with that prefix
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -1147,12 +1147,12 @@ SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FR
 SELECT pg_notify('rowlock_' || right(:owner::text, 16), '')::text;
 
 -- name: notify_waiters(name, number) -> name, told
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: notifies the first waiter of each name of a page that looks free
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
--- read: in the order of the queues: of each name only the tickets on one page are read. Where the name is shared, the
+-- read: in the order of the queues: of each name only the tickets on one page are read. If the name is shared, the
 --   next may be able to share it.
 SELECT name, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
     WHERE l.name = w.name AND l.owner <> '(shared)' AND (l.expires_at IS NULL OR l.expires_at > clock_timestamp())) THEN
@@ -1168,7 +1168,7 @@ SELECT name, CASE WHEN NOT EXISTS (SELECT FROM rowlock_lock l
 
 -- name: declare_held(ticket, name, acquisition) -> anything
 -- doing: looking for deadlocks
--- does: notes that the waiter has that name. acquisition is empty: its transaction has it
+-- does: notes that the waiter holds that name. acquisition is empty: its transaction holds it
 -- locks: the edges
 -- clock: in the row's expression
 -- no row: always
@@ -1179,7 +1179,7 @@ ON CONFLICT (ticket, name) DO UPDATE SET acquisition = excluded.acquisition;
 
 -- name: forget_held(ticket) -> anything
 -- doing: looking for deadlocks
--- does: the note ends
+-- does: deletes these notes
 -- locks: the edges
 -- clock: in the row's expression
 -- no row: always
@@ -1188,7 +1188,7 @@ DELETE FROM rowlock_edge WHERE ticket = :ticket::bigint{relaxed};
 
 -- name: waiting_holders() -> name, ticket, owner, thread, held_name
 -- doing: looking for deadlocks
--- does: each waiter with the names that it has
+-- does: each waiter with the names that it holds
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -1206,7 +1206,7 @@ ORDER BY q.ticket, e.name;
 
 -- name: purge_held() -> anything
 -- doing: sweeping
--- does: deletes the notes of tickets that are gone
+-- does: deletes the notes of deleted tickets
 -- locks: the edges
 -- clock: in the row's expression
 -- no row: always
@@ -1232,7 +1232,7 @@ SELECT name, version, owner, thread, acquisition, us(clock_timestamp() - acquire
 
 -- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: the rows of names that begin so
+-- does: the rows of names with that prefix
 -- locks: none
 -- clock: in the row's expression
 -- no row: no name is held
@@ -1260,14 +1260,14 @@ FROM rowlock_lock WHERE name = :name::text;
 
 -- name: find_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
--- does: the rows of names that begin so, as open transactions have changed them
+-- does: the rows of names with that prefix, as open transactions have changed them
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction holds the name
--- What is left of a transaction that was rolled back has no such lock. The token is not known (0), the owner is what
--- the session calls itself, and only roles that may see it are told since when. It is a picture of a moment, for
--- people: a change that is not committed yet looks the same, as does any transaction that locks the row. Nothing
--- depends on it but which session force_release ends, which looks again first.
+-- The remains of a transaction that was rolled back have no such lock. The token is not known (0), the owner is the
+-- session's application_name, and only roles that may see it learn its age. It is a picture of a moment, for people: a
+-- change that is not committed yet looks the same, as does any transaction that locks the row. Only force_release
+-- depends on it, for the session that it ends, and it looks again first.
 -- read: the xmax of a row names the transaction that has changed it and not committed, and pg_locks lists that
 --   transaction while it is open
 WITH held AS MATERIALIZED (
@@ -1282,17 +1282,17 @@ l.name >= :prefix::text AND l.name < coalesce(:prefix_end::text, {after_all}) OR
 
 -- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
--- does: the transactions that keep the row locked, those that only lock it first
+-- does: the transactions that keep the row locked; first those that do not change it
 -- locks: none
 -- clock: in the row's expression
 -- no row: no transaction that is known has it locked
--- A number is read as a list only where there is one of that number: pg_get_multixact_members would fail. The
+-- A number is read as a list only if there is one of that number: pg_get_multixact_members would fail. The
 -- savepoint of confirm has a number of its own, which is in pg_locks, too. At worst, a transaction that has the number
 -- by chance is another one that holds or pins a name. A prepared transaction has no session, and is not found.
 -- read: where several transactions have had the row locked at once, its xmax is the number of a list of them. Nothing
---   tells a number of a list from a number of a transaction, so a transaction that is found by it must at least have
---   locked something in this table. In a list those that only lock come first: one that writes beside them is a renewal
---   or the like, and is over in a moment.
+--   distinguishes the number of a list from that of a transaction, so a transaction that is found by it must at least
+--   have locked something in this table. In a list the transactions that only lock come first: a transaction that
+--   writes meanwhile is a renewal or the like, and ends in a moment.
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
 several AS MATERIALIZED (
   SELECT name, CASE WHEN mxid_age(keeper) BETWEEN 1 AND (SELECT max(mxid_age(datminmxid)) FROM pg_catalog.pg_database)
@@ -1317,7 +1317,7 @@ FROM found f LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = f.pid ORDER BY f
 -- locks: none
 -- clock: not read
 -- no row: another session keeps the row locked, or none that is known
--- Through PgBouncer nothing tells which session the caller has: the row then counts as pinned by another.
+-- Through PgBouncer the caller's session is not known: the row then counts as pinned by another.
 -- read: a number that is read both as a transaction and as a list may make it seem that others keep the row, too
 WITH named AS MATERIALIZED (SELECT name, xmax AS keeper, tableoid AS home FROM rowlock_lock WHERE name = :name::text),
 several AS MATERIALIZED (
@@ -1379,8 +1379,8 @@ FROM rowlock_waiter WHERE expires_at > clock_timestamp();
 -- does: a page of names: all whose row may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
--- no row: nothing is left to look at
--- read: the version is as old as the last change of ownership, also where that change wrote no expiry
+-- no row: the end of the table
+-- read: the version is as old as the last change of ownership, even if that change wrote no expiry
 WITH page AS MATERIALIZED (
   SELECT name, version, expires_at <= clock_timestamp() - :retention::bigint * interval '1 microsecond'
     AND version <= us(clock_timestamp()) - :retention::bigint AS is_unused
@@ -1394,7 +1394,7 @@ SELECT name, 1, version FROM page WHERE is_unused
 -- locks: that row, until its commit
 -- clock: not read
 -- no row: it is as high already
--- write: in a transaction of its own, before the deletion. To raise it in vain does no harm.
+-- write: in a transaction of its own, before the deletion. Raising it in vain does no harm.
 INSERT INTO rowlock_share AS s (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at)
 VALUES ('', '', '', 0, :version::bigint, '', '', 'epoch', 'epoch')
 ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE s.token < excluded.token;
@@ -1405,7 +1405,7 @@ ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE s.tok
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: in the locking select
 -- no row: nothing was deleted
--- batch: what was seen without a lock is asked for again under it. The deletion waits for the disk: until it is on
+-- batch: the conditions are tested again under the lock. The deletion waits for the disk: until it is on
 --   disk, PostgreSQL would not mark the deleted rows when the next page is looked at.
 DELETE FROM rowlock_lock l
 USING (SELECT w.name FROM (
@@ -1424,7 +1424,7 @@ RETURNING l.name;
 -- does: a page of tickets: all that may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
--- no row: nothing is left to look at
+-- no row: the end of the table
 -- read:
 WITH page AS MATERIALIZED (
   SELECT ticket, name, attempt,
@@ -1435,7 +1435,7 @@ UNION ALL (SELECT ticket, name, attempt, 0 FROM page ORDER BY ticket DESC LIMIT 
 
 -- name: purge_tickets(name, attempt, ticket, retention) -> attempt
 -- doing: sweeping
--- does: deletes those of them that are still dead
+-- does: deletes the tickets of a page that are still dead
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: in the locking select
 -- no row: nothing was deleted
@@ -1492,7 +1492,7 @@ FROM rowlock_migration ORDER BY version DESC;
 -- clock: not read
 -- no row: always
 -- Rows that are hidden from a role are no error, and a lock on such a row could be neither seen nor released.
--- write: privileges are checked even where nothing is written. A policy that lets the role see and write everything
+-- write: privileges are checked even if nothing is written. A policy that lets the role see and write everything
 --   does no harm.
 WITH made AS (INSERT INTO rowlock_lock (name, version) SELECT '', 0 WHERE false),
   changed AS (UPDATE rowlock_lock SET version = version WHERE false),
@@ -1545,10 +1545,10 @@ UPDATE rowlock_migration SET checksum = :checksum::text WHERE version = :version
 
 -- ---- In the caller's transaction ------------------------------------------------------------------------------------
 --
--- Its client_encoding may be any, so all text is UTF-8 in hexadecimal. In any other installation the row is left alone.
--- SAVEPOINT "rowlock: had" and the statement are one message, one round trip. libpqxx 6 would roll back the whole
--- transaction if a part of such a message fails: there the savepoint, with SHOW transaction_isolation, is sent before.
--- After a success the savepoint stays open: to release it would be a third statement, and would free nothing.
+-- Its client_encoding may be any, so all text is UTF-8 in hexadecimal. In any other installation the row is not
+-- touched. SAVEPOINT "rowlock: had" and the statement are one message, one round trip. libpqxx 6 would roll back the
+-- whole transaction if a part of such a message fails: there the savepoint, with SHOW transaction_isolation, is sent
+-- before. After a success the savepoint remains open: releasing it would be a third statement, and would free nothing.
 --
 -- An error is undone by ROLLBACK TO SAVEPOINT only if it can be no error of SAVEPOINT itself, as in a transaction that
 -- has failed before. Otherwise the savepoint of an earlier call would be rolled back to, which would release its lock
@@ -1556,7 +1556,7 @@ UPDATE rowlock_migration SET checksum = :checksum::text WHERE version = :version
 --
 -- Planning would cost more than the rest. So from the second use of a session on, lock_in and confirm prepare their
 -- statements there (PREPARE "rowlock: ...", at most three, named by a hash of the text). The client remembers what is
--- prepared by the session's number. Where that is wrong (DISCARD ALL, a pooler, another client on the session), the
+-- prepared by the session's number. If that is wrong (DISCARD ALL, a pooler, another client on the session), the
 -- server answers 26000 or 42P05, the savepoint is rolled back, the statement is sent in another way, and no other is
 -- prepared in that session. With transaction_pooling none is prepared.
 
@@ -1575,16 +1575,16 @@ WHERE name = (SELECT name FROM rowlock_lock
 RETURNING version;
 
 -- name: enlisted.take(name, installation, note, released) -> is_here, version, is_vacant, isolation
--- After a refusal everything is as before: where the row was locked and only then found leased, the savepoint is
--- rolled back, which unlocks it.
+-- After a refusal everything is as before: if the row was locked and only then found leased, the savepoint is rolled
+-- back, which unlocks it.
 --
 -- Above READ COMMITTED, PostgreSQL locks no row that was changed since the snapshot, and reports that (40001). A row
 -- that the only snapshot does not show as vacant can never be locked, and the attempt would take that snapshot. So
--- where touch finds the row vacant but locked, the client waits over its pool, for 2 s, and then in the database,
--- where a deadlock is found. (Not with transaction_pooling, where nothing tells whether this very transaction has the
--- row locked.)
--- write: :released is what the client has released, and cannot vacate over its pool because this very transaction has
---   it pinned
+-- if touch finds the row vacant but locked, the client waits over its pool, for 2 s, and then in the database,
+-- where a deadlock is found. (Not with transaction_pooling, where it is not known whether this very transaction has
+-- the row locked.)
+-- write: :released is the acquisition that the client has released, and cannot vacate over its pool because this very
+--   transaction pins it
 WITH home AS MATERIALIZED (SELECT coalesce(
   (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
     FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'),
@@ -1602,8 +1602,8 @@ SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
     current_setting('transaction_isolation');
 
 -- name: enlisted.await(name, installation, note, released) -> is_here, version, is_vacant, isolation
--- With a lock_timeout of its own: deadlock_timeout and 2 s at most, half of statement_timeout where that is less.
--- After a refusal the savepoint takes that back. After a success it is set as it was.
+-- With a lock_timeout of its own: deadlock_timeout and 2 s at most, half of statement_timeout if that is less.
+-- After a refusal the savepoint restores it. After a success it is set as it was.
 -- write: as take, but waits for a transaction that has the row locked
 WITH home AS MATERIALIZED (SELECT coalesce(
   (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
@@ -1622,8 +1622,8 @@ SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
     current_setting('transaction_isolation');
 
 -- name: enlisted.pin(name, acquisition, installation) -> is_here, is_unexpired, isolation
--- This is confirm. An old snapshot shows the lease as it was before its renewals. FOR KEY SHARE locks the row all the
--- same, since a renewal changes no key. If the snapshot shows a lease that is over, the row is pinned, and the pool is
+-- This is confirm. An old snapshot shows the lease as it was before its renewals. Nevertheless FOR KEY SHARE locks the
+-- row, since a renewal changes no key. If the snapshot shows a lease that is over, the row is pinned, and the pool is
 -- asked whether it is alive.
 -- read: the clock is read above the lock
 SELECT coalesce(

@@ -1,8 +1,8 @@
 -- Every statement that rowlock runs in an SQLite file. The library is built with this text, and its page in docs/ is
--- written from it: src/sql/loader.hpp says how it is read. docs/protocol.md has the laws, and says why all is safe.
+-- written from it: src/sql/loader.hpp describes its form. docs/protocol.md has the laws, and shows why all is safe.
 --
--- `rowlock_` stands for the table prefix, `:name` for an argument. A statement is sent as one line, without its comments.
--- Three functions are registered on the connection:
+-- `rowlock_` stands for the table prefix, `:name` for an argument. A statement is sent as one line, without its
+-- comments. Three functions are registered on the connection:
 --
 --   clock_us()                        The host's clock in microseconds. It is read once for each statement, while that
 --                                     runs (it is not declared deterministic), and after a statement that writes took
@@ -10,13 +10,13 @@
 --   tell(n, value)                    Its value, which becomes column n of the answer, after the key of the request, if
 --                                     the statement changes a row. RETURNING would build a temporary table for each
 --                                     statement.
---   is_dead(expires_at, liveness)     True where there is no lease and the client that holds the row is gone.
+--   is_dead(expires_at, liveness)     True if there is no lease and the client that holds the row is dead.
 --
 -- The sweeper deletes only rows whose version is at most the floor, the token of the share with the empty name. A new
 -- row begins above the floor. The floor is read under the write lock.
 --
--- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds it
--- insists: the names are kept free for it.
+-- A set that waits for all of its names has a ticket with room < -1 in each queue. For a second in every five seconds
+-- it insists: the names are kept free for it.
 
 -- ---- Acquiring -------------------------------------------------------------------------------------------------------
 
@@ -29,9 +29,9 @@
 -- no row: inconclusive
 -- The write decides again under the write lock. So it does not matter what the read has seen, nor which of them came
 -- first. If the name came free between the write and the read, the attempt is inconclusive. `owner IS NULL OR
--- expires_at <= clock_us()` is not true of a row without a lease (NULL is unknown): of that is_dead decides. With
+-- expires_at <= clock_us()` is not true of a row without a lease (NULL is unknown): for that is_dead decides. With
 -- fifo, turn reads the queue in a statement of its own before.
--- read: a refused attempt takes no lock, where this runs first
+-- read: if this runs first, a refused attempt takes no lock
 SELECT :acquisition, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)'
 FROM rowlock_lock
 WHERE name = :name
@@ -51,7 +51,7 @@ WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness
 
 -- name: acquire_any(name, owner, thread, acquisition, lease, note) -> name, version, left
 -- doing: acquiring
--- does: acquires the first name of a batch that is free. The rows must be there
+-- does: acquires the first name of a batch that is free. The rows must exist
 -- rules: takes_one
 -- locks: the file's write lock, for all
 -- clock: as acquire
@@ -61,7 +61,7 @@ WHERE (owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness
 
 -- name: acquire_all(name, owner, thread, acquisition, lease, note, version) -> acquisition, version, left
 -- doing: acquiring
--- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must be there
+-- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must exist
 -- rules: takes_all
 -- locks: the file's write lock, for all
 -- clock: in WHERE and SET
@@ -87,7 +87,7 @@ WHERE name = :name
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: another client holds the name, or held it since inspect read the row: inconclusive
--- inspect, which has read the version, took no lock, and shows a row whose client is gone as vacant. Version and
+-- inspect, which has read the version, took no lock, and shows a row whose client is dead as vacant. Version and
 -- freedom are tested again here.
 -- write:
 UPDATE rowlock_lock
@@ -98,24 +98,24 @@ WHERE name = :name AND (version = :version)
 
 -- name: hold(name) -> name, version
 -- doing: acquiring
--- does: acquires in a transaction that stays open
+-- does: acquires in a transaction that remains open
 -- none: SQLite has no row locks; hold_while_alive holds a row without a lease
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
 -- doing: acquiring
--- does: acquires without a lease: for as long as the client's liveness file is locked
+-- does: acquires without a lease: while the client's liveness file is locked
 -- rules: read_explains
 -- locks: as acquire
 -- clock: as acquire
 -- no row: inconclusive
 -- This is for_update: an open transaction would keep all others from writing. So the row has no lease, and a lock of
--- the operating system on a file tells that the holder lives, however long it is paused. See
+-- the operating system on a file shows that the holder is alive, even while it is paused. See
 -- docs/protocol.md#locks-held-by-transactions for servers.
 --
 -- Exclusion: the file was locked before it got its name, and the row names it from the moment it is held. So no client
--- sees a row of a living client whose file is free. What cannot be tested counts as alive: a file that is missing,
--- that may not be read, that is no regular file, or whose name has another form. To take a living holder for dead
--- would break law 1.
+-- sees a row of a living client whose file is free. A client that cannot be tested counts as alive: its file is
+-- missing, may not be read, is no regular file, or its name has another form. Taking a living holder for dead would
+-- break law 1.
 --
 -- The files are empty, in the folder FILE-rowlock beside the database file (symbolic links to that are followed), one
 -- for each client that has ever taken such a lock. The name is the table prefix and 32 random hexadecimal digits,
@@ -125,7 +125,7 @@ WHERE name = :name AND (version = :version)
 -- so a file that was made anew in between is not taken for a free one. Locks of the process (F_SETLK) would be lost
 -- with any descriptor of the file, and could not be tested inside the process. A database in memory has no such files.
 --
--- Permissions: folder (0777) and files (0666) are made with the process's umask. Users who share the database must be
+-- Permissions: folder (0777) and files (0666) are made with the process's umask. Users that share the database must be
 -- able to write to the folder and to read each other's files. Otherwise their dead holders count as alive.
 --
 -- Kept: every third of transaction_limit the client sends renew, which changes nothing of a row without a lease, and
@@ -137,13 +137,13 @@ WHERE name = :name AND (version = :version)
 -- If the folder is removed by hand, rows of that time are held and released as before. But if their client ends
 -- without a release, the name stays taken, until an empty file of the name in `liveness` is made by hand. So it is in
 -- a copy of the database elsewhere. No copies of such files may be put in their place, as by restoring a backup over a
--- living database: a copy is not locked, and its client counts as gone.
+-- living database: a copy is not locked, and its client counts as dead.
 -- read: as acquire, without the sets
 SELECT :acquisition, NULL, iif(is_dead(expires_at, liveness), 0, expires_at - clock_us()), owner = '(shared)'
 FROM rowlock_lock
 WHERE name = :name
   AND (owner IS NOT NULL AND (expires_at > clock_us() OR expires_at IS NULL AND NOT is_dead(expires_at, liveness)));
--- write: the row has no lease, and names the file that tells whether its holder lives
+-- write: the row has no lease, and names the file that shows whether its holder is alive
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note, liveness)
 VALUES (:name,
     tell(1, max(clock_us(), ifnull((SELECT token + 1 FROM rowlock_share WHERE name = '' AND acquisition = ''), 0))),
@@ -155,7 +155,7 @@ SET version = tell(1, max(version + 1, clock_us())), owner = excluded.owner, thr
 WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness);
 
 -- name: names_liveness(liveness) -> anything
--- doing: tidying up after clients that are gone
+-- doing: tidying up after dead clients
 -- does: answers whether a row names that liveness file
 -- locks: none
 -- clock: not read
@@ -164,14 +164,14 @@ WHERE owner IS NULL OR expires_at <= clock_us() OR is_dead(expires_at, liveness)
 SELECT 1 FROM rowlock_lock WHERE liveness = :liveness LIMIT 1;
 
 -- name: vacate_dead(liveness) -> anything
--- doing: tidying up after clients that are gone
+-- doing: tidying up after dead clients
 -- does: frees the rows that name it
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: no row names the file, or its client lives
 -- A client that has made a file vacates, when it closes, all rows of each file that is free, then removes that file.
 -- It removes its own when no row names it any more (names_liveness). So a row never outlives its file: that client
--- takes no locks any more, and a client that is gone takes none. Killed in between: the rows are vacant, and the next
+-- takes no locks any more, and a dead client takes none. Killed in between: the rows are vacant, and the next
 -- client removes the file. A client whose rows are not vacated leaves its file, unlocked.
 -- write:
 UPDATE rowlock_lock
@@ -201,11 +201,11 @@ ON CONFLICT (name) DO NOTHING;
 
 -- name: renew(name, acquisition, lease) -> acquisition, left
 -- doing: renewing
--- does: the lease ends that long from now, but not earlier than it did
+-- does: the lease ends that long from now, but not earlier than before
 -- locks: the file's write lock
 -- clock: in WHERE and SET
--- no row: it is not this acquisition's any more, or expired; inspect tells why
--- The lock is lost if no row was changed. That does not depend on what inspect tells. NULL > clock_us() is not true: a
+-- no row: it is not this acquisition's any more, or expired; inspect shows why
+-- The lock is lost if no row was changed, whatever inspect shows. NULL > clock_us() is not true: a
 -- row without a lease is never changed.
 -- write:
 UPDATE rowlock_lock SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease))
@@ -213,7 +213,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expi
 
 -- name: extend(name, acquisition, lease) -> acquisition, left
 -- doing: extending
--- does: the lease ends that long from now, also earlier than it did
+-- does: the lease ends that long from now, even if it ended later before
 -- locks: the file's write lock
 -- clock: in WHERE and SET
 -- no row: as renew
@@ -255,7 +255,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
 -- does: releases, if no client waits
 -- locks: the file's write lock
 -- clock: in SET
--- no row: a waiter may be granted the name: grant, or else release, follows
+-- no row: a waiter may be granted the name: grant follows, or release
 -- write:
 UPDATE rowlock_lock
 SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
@@ -265,7 +265,7 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL
 
 -- name: first_in_turn(name) -> owner, ticket, attempt, lease
 -- doing: releasing
--- does: the first ticket that nothing was granted to
+-- does: the first ticket without a grant
 -- locks: none
 -- clock: in the row's expression
 -- no row: no ticket may be granted the name
@@ -279,7 +279,7 @@ ORDER BY q.ticket LIMIT 1;
 
 -- name: grant(name, acquisition, ticket, attempt) -> acquisition
 -- doing: releasing
--- does: gives the lease to that ticket, which is given nothing a second time
+-- does: grants the lease to that ticket, which gets no second grant
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: release follows
@@ -292,7 +292,7 @@ SET owner = q.owner, thread = q.thread, note = q.note, acquisition = q.attempt,
 FROM rowlock_waiter q
 WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AND l.expires_at > clock_us() + 300000
   AND q.ticket = :ticket AND q.attempt = :attempt AND q.lease > 0 AND q.expires_at > clock_us();
--- then: nothing is granted to this ticket a second time
+-- then: this ticket gets no second grant
 UPDATE rowlock_waiter SET lease = 0 WHERE ticket = :ticket;
 
 -- name: defer_release(name, acquisition, lease) -> acquisition, told
@@ -300,7 +300,7 @@ UPDATE rowlock_waiter SET lease = 0 WHERE ticket = :ticket;
 -- does: releases later: the lease ends that long after the grant
 -- locks: the file's write lock
 -- clock: in WHERE
--- no row: the lease has ended, or it is not ours; inspect tells
+-- no row: the lease has ended, or it is not ours; inspect shows which
 -- A lease that has ended counts as released. See docs/protocol.md#holding-time-at_least-and-hold_limit.
 -- write: :lease is the time since the grant
 UPDATE rowlock_lock SET expires_at = acquired_at + :lease, thread = '(released)'
@@ -308,13 +308,13 @@ WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expi
 
 -- name: free(name, version) -> name
 -- doing: freeing
--- does: frees the row of that version, whichever client has it, also after a crash
+-- does: frees the row of that version, whichever client holds it, also after a crash
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: the row has another version
--- A holder without a lease finds its row vacant within a third of transaction_limit. One that is dead by its file has
--- nothing to be freed: inspect shows no holder. There is no session to end.
--- write: whichever client is the owner: the version says which state of the row was looked at
+-- A holder without a lease finds its row vacant within a third of transaction_limit. A holder that is dead by its file
+-- needs no freeing: inspect shows no holder. There is no session to end.
+-- write: whichever client is the owner: the version identifies the state of the row that was looked at
 UPDATE rowlock_lock
 SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(version + 1, clock_us()),
   expires_at = clock_us()
@@ -323,14 +323,14 @@ WHERE name = :name AND version = :version AND owner IS NOT NULL;
 -- ---- Sharing ---------------------------------------------------------------------------------------------------------
 --
 -- The two statements of a verb are one transaction, which has the write lock from its beginning. So no counter is
--- needed: the permits that are given out are the sum of the shares that have not ended.
+-- needed: the permits in use are those of the shares that have not ended.
 
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
 -- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
--- no row: turn tells why
+-- no row: turn shows why
 -- write: the permits of holders whose lease has ended do not count; version 0: no ticket may wait
 UPDATE rowlock_lock
 SET version = tell(1, max(version + 1, clock_us())) + 0 * tell(2, :lease), owner = '(shared)', thread = NULL,
@@ -355,7 +355,7 @@ FROM rowlock_lock WHERE name = :name;
 
 -- name: renew_share(name, acquisition, lease) -> acquisition, left
 -- doing: renewing
--- does: the lease of the share ends that long from now, but not earlier than it did
+-- does: the lease of the share ends that long from now, but not earlier than before
 -- locks: the file's write lock, for all of a batch
 -- clock: in WHERE and SET
 -- no row: the share is lost, unless it is among sharers
@@ -369,7 +369,7 @@ WHERE name = :name AND owner = '(shared)' AND expires_at < clock_us() + :lease;
 
 -- name: extend_share(name, acquisition, lease) -> acquisition, left
 -- doing: extending
--- does: the lease of the share ends that long from now, also earlier than it did
+-- does: the lease of the share ends that long from now, even if it ended later before
 -- locks: the file's write lock, for all of a batch
 -- clock: in WHERE and SET
 -- no row: as renew_share
@@ -377,7 +377,7 @@ WHERE name = :name AND owner = '(shared)' AND expires_at < clock_us() + :lease;
 UPDATE rowlock_share SET expires_at = clock_us() + tell(1, :lease)
 WHERE name = :name AND acquisition = :acquisition AND expires_at > clock_us()
   AND since = (SELECT acquisition FROM rowlock_lock WHERE name = :name AND owner = '(shared)');
--- then: the row gets the end of the last of its shares, and is vacated where there is none
+-- then: the row gets the end of the last of its shares, and is vacated if there is none
 UPDATE rowlock_lock
 SET owner = iif((SELECT max(s.expires_at) FROM rowlock_share s
       WHERE s.name = :name AND s.since = rowlock_lock.acquisition) > clock_us(), owner, NULL),
@@ -403,7 +403,7 @@ WHERE name = :name AND acquisition = :acquisition AND (:expired = 0 OR expires_a
 
 -- name: upgrade_share(name, acquisition, owner, thread, note) -> acquisition, version, left
 -- doing: upgrading
--- does: the holder holds the name alone, if no other shares it
+-- does: the holder holds the name exclusively, if no other shares it
 -- locks: the file's write lock, for both statements
 -- clock: in WHERE and SET
 -- no row: others share it, or the share is not ours
@@ -483,7 +483,7 @@ WHERE s.name = :name AND (s.expires_at > clock_us()) = (:expired = 0) ORDER BY s
 
 -- name: enqueue(name, owner, thread, attempt, life, note, lease, room) -> attempt, ticket
 -- doing: waiting in turn
--- does: a ticket at the end of the queue. lease: what a release may grant to it, or NULL
+-- does: a ticket at the end of the queue. lease: the lease that a release may grant to it, or NULL
 -- locks: the file's write lock
 -- clock: in the row's expression
 -- no row: never
@@ -494,16 +494,16 @@ RETURNING attempt, ticket;
 
 -- name: refresh_ticket(name, attempt, ticket, life) -> attempt, may_go, waiting
 -- doing: waiting in turn
--- does: the ticket lives on. may_go: whether its turn has come, if that is asked
+-- does: prolongs the ticket. may_go: whether its turn has come, if that is asked
 -- locks: the file's write lock
 -- clock: in SET
--- no row: the ticket is gone
+-- no row: the ticket was deleted
 -- write:
 UPDATE rowlock_waiter SET expires_at = clock_us() + :life WHERE ticket = :ticket AND attempt = :attempt;
 
 -- name: leave(name, attempt, ticket) -> attempt, told
 -- doing: waiting in turn
--- does: ends the ticket, and tells the next waiter of another client
+-- does: deletes the ticket, and notifies the next waiter of another client
 -- locks: none for the read; the file's write lock for the write
 -- clock: not read
 -- no row: never
@@ -514,7 +514,7 @@ DELETE FROM rowlock_waiter WHERE ticket = :ticket AND attempt = :attempt;
 
 -- name: withdraw(name, attempt) -> anything
 -- doing: waiting in turn
--- does: ends a ticket whose number is not known
+-- does: deletes a ticket whose number is not known
 -- locks: the file's write lock
 -- clock: not read
 -- no row: there is no such ticket
@@ -527,12 +527,12 @@ DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 -- none: release looks at the queue itself
 
 -- name: clear_waiting(name) -> name
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: notes in the row that no client waits, since there is no ticket
 -- none: as mark_waiting
 
 -- name: first_waiter(name, attempt) -> owner, told, is_behind
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: the first ticket of another client, if the name looks free
 -- none: as mark_waiting
 
@@ -542,8 +542,8 @@ DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 -- locks: none
 -- clock: in the row's expression
 -- no row: never
--- read: a ticket by which a release has granted the name does not count: if its waiter does not come, others pass, and
---   if that comes too late, it takes another
+-- read: a ticket to which a release has granted the name does not count: if its waiter does not claim it, others pass,
+--   and if it claims too late, it takes another
 SELECT :name,
   EXISTS (SELECT 1 FROM rowlock_waiter q
     WHERE q.name = :name AND q.ticket < :turn AND q.expires_at > clock_us() AND q.lease IS NOT 0
@@ -562,8 +562,8 @@ SELECT :name,
 FROM (SELECT 1) LEFT JOIN rowlock_lock ON name = :name;
 
 -- name: waiters(prefix, prefix_end) -> name, ticket, owner, thread, age, note
--- doing: listing those who wait
--- does: the live tickets of names that begin so
+-- doing: listing waiters
+-- does: the live tickets of names with that prefix
 -- locks: none
 -- clock: in the row's expression
 -- no row: no client waits
@@ -578,7 +578,7 @@ ORDER BY name, ticket;
 -- none: SQLite cannot notify
 
 -- name: notify_waiters(name, number) -> name, told
--- doing: telling who is next
+-- doing: notifying the next waiter
 -- does: notifies the first waiter of each name of a page that looks free
 -- none: SQLite cannot notify
 
@@ -586,7 +586,7 @@ ORDER BY name, ticket;
 
 -- name: declare_held(ticket, name, acquisition) -> anything
 -- doing: looking for deadlocks
--- does: notes that the waiter has that name. acquisition is empty: its transaction has it
+-- does: notes that the waiter holds that name. acquisition is empty: its transaction holds it
 -- locks: the file's write lock
 -- clock: not read
 -- no row: never
@@ -595,7 +595,7 @@ INSERT OR REPLACE INTO rowlock_edge (ticket, name, acquisition) VALUES (:ticket,
 
 -- name: forget_held(ticket) -> anything
 -- doing: looking for deadlocks
--- does: the note ends
+-- does: deletes these notes
 -- locks: the file's write lock
 -- clock: not read
 -- no row: nothing was declared
@@ -604,7 +604,7 @@ DELETE FROM rowlock_edge WHERE ticket = :ticket;
 
 -- name: waiting_holders() -> name, ticket, owner, thread, held_name
 -- doing: looking for deadlocks
--- does: each waiter with the names that it has
+-- does: each waiter with the names that it holds
 -- locks: none
 -- clock: in the row's expression
 -- no row: there are none
@@ -624,7 +624,7 @@ ORDER BY q.ticket, e.name;
 
 -- name: purge_held() -> anything
 -- doing: sweeping
--- does: deletes the notes of tickets that are gone
+-- does: deletes the notes of deleted tickets
 -- locks: the file's write lock
 -- clock: not read
 -- no row: always
@@ -639,7 +639,7 @@ DELETE FROM rowlock_edge WHERE ticket NOT IN (SELECT ticket FROM rowlock_waiter)
 -- locks: none
 -- clock: in the row's expression
 -- no row: there is no row
--- read: a row whose client is gone has no owner
+-- read: a row whose client is dead has no owner
 SELECT name, version, iif(is_dead(expires_at, liveness), NULL, owner), thread, acquisition, clock_us() - acquired_at,
   expires_at - clock_us(), note, expires_at IS NULL,
   EXISTS (SELECT 1 FROM rowlock_waiter q WHERE q.name = :name AND q.room < -1)
@@ -647,7 +647,7 @@ FROM rowlock_lock WHERE name = :name;
 
 -- name: list(prefix, prefix_end) -> name, version, owner, thread, acquisition, age, left, note, without_lease, permits
 -- doing: listing locks
--- does: the rows of names that begin so
+-- does: the rows of names with that prefix
 -- locks: none
 -- clock: in the row's expression
 -- no row: no name is held
@@ -668,13 +668,13 @@ ORDER BY name;
 
 -- name: find_held(prefix, prefix_end) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
--- does: the rows of names that begin so, as open transactions have changed them
--- none: a transaction of SQLite cannot be seen
+-- does: the rows of names with that prefix, as open transactions have changed them
+-- none: a transaction of SQLite is not visible
 
 -- name: find_pinning(name) -> name, version, owner, session, acquisition, age, left, note, without_lease, transaction
 -- doing: listing locks
--- does: the transactions that keep the row locked, those that only lock it first
--- none: a transaction of SQLite cannot be seen
+-- does: the transactions that keep the row locked; first those that do not change it
+-- none: a transaction of SQLite is not visible
 
 -- name: pinned_by(name, sign) -> anything
 -- doing: acquiring
@@ -707,7 +707,7 @@ WHERE expires_at > clock_us() AND lease IS NOT 0;
 -- does: a page of names: all whose row may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
--- no row: nothing is left to look at
+-- no row: the end of the table
 -- read: the version is as old as the last change of ownership; nothing records when a holder without a lease has died
 WITH page AS MATERIALIZED (SELECT name, version,
     (expires_at <= clock_us() - :retention OR is_dead(expires_at, liveness)) AND version <= clock_us() - :retention
@@ -722,7 +722,7 @@ UNION ALL SELECT max(name), 0, 0 FROM page HAVING count(*) > 0;
 -- locks: the file's write lock
 -- clock: not read
 -- no row: it is as high already
--- write: in a transaction of its own, before the deletion; to raise it in vain does no harm
+-- write: in a transaction of its own, before the deletion; raising it in vain does no harm
 INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at)
 VALUES ('', '', '', 0, :version, '', '', 0, 0)
 ON CONFLICT (name, acquisition) DO UPDATE SET token = excluded.token WHERE token < excluded.token;
@@ -744,7 +744,7 @@ WHERE name = :name AND (expires_at <= clock_us() - :retention OR is_dead(expires
 -- does: a page of tickets: all that may be deleted, and the last one
 -- locks: none
 -- clock: in the row's expression
--- no row: nothing is left to look at
+-- no row: the end of the table
 -- read:
 WITH page AS MATERIALIZED (SELECT ticket, name, attempt, expires_at <= clock_us() - :retention AS is_dead
     FROM rowlock_waiter WHERE ticket > :ticket ORDER BY ticket LIMIT :number)
@@ -753,10 +753,10 @@ UNION ALL SELECT max(ticket), name, attempt, 0 FROM page HAVING count(*) > 0;
 
 -- name: purge_tickets(name, attempt, ticket, retention) -> attempt
 -- doing: sweeping
--- does: deletes those of them that are still dead
+-- does: deletes the tickets of a page that are still dead
 -- locks: the file's write lock
 -- clock: in WHERE
--- no row: the ticket is gone, or lives
+-- no row: the ticket was deleted, or is alive
 -- write:
 DELETE FROM rowlock_waiter
 WHERE ticket = :ticket AND attempt = :attempt AND expires_at <= clock_us() - :retention;
@@ -826,7 +826,7 @@ UPDATE rowlock_lock SET version = version WHERE 0;
 -- name: enlisted.installation() -> installation
 -- It is not asked again on a connection whose main file has the client's path and was seen to have its installation.
 -- SQLite reports the end of that connection to a function that is registered there. An attached file is looked at each
--- time, and where the path is another, the file itself is compared. Each time the connection is asked whether its file
+-- time, and if the path is another, the file itself is compared. Each time the connection is asked whether its file
 -- was moved (SQLITE_FCNTL_HAS_MOVED).
 -- read:
 SELECT installation FROM rowlock_migration WHERE version = 1;
@@ -841,9 +841,9 @@ WHERE name = :name AND owner IS NULL AND version < :below;
 -- name: enlisted.see(name) -> version, vacant, expires_at, liveness, acquisition
 -- The program tests freedom, the liveness file and the clock. With a lease of its own client
 -- (docs/protocol.md#lock_in), the row may also have that acquisition. lock_in waits for that lease before it takes the
--- write lock, having read nothing: where another client has a lease, and where the name was released less than 100 ms
--- ago and this client has found it taken before. The lease is renewed until the write lock is there. If it has ended
--- all the same and another client has the name, lock_in is busy: a transaction cannot give the write lock back.
+-- write lock, having read nothing: if another client has a lease, or if the name was released less than 100 ms ago
+-- and this client has found it taken before. The lease is renewed until the write lock is taken. If it has ended
+-- nevertheless and another client holds the name, lock_in is busy: a transaction cannot give the write lock back.
 -- read:
 SELECT version, owner IS NULL, expires_at, liveness, acquisition FROM rowlock_lock WHERE name = :name;
 
