@@ -45,8 +45,7 @@ std::span<const held_lock> held_set::locks() const noexcept {
 fencing_token held_set::token(const lock_name& name) const {
   const auto all = locks();
   const auto found = std::find_if(all.begin(), all.end(), [&](const held_lock& each) { return each.name() == name; });
-  if (found == all.end())
-    throw error{errc::not_held, base::quoted(name.view()) + " is not among the locks of this held_set"};
+  if (found == all.end()) throw error{errc::not_held, base::quoted(name.view()) + " is not a lock of this held_set"};
   return found->token();
 }
 

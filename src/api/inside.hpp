@@ -30,7 +30,7 @@ template <class Pointer>
 auto& not_empty(const Pointer& inside, const char* kind) {
   if (!inside)
     throw error{errc::not_held,
-                std::string{"this "} + kind + " is empty, because it was released, moved from, or never had a lock"};
+                std::string{"this "} + kind + " is empty, because it was released, moved from, or never held a lock"};
   return *inside;
 }
 

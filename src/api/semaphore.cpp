@@ -21,8 +21,8 @@ struct semaphore::state {
   core::sharing share(std::int64_t number) const {
     const core::sharing out{.permits = number, .room = permits - number};
     if (number < 1 || number > permits)
-      throw error{errc::invalid_option, std::to_string(number) + " permits are asked for, and the semaphore has " +
-                                            std::to_string(permits) + "; ask for 1 to so many"};
+      throw error{errc::invalid_option, std::to_string(number) + " permits are asked for, but the semaphore has only " +
+                                            std::to_string(permits) + "; ask for fewer"};
     return out;
   }
 };

@@ -107,9 +107,8 @@ void check(const sharing& how, const lock_options& options) {
   };
   refuse(options.strategy == strategy::unique_index,
          "a name is shared by unique_index only; the other strategies see it as taken. Leave the option strategy out");
-  refuse(
-      options.at_least == duration::zero(),
-      "at_least is for who has a name alone: a release of one who shares it cannot be deferred. Leave the option out");
+  refuse(options.at_least == duration::zero(),
+         "at_least is for exclusive locks: the release of a shared lock cannot be deferred. Leave the option out");
 }
 
 void check(const lock_in_options& options) { check_note(options.note); }

@@ -26,7 +26,7 @@ void check_election(const election_options& options) {
   core::check(options.lock);
   if (options.lock.strategy == strategy::for_update)
     throw error{errc::unsupported,
-                "an election is by a lease, so that everybody can see who leads, and for_update has none; choose "
+                "an election is by a lease, so that all clients can see the leader, and for_update has none; choose "
                 "unique_index or version_cas"};
   if (options.lock.as)
     throw error{errc::invalid_option, "each candidate of an election is a holder of its own; leave the option as out"};

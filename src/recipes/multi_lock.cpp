@@ -25,7 +25,7 @@ struct multi_lock::state {
     core::check(options);
     if (options.at_least != duration::zero())
       throw error{errc::unsupported,
-                  "a multi_lock lets go of what it has when it is refused another name, and with at_least that would "
+                  "a multi_lock releases its locks when it is refused another name, and with at_least these would "
                   "stay taken; leave the option out"};
     if (parts.empty()) throw error{errc::invalid_option, "a multi_lock needs at least one part"};
     for (auto a = parts.begin(); a != parts.end(); ++a)

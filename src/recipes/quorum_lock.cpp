@@ -41,7 +41,7 @@ struct held_quorum::state {
     auto failure = by->release(std::move(left.members), left.was_lost ? number : in->majority());
     if (left.was_lost)
       return error{errc::lock_lost,
-                   base::quoted(name.view()) + " was lost: fewer than a majority of the databases still had it"};
+                   base::quoted(name.view()) + " was lost: fewer than a majority of the databases still held it"};
     return failure;
   }
   // In a child of a fork it is never destroyed: its threads do not exist there.
@@ -172,7 +172,7 @@ void check_for_quorum(const asked_databases& what) {
                 "a quorum consists of leases, and a lock by for_update has none; use another strategy"};
   if (options.at_least != duration::zero())
     throw error{errc::unsupported,
-                "a quorum_lock lets go of a minority that it got, and with at_least that would stay taken; leave the "
+                "a quorum_lock releases the locks of a minority, and with at_least these would stay taken; leave the "
                 "option out"};
   if (options.fairness == fairness::fifo)
     throw error{errc::unsupported, "several databases have no queue in common; leave the option fairness out"};

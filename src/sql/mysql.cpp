@@ -59,9 +59,9 @@ enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place) {
 }
 
 std::vector<passage> mysql_passages(std::string_view server, std::string_view prefix, const layout& how) {
-  const auto head = "-- What rowlock sends to " + std::string{server} +
+  const auto head = "-- The statements that rowlock sends to " + std::string{server} +
                     ". A URL that begins with mysql: prints it for MySQL, mariadb: for MariaDB.\n"
-                    "-- Filled in are the table prefix and all that is replaced. Each ? is an argument: a comment\n"
+                    "-- The table prefix and all replacements are filled in. Each ? is an argument: a comment\n"
                     "-- before the statement names them in their order. The database of the tables is left out: a\n"
                     "-- client writes that of its URL before each table.\n";
   const auto entries = read_sheet(mysql_text());

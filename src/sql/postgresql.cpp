@@ -63,11 +63,11 @@ enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view pla
 
 std::vector<passage> postgresql_passages(std::string_view prefix, const choices& with) {
   const std::string head =
-      "-- What rowlock sends to PostgreSQL" +
+      "-- The statements that rowlock sends to PostgreSQL" +
       std::string{with.transaction_pooling ? ", with transaction_pooling" : ""} +
       (with.durable_release ? ", with durable_release" : "") +
       ".\n"
-      "-- Filled in are the table prefix and all that is replaced. $1 is the first argument of the verb. The schema\n"
+      "-- The table prefix and all replacements are filled in. $1 is the first argument of the verb. The schema\n"
       "-- of the tables is left out: a client finds it when it connects, and writes it before each table.\n";
   const auto entries = read_sheet(postgresql_text());
   return passages_of(

@@ -56,7 +56,7 @@ class printer {
     std::string_view sent = statement_in(sent_.of_client, sent_.of_caller, *verb_, key);
     if (sent.starts_with('\n')) sent.remove_prefix(1);
     const auto printed = how_(std::string{sent}, *verb_, key);
-    current_.text.append(printed.empty() ? "-- This server is not sent it.\n" : printed + ";\n");
+    current_.text.append(printed.empty() ? "-- Not sent to this server.\n" : printed + ";\n");
   }
 
   const std::vector<entry> entries_;

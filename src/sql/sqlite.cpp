@@ -20,7 +20,8 @@ enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file) {
 // In the lines of the sheet.
 std::vector<passage> sqlite_passages(std::string_view prefix) {
   constexpr std::string_view head =
-      "-- What rowlock runs in an SQLite file. The lines of a statement are sent as one. Filled in are the table\n"
+      "-- The statements that rowlock runs in an SQLite file. The lines of a statement are sent as one. Filled in are "
+      "the table\n"
       "-- prefix, and main for the schema in which the file is open. ?1 is the first argument of the verb.\n";
   const auto entries = read_sheet(sqlite_text());
   const auto place = std::string{"\"main\"."}.append(prefix);

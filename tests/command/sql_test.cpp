@@ -35,7 +35,7 @@ class command_sql : public command {
 TEST_F(command_sql, is_a_sheet_with_its_comments_and_needs_no_server) {
   for (const auto* url : {"sqlite:", "postgresql:", "postgresql://nobody@127.0.0.1:1/none", "mysql:", "mariadb:"}) {
     const auto text = printed(url);
-    EXPECT_THAT(text, StartsWith("-- What rowlock ")) << url;
+    EXPECT_THAT(text, StartsWith("-- The statements that rowlock ")) << url;
     for (const auto* line : {"\n-- Every statement that rowlock ", "\n-- ---- Acquiring ---",
                              "\n\n-- name: renew(name, acquisition, lease) -> ", "\n-- locks: ", "\n-- clock: ",
                              "\n-- no row: ", "\n-- none: ", "\n-- name: enlisted.pin(name, acquisition"})
@@ -73,8 +73,9 @@ TEST_F(command_sql, has_the_table_prefix) {
 
 TEST_F(command_sql, is_one_verb_where_it_is_named) {
   const auto text = printed("postgresql:", {"renew"});
-  EXPECT_THAT(text, AllOf(StartsWith("-- What rowlock sends to PostgreSQL"), HasSubstr("\n\n-- name: renew("),
-                          HasSubstr("$3::bigint"), Not(HasSubstr("-- name: extend("))));
+  EXPECT_THAT(text,
+              AllOf(StartsWith("-- The statements that rowlock sends to PostgreSQL"), HasSubstr("\n\n-- name: renew("),
+                    HasSubstr("$3::bigint"), Not(HasSubstr("-- name: extend("))));
   EXPECT_THAT(printed("sqlite:", {"ring"}), HasSubstr("\n-- none: SQLite cannot notify\n"));
   EXPECT_THAT(printed("mysql:", {"enlisted.isolation"}), HasSubstr("@@transaction_isolation"));
   EXPECT_THAT(printed("mariadb:", {"enlisted.isolation"}), HasSubstr("@@tx_isolation"));

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "the path of this sqlite: URL has a % without two hexadecimal digits, or is not UTF-8 without NUL; "
                   "write a '%' as %25"},
         wrong_url{"sqlite:locks.db?mode=ro",
-                  "a sqlite: URL takes no options, such as \"mode\"; leave out the '?' and what follows it, or write "
+                  "a sqlite: URL takes no options, such as \"mode\"; leave out the '?' and the text after it, or write "
                   "%3F for a '?' in the path"}));
 
 #ifdef ROWLOCK_WITH_MYSQL

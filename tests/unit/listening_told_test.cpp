@@ -187,8 +187,8 @@ TEST_F(listening_test, a_server_that_is_away_for_longer_is_not_said_to_know_no_L
   ASSERT_TRUE(is_begun(1));
   source.stop();
   EXPECT_EQ(warnings.at(0),
-            "the connection that listens for released locks is away, so waiting clients poll the server until it is "
-            "back: no server");
+            "the connection that listens for released locks is lost, so waiting clients poll the server until it is "
+            "restored: no server");
 }
 
 TEST_F(listening_test, those_who_wait_are_told_each_time_that_it_is_not_live_any_more) {

@@ -121,7 +121,7 @@ std::unique_ptr<connector_connection> connect(const mysql_address& to, duration 
     });
     if (made && !made->why_plain.empty() && warning)
       warning("connections to " + to.server_name("MySQL") + " are not encrypted, because TLS failed: " +
-              made->why_plain + "; mend it, or set ssl-mode=DISABLED to do without it, or REQUIRED to insist on it");
+              made->why_plain + "; repair it, or set ssl-mode=DISABLED to do without it, or REQUIRED to insist on it");
     if (made) return std::move(made->connection);
   } catch (const std::exception& e) {
     raise(e, to);

@@ -57,7 +57,8 @@ meaning meaning_of(int code, std::string_view doing, bool writing) {
                         "this user has it, SET DEFAULT ROLE");
   if (code == 1095)
     return denied(
-        "; it takes the user whose session it is, or the privilege CONNECTION ADMIN (on MySQL CONNECTION_ADMIN)");
+        "; only the session's own user may do that, or one with the privilege CONNECTION ADMIN (on MySQL "
+        "CONNECTION_ADMIN)");
   if (is_one_of(code, 1045, 1698))
     return {.code = errc::permission_denied,
             .says = {.connection_unusable = true},

@@ -44,7 +44,7 @@ mysql_listener::mysql_listener(const connect_another& connect, const std::string
   if (text(take().at(0).at(0)) != "1" || (awaited_ && awaited_->mark().empty()))
     throw detail::error_access::make(
         errc::connection_failed,
-        "another session has the user-level lock of this client, as its last listener may for a while",
+        "another session holds the user-level lock of this client, as its last listener may for a while",
         {.retryable = true, .connection_unusable = true});
 }
 

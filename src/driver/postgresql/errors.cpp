@@ -63,7 +63,7 @@ std::string_view advice(std::string_view state, std::string_view doing, bool beh
   if (state == "28P01") return "; check the user and the password in the URL";
   if (state == "53300") return "; raise max_connections of the server, or lower client_options::connections";
   if (state == "42501" && doing == sheets::doing(sheets::verb::end_session))
-    return "; it takes a member of the session's role, or of pg_signal_backend";
+    return "; only a member of the session's role, or of pg_signal_backend, may do that";
   if (state == "55P03" && doing == migrating_text) return tables_are_in_use;
   if (state == "42501" && doing == migrating_text) return "; migrate as a role that may create tables there";
   if (state == "42501") return "; grant it to this role (schema/postgresql/grants.sql grants what locks need)";

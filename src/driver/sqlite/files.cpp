@@ -28,7 +28,7 @@ std::string read_sqlite_url(const core::url& url) {
   std::string_view body = url.body;
   if (!url.options.empty())
     refuse("a sqlite: URL takes no options" + core::first_option(url) +
-           "; leave out the '?' and what follows it, or write %3F for a '?' in the path");
+           "; leave out the '?' and the text after it, or write %3F for a '?' in the path");
   if (body.starts_with("//")) {
     body.remove_prefix(2);
     if (!body.starts_with('/')) refuse("a sqlite: URL has no host; write sqlite:path or sqlite:///absolute/path");
@@ -126,7 +126,7 @@ std::optional<file_identity> identity_of(const std::string& file) noexcept {
 
 std::string was_replaced(const std::string& file) {
   return "the SQLite file " + file +
-         " was deleted, moved or replaced while it was open, so other clients do not see what is locked in it; connect "
+         " was deleted, moved or replaced while it was open, so other clients do not see the locks in it; connect "
          "again";
 }
 

@@ -69,9 +69,9 @@ std::vector<lease_ptr> acquirer::acquire_all(std::span<const lock_name> names, c
                                              const std::stop_token& stop) {
   if (names.empty()) throw error{errc::invalid_option, "there is no name to acquire; give at least one"};
   if (options.strategy == strategy::for_update)
-    throw error{
-        errc::unsupported,
-        "several names are had together by leases; use unique_index or version_cas, or lock_in in one transaction"};
+    throw error{errc::unsupported,
+                "several names are acquired together by leases only; use unique_index or version_cas, or lock_in in "
+                "one transaction"};
   std::vector<lock_name> sorted{names.begin(), names.end()};
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());

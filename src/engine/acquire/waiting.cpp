@@ -141,8 +141,8 @@ void acquirer::end_deadlocked(std::span<local_wait_queue::waiter* const> waiters
   const auto whose = std::find_if(waiters.begin(), waiters.end(), [](const auto* w) { return w->is_deadlocked(); });
   const auto e = detail::error_access::make(errc::deadlock,
                                             "waiting for " + base::quoted((*whose)->ticket().name) +
-                                                " would last for ever: " + (*whose)->deadlock() +
-                                                "; release what you have, and begin again",
+                                                " would never end: " + (*whose)->deadlock() +
+                                                "; release what you hold, and begin again",
                                             {.retryable = false});
   db_.events().failed(e);
   throw error{e};

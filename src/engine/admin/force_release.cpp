@@ -39,7 +39,8 @@ error not_permitted(const lock_name& name, const core::lock_owner& what, const e
 
 error not_ended(const lock_name& name, const core::lock_owner& what) {
   return detail::error_access::make(
-      errc::call_timed_out, describe_blocker(name, what) + ", and was told to end but has not ended in time; try again",
+      errc::call_timed_out,
+      describe_blocker(name, what) + ", and has not ended in time although that was requested; try again",
       {.retryable = true});
 }
 

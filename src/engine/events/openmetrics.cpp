@@ -142,11 +142,11 @@ void write_state(page& to, const client_statistics& of) {
 
 void write_contents(page& to, const database_statistics& of) {
   to.gauge("rowlock_database_names", "Rows of the lock table, held or not.").value(of.names);
-  to.gauge("rowlock_database_held_locks", "Locks that somebody holds.")
+  to.gauge("rowlock_database_held_locks", "Locks that are held, by all clients.")
       .value(of.held - of.held_by_transaction, {{"by", "lease"}})
       .value(of.held_by_transaction, {{"by", "transaction"}});
   to.gauge("rowlock_database_waiters", "Waiters that are alive.").value(of.waiters);
-  to.family("rowlock_database_longest_hold_seconds", "gauge", "For how long the oldest holder has had its lock.",
+  to.family("rowlock_database_longest_hold_seconds", "gauge", "For how long the oldest holder has held its lock.",
             "seconds")
       .value(of.longest_hold.value_or(duration::zero()));
   to.family("rowlock_database_longest_wait_seconds", "gauge", "For how long the oldest waiter has waited.", "seconds")

@@ -213,7 +213,7 @@ void held_locks::extend(const lease_ptr& a, duration ttl) {
   if (db_.is_foreign()) throw lock_lost(*a, loss_reason::forked);
   core::check_lease(ttl);
   if (!a->has_lease)
-    throw error{errc::unsupported, "a lock by for_update has no lease to extend; it lasts until it is released"};
+    throw error{errc::unsupported, "a lock by for_update has no lease to extend; it is held until it is released"};
   const claimed_lease scope{*a};
   const auto until = db_.call_limits();
   ask_of_held(db_, until.stop, a->name, [&] { return try_extend(a, ttl, until); });
@@ -283,9 +283,10 @@ void held_locks::require_held(lease_state& a) const {
         "confirm is for leases: a lock by for_update is held by a transaction of its own, for which the caller's "
         "would wait without end; take the lock in the caller's transaction with lock_in"};
   if (!a.is_alone())
-    throw error{errc::unsupported,
-                "confirm is for who has a name alone: who shares it cannot keep others from changing what it protects; "
-                "acquire it for the time of the change"};
+    throw error{
+        errc::unsupported,
+        "confirm is for exclusive locks: a holder that shares the name cannot keep others from changing the data; "
+        "acquire it exclusively for the change"};
   if (a.is_held_at(base::now())) return;
   if (a.why_lost() == loss_reason::none)
     throw error{errc::not_held, "the lock " + base::quoted(a.name.view()) + " was released before; acquire it again"};

@@ -105,8 +105,9 @@ void held_locks::downgrade(const lease_ptr& a, identity& by) {
   if (!a->has_lease || a->at_least > duration::zero())
     throw error{errc::unsupported, "only a lease without at_least can be shared; release the lock, and share the name"};
   if (!registry_.has_one_handle(*a))
-    throw error{errc::unsupported, "the holder has " + base::quoted(a->name.view()) +
-                                       " more than once, and relies on having it alone; release the other handles"};
+    throw error{errc::unsupported,
+                "the holder holds " + base::quoted(a->name.view()) +
+                    " more than once, and relies on holding it exclusively; release the other handles"};
   if (!convert(a, store::downgrade, true, by)) lost_while_converted(a);
   notices_.released(a->name, true);
 }

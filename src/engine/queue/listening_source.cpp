@@ -166,8 +166,8 @@ void listening_source::report(const std::string& why) {
   if (was_reported_) return;
   was_reported_ = true;
   warn((is_available_
-            ? "the connection that listens for released locks is away, so waiting clients poll the server until "
-              "it is back: "
+            ? "the connection that listens for released locks is lost, so waiting clients poll the server until "
+              "it is restored: "
             : sentences_of(how_).unavailable) +
        why);
 }

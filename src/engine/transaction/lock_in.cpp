@@ -39,7 +39,7 @@ constexpr duration longest_deaf_wait = 200ms;
 error own_gap(const lock_name& name) {
   return {errc::serialization_failure,
           "the row of " + base::quoted(name.view()) +
-              " is missing, and nobody can create it while this transaction, which has looked "
+              " is missing, and no client can create it while this transaction, which has looked "
               "for it, keeps the gap locked; roll it back, and begin again"};
 }
 

@@ -27,7 +27,7 @@ error transaction_locks::elsewhere(const std::string& how) {
 void transaction_locks::refuse_own(const lock_name& name, const holder& by) {
   locks_.optimists().refuse(name);
   if (!locks_.registry().has(name, by, base::now())) return;
-  throw error{errc::would_deadlock, "this holder already has " + base::quoted(name.view()) +
+  throw error{errc::would_deadlock, "this holder already holds " + base::quoted(name.view()) +
                                         " through the client, so the transaction would wait for itself; to commit "
                                         "under that lease, call confirm instead of lock_in"};
 }
