@@ -17,7 +17,7 @@ struct waiting_holder {
   std::vector<std::string> has{};
 };
 
-/// The waiters that wait for each other in a circle, of which `youngest` is the youngest, beginning with it: each holds
+/// The waiters that wait for each other in a circle, whose youngest is `youngest`, beginning with it: each holds
 /// what the one before waits for, and the last waits for what the first holds. Empty: there is no circle.
 std::vector<const waiting_holder*> find_cycle(std::span<const waiting_holder> all, ticket_number youngest);
 

@@ -16,8 +16,7 @@
 namespace rowlock::inline v1::core {
 
 /// Identifies one acquisition of a name, or one attempt to queue for it, among all there ever were: 32 hexadecimal
-/// digits, the first half of which identifies the client. This holds for ids of this program; a row may contain any
-/// text.
+/// digits, whose first half identifies the client. This holds for ids of this program; a row may contain any text.
 class acquisition_id {
  public:
   static constexpr std::size_t longest = 32;

@@ -48,7 +48,7 @@ struct tenure {
   bool others_wait = false;     ///< other clients, according to the reservation's answer
 };
 
-/// What becomes of a lock that its holder releases while another thread of this client waits for it.
+/// The fate of a lock that its holder releases while another thread of this client waits for it.
 enum class succession : std::uint8_t {
   hand_over,  ///< with the next token
   reserve,    ///< more tokens, which also renews the lease; then hand over

@@ -27,8 +27,8 @@ inline constexpr sharing one_reader{.permits = 1, .room = sharing::unlimited};
 /// For how long a call that shares a name, and need not wait in turn, may pass a waiter of the name.
 inline constexpr duration sharing_patience = std::chrono::milliseconds{100};
 
-/// What the ticket of a set of names says in the place of its room. A release passes over a set that need not wait in
-/// turn, unless it insists.
+/// The ticket of a set of names has one of these in place of its room. A release passes over a set that need not wait
+/// in turn, unless it insists.
 inline constexpr std::int64_t room_of_set = -2;
 inline constexpr std::int64_t room_of_fair_set = -3;
 

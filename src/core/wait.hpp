@@ -19,8 +19,8 @@ inline constexpr duration ticket_retry = std::chrono::milliseconds{500};
 
 /// How often an inconclusive attempt is repeated before it reads as busy, and with what pauses: first of a call that
 /// waits, and will try again; then of a call that does not wait. Statements of other clients, such as one that marks
-/// the row, lock it until they are committed, which takes long on a busy disk. Such a lock must not be mistaken for a
-/// holder.
+/// the row, lock it until they are committed, which takes long on a busy disk. A lock of that kind must not be mistaken
+/// for a holder.
 inline constexpr int inconclusive_tries = 4;
 inline constexpr int inconclusive_only_tries = 9;
 duration inconclusive_pause(int tries_so_far) noexcept;

@@ -64,7 +64,7 @@ class ROWLOCK_EXPORT database {
   /// A session for locks that are held by transactions: the server ends it if it is idle for
   /// open_options::transaction_limit. Only for databases with row locks.
   virtual std::unique_ptr<session> connect_to_hold(const limits& until);
-  /// One of the caller's own transactions; this database and `tx` must outlive the result. Throws
+  /// The caller's own transaction; this database and `tx` must outlive the result. Throws
   /// wrong_transaction_state if `tx` is of another kind of database.
   virtual std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) = 0;
   /// Whether a transaction can keep one row locked and leave the others unlocked. If not, a lock without a lease names
@@ -120,7 +120,7 @@ class warn_once {
   base::guarded<std::set<std::string>> said_;
 };
 
-/// What a client's options mean to a database; each database uses those that concern it.
+/// A client's options as a database uses them; each database uses those that concern it.
 struct open_options {
   warn warning{};
   std::string application_name{};  ///< as the server's list of sessions shows it

@@ -10,7 +10,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// What a server's error means to the caller.
+/// The meaning of a server's error to the caller.
 struct meaning {
   errc code = errc::database_error;
   detail::error_access::answers says{};
@@ -45,11 +45,11 @@ inline bool is_over_connection_limit(const error& e) noexcept {
 inline constexpr std::string_view connecting_text = "connecting";
 inline constexpr std::string_view migrating_text = "migrating";
 
-/// Advice to an operator who wants to change a table.
+/// Advice for changing a table.
 inline constexpr const char* tables_are_in_use =
     "; a transaction uses rowlock's tables: end it, or migrate when it has ended";
 
-/// What failed and where, before the reason: "acquiring failed on PostgreSQL (db:5432/shop): ".
+/// The activity that failed and the server, before the reason: "acquiring failed on PostgreSQL (db:5432/shop): ".
 inline std::string failure_of(std::string_view doing, std::string_view server) {
   std::string out{doing};
   if (doing == connecting_text) return out.append(" to ").append(server).append(" failed: ");

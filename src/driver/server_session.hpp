@@ -16,7 +16,7 @@
 
 #include "driver/session.hpp"
 
-// What the sessions of servers have in common.
+// Code that the sessions of servers share.
 
 namespace rowlock::inline v1::driver {
 

@@ -24,7 +24,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// What a call to a database does if it carries out no verb.
+/// The work of a call to a database that carries out no verb.
 enum class chore : std::uint8_t {
   connecting,
   beginning,

@@ -22,8 +22,8 @@
 
 namespace rowlock::inline v1::engine {
 
-/// What a client, its mutexes and its locks share: puts the components together, and closes them. It lives as long as
-/// any of them; close() takes away what makes it work.
+/// The common part of a client, its mutexes and its locks: puts the components together, and closes them. It lives as
+/// long as any of them; close() takes away what makes it work.
 ///
 ///   open --close()--> closed: nothing can be acquired, everything held is lost (client_closed)
 ///   in a child of a fork: foreign: calls throw, destructors do nothing

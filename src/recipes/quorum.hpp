@@ -38,7 +38,7 @@ class quorum : public std::enable_shared_from_this<quorum> {
     held_lock lock;
     bool is_lost = false;
   };
-  /// What remains to release, and how the databases had answered by then.
+  /// The locks that remain to be released, and the databases' answers so far.
   struct remains {
     std::vector<member> members{};
     bool was_lost = false;

@@ -445,7 +445,7 @@ WHERE remaining BETWEEN lease - 10000000 AND lease AND remaining > 0;
 -- clock: after the lock
 -- no row: not ours, pinned, or expired: the lock is released
 -- Between the two statements the name may be released, freed or taken over. The acquisition then has no owner, or is
--- not in the row, and nothing is answered. What is left of the lease counts from before the update was sent.
+-- not in the row, and nothing is answered. The remaining lease counts from before the update was sent.
 -- write:
 UPDATE /*!80000 (SELECT name FROM rowlock_lock
     WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > SYSDATE(6)
@@ -792,8 +792,8 @@ WHERE name = @rowlock.name AND @rowlock.share IS NOT NULL;
 DELETE FROM rowlock_share WHERE name = :name AND acquisition = @rowlock.share;
 -- read back:
 SELECT :acquisition, NULL, waiting FROM rowlock_lock WHERE name = :name AND @rowlock.share IS NOT NULL;
--- batch: the same of many. What was locked is noted in a variable, and all that follows is about that. The permits of
---   all shares of a name are taken off at once.
+-- batch: the same of many. The locked rows are noted in a variable, and the following statements use that. The permits
+--   of all shares of a name are taken off at once.
 /*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1, group_concat_max_len = 1073741824 FOR */
 SELECT JSON_ARRAYAGG(JSON_ARRAY(own.name, own.acquisition)) INTO @rowlock.shares FROM (
   SELECT w.name, w.acquisition FROM (

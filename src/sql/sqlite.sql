@@ -816,10 +816,10 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 -- sqlite3_close refuses a connection that has prepared statements.
 
 -- name: enlisted.await() -> anything
--- A transaction that has read an older state of the file does not get the write lock (SQLITE_BUSY_SNAPSHOT). One that
--- has read in another file first is refused. confirm takes the write lock because a transaction that only reads may
--- see an old state of the file, and because another client could take the name before it commits. No transaction with
--- the write lock waits for a name: no other client could release it, so the call answers at once.
+-- A transaction that has read an older state of the file does not get the write lock (SQLITE_BUSY_SNAPSHOT). A
+-- transaction that has read in another file first is refused. confirm takes the write lock because a transaction that
+-- only reads may see an old state of the file, and because another client could take the name before it commits. No
+-- transaction with the write lock waits for a name: no other client could release it, so the call answers at once.
 -- write: takes the file's write lock and changes nothing
 UPDATE rowlock_lock SET version = version WHERE 0;
 

@@ -17,7 +17,7 @@
 #include "store/access.hpp"
 #include "store/inspection.hpp"
 
-/// What all holds have in common, whichever strategy has acquired them: renewing and releasing by acquisition. A batch
+/// Operations on all holds, whichever strategy has acquired them: renewing and releasing by acquisition. A batch
 /// consists either of leases, and then contains a name at most once, or of shares. There is one answer for each
 /// request, in their order.
 ///

@@ -114,7 +114,7 @@ std::unique_ptr<connector_connection> connect(const mysql_address& to, duration 
 /// may hang. A URL that requires encryption gets it, or an error when the time is over.
 bool must_avoid_tls(const mysql_address& to) noexcept;
 
-/// Runs one statement on one of the caller's own connections. Rows are text, or NULL. Throws an exception that
+/// Runs one statement on the caller's own connection. Rows are text, or NULL. Throws an exception that
 /// sql_failure_of() explains. There is one overload, for the connector that the library was configured with.
 void execute_text(sql::Connection& on, const std::string& sql, std::vector<row>& to);
 void execute_text(st_mysql* on, const std::string& sql, std::vector<row>& to);

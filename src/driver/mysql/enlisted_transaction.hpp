@@ -16,7 +16,7 @@
 
 namespace rowlock::inline v1::driver {
 
-/// One of the caller's own connections, by either connector.
+/// The caller's own connection, by either connector.
 class mysql_caller : public detail::caller_transaction {
  public:
   detail::backend kind() const noexcept override { return detail::backend::mysql; }

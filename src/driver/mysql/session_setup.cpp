@@ -16,7 +16,7 @@
 #include "driver/mysql/session.hpp"
 #include "driver/server_session.hpp"
 
-// What a session asks and sets at its beginning, and while tables are made.
+// The statements with which a session asks and sets options at its beginning, and while tables are made.
 
 namespace rowlock::inline v1::driver {
 

@@ -27,7 +27,7 @@ class ROWLOCK_EXPORT socket_descriptor {
   int number_;
 };
 
-/// What a call to a server does, for its errors.
+/// Describes a call to a server, for its errors.
 struct call_description {
   const char* doing;     ///< completes the sentence "while …"
   bool writing = false;  ///< it may have changed something even if no answer arrives

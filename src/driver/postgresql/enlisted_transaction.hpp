@@ -21,7 +21,7 @@ namespace rowlock::inline v1::driver {
 /// The statements that are sent in callers' transactions and may be prepared in their sessions.
 enum class enlisted_statement : std::uint8_t { take_vacant, take, pin, count };
 
-/// What is known of a caller's session. All are hints: a wrong one costs a round trip.
+/// The client's knowledge of a caller's session. All are hints: a wrong one costs a round trip.
 struct caller_session {
   bool was_used = false;         ///< a prepared statement will be used again, then
   bool reads_committed = false;  ///< a transaction of it was READ COMMITTED

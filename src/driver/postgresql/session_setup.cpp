@@ -11,7 +11,8 @@
 #include "driver/postgresql/values.hpp"
 #include "driver/server_session.hpp"
 
-// What a session asks and sets: at its beginning, in a transaction, and while tables are made.
+// The statements with which a session asks and sets options: at its beginning, in a transaction, and while tables are
+// made.
 
 namespace rowlock::inline v1::driver {
 

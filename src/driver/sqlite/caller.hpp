@@ -17,7 +17,7 @@ namespace rowlock::inline v1::driver {
 bool is_known_in(sqlite3* connection, std::string_view installation);
 void note_installation(sqlite3* connection, std::string_view installation);
 
-/// One of the caller's own connections.
+/// The caller's own connection.
 class sqlite_caller final : public detail::caller_transaction {
  public:
   explicit sqlite_caller(sqlite3* db);

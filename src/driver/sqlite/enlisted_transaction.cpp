@@ -90,7 +90,7 @@ void sqlite_enlisted::require_same_files() const {
   if (gone) throw_replaced(*gone);
 }
 
-// With the write lock. What is known of the main file remains true while the connection is open. Its tables may be made
+// With the write lock. Knowledge of the main file remains true while the connection is open. Its tables may be made
 // anew meanwhile, but those are the client's, too.
 bool sqlite_enlisted::enters(std::string_view installation) {
   if (!schema_) return false;

@@ -133,7 +133,8 @@ bool acquirer::comes_after_others(const acquire_request& what, base::instant dea
          locks_.turns().comes_after_others(what.names[0], what.by, deadline, stop);
 }
 
-// A holder reenters what it holds. What it holds of a set, each attempt reenters together with all others.
+// A holder reenters what it holds. Names of a set that it holds are reentered by each attempt, together with the
+// others.
 lease_ptr acquirer::reenter(const acquire_request& what) {
   if (!what.is_reentrant || what.is_set()) return nullptr;
   for (const auto& name : what.names)

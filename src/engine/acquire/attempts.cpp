@@ -55,7 +55,7 @@ bool attempts::try_any(const acquire_request& what, const driver::limits& until,
   return is_conclusive;
 }
 
-// What the holder of a set already holds, it reenters; the other names are asked for.
+// The names of a set that its holder already holds are reentered; the others are asked for.
 attempts::attempt::attempt(attempts& maker, const acquire_request& request)
     : by{maker},
       what{request},

@@ -23,7 +23,7 @@
 
 namespace rowlock::inline v1::engine {
 
-/// What a client has done. Any thread may count, and none waits for another.
+/// A client's own numbers. Any thread may count, and none waits for another.
 class counters {
  public:
   using number = std::atomic<std::uint64_t>;
@@ -119,7 +119,7 @@ class counted_call {
   bool is_counted_ = true;
 };
 
-/// What a client reports about itself: events to its observer, and numbers for stats(). Any thread may report; none
+/// A client's reports about itself: events to its observer, and numbers for stats(). Any thread may report; none
 /// waits for the observer. In the child of a fork nothing is reported.
 class telemetry {
  public:

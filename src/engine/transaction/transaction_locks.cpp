@@ -174,7 +174,7 @@ store::renewal transaction_locks::standing_of(const lease_state& a) {
 // --- optimistically --------------------------------------------------------------------------------------------------
 
 // The version is read before the transaction sees anything, so its data are at least as new; and over the pool, so that
-// no isolation level matters. What a lease's late holder has pinned and not committed yet is not visible: an expired
+// no isolation level matters. The uncommitted changes under a late holder's pin are not visible: an expired
 // row counts as held until it is vacated, which waits for that.
 std::optional<std::int64_t> transaction_locks::see(driver::caller_transaction& tx, const lock_name& name) {
   const gateway::call under_way{db_};
