@@ -47,11 +47,11 @@ std::optional<lock_info> leader_of(engine::client_core& of, const lock_name& nam
   return found;
 }
 
-void call(const election::work& todo, const std::stop_token& told, const held_lock& lead) try {
-  todo(told, lead);
+void call(const election::work& todo, const std::stop_token& term_end, const held_lock& lead) try {
+  todo(term_end, lead);
 } catch (const error& e) {
   const bool is_about_the_end = e.code() == errc::lock_lost || e.code() == errc::cancelled;
-  if (!is_about_the_end || !told.stop_requested()) throw;
+  if (!is_about_the_end || !term_end.stop_requested()) throw;
 }
 
 // false: it was lost. If the database cannot be reached, the client keeps trying.
@@ -103,21 +103,21 @@ bool election::lead(std::stop_token stop, const work& todo) {
   auto& s = *state_;
   for (bool goes_after_others = false;;) {
     s.client->db.check_usable();  // in a child of a fork another thread may have locked the following mutexes
-    std::stop_source told;
-    const detail::relayed by_stop{stop, detail::relay{told}};
-    const detail::relayed by_resign{s.terms.lock()->get_token(), detail::relay{told}};
-    auto held = s.campaign(goes_after_others ? s.after_others : s.options.lock, duration::max(), told.get_token());
+    std::stop_source term_end;
+    const detail::relayed by_stop{stop, detail::relay{term_end}};
+    const detail::relayed by_resign{s.terms.lock()->get_token(), detail::relay{term_end}};
+    auto held = s.campaign(goes_after_others ? s.after_others : s.options.lock, duration::max(), term_end.get_token());
     if (!held) {
       if (stop.stop_requested()) return false;
       goes_after_others = true;
       continue;
     }
-    const detail::relayed by_loss{held->lost(), detail::relay{told}};
-    if (!told.stop_requested()) call(todo, told.get_token(), *held);
-    const bool was_told = told.stop_requested();
+    const detail::relayed by_loss{held->lost(), detail::relay{term_end}};
+    if (!term_end.stop_requested()) call(todo, term_end.get_token(), *held);
+    const bool was_ended = term_end.stop_requested();
     const bool was_limited = held->why_lost() == loss_reason::hold_limit;
     const bool was_held = resigned(*held);
-    if (!was_told && was_held) return true;
+    if (!was_ended && was_held) return true;
     if (stop.stop_requested()) return false;
     goes_after_others = was_held || was_limited;
   }
@@ -142,7 +142,7 @@ struct election::observation::state {
   const lock_name name;
   const duration every;
   const observer changed;
-  bool has_told = false;
+  bool has_reported = false;
   bool has_leader = false;
   fencing_token last{};
   base::guarded<std::jthread> thread;
@@ -172,15 +172,15 @@ struct election::observation::state {
   void look(const std::stop_token& stop) {
     const auto now = leader_of(*client, name);
     const bool is_older = now && now->token < last;
-    const bool is_same = has_told && now.has_value() == has_leader && (!now || now->token == last);
+    const bool is_same = has_reported && now.has_value() == has_leader && (!now || now->token == last);
     if (is_older || is_same || stop.stop_requested()) return;
-    has_told = true;
+    has_reported = true;
     has_leader = now.has_value();
     if (now) last = now->token;
-    tell(now);
+    report(now);
   }
 
-  void tell(const std::optional<lock_info>& leader) const noexcept try { changed(leader); } catch (...) {
+  void report(const std::optional<lock_info>& leader) const noexcept try { changed(leader); } catch (...) {
   }
 };
 

@@ -49,7 +49,7 @@ bool quorum::is_wanted() {
 // may run on this thread, which the user may want to join.
 std::optional<held_lock> quorum::granted(std::size_t database, held_lock lock) {
   auto& mine = slots_[database];
-  mine.told.emplace(lock.lost(), notice{weak_from_this(), database});
+  mine.on_loss.emplace(lock.lost(), notice{weak_from_this(), database});
   mine.is_armed = true;
   const auto d = data_.lock();
   look(*d);
@@ -158,10 +158,10 @@ database_threads::database_threads(std::size_t number) : all_(number) {
   for (auto& each : all_) each.thread = base::start_thread([&each](const std::stop_token& stop) { each.run(stop); });
 }
 
-void database_threads::tell(std::size_t database, errand what) {
+void database_threads::post(std::size_t database, errand what) {
   auto& to = all_[database];
   to.errands.lock()->push_back(std::move(what));
-  to.told.notify_all();
+  to.has_errand.notify_all();
 }
 
 void database_threads::worker::run(const std::stop_token& stop) {
@@ -169,7 +169,7 @@ void database_threads::worker::run(const std::stop_token& stop) {
     errand next;
     {
       auto all = errands.lock();
-      if (!told.wait(all.lock(), stop, [&] { return !all->empty(); })) return;
+      if (!has_errand.wait(all.lock(), stop, [&] { return !all->empty(); })) return;
       next = std::move(all->front());
       all->pop_front();
     }
@@ -182,7 +182,7 @@ std::optional<error> database_threads::release(std::vector<quorum::member> some,
   progress->so_far.lock()->left = some.size();
   for (auto& each : some) {
     const auto lock = std::make_shared<held_lock>(std::move(each.lock));
-    tell(each.database, [progress, lock] { progress->done(failure_of_release(*lock)); });
+    post(each.database, [progress, lock] { progress->done(failure_of_release(*lock)); });
   }
   auto n = progress->so_far.lock();
   progress->changed.wait(n.lock(), [&] { return n->released >= enough || n->left == 0; });

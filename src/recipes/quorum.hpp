@@ -96,7 +96,7 @@ class quorum : public std::enable_shared_from_this<quorum> {
   };
   struct slot {
     std::atomic<bool> is_armed{false};
-    std::optional<std::stop_callback<notice>> told{};
+    std::optional<std::stop_callback<notice>> on_loss{};
   };
 
   void look(data& d) const;
@@ -123,7 +123,7 @@ class database_threads {
   ~database_threads() = default;
 
   /// An errand must not throw.
-  void tell(std::size_t database, errand what);
+  void post(std::size_t database, errand what);
 
   /// Releases each on the thread of its database, after the earlier errands. Returns when `enough` of them are
   /// released, or each was tried: the first failure if too few are.
@@ -134,7 +134,7 @@ class database_threads {
  private:
   struct worker {
     base::guarded<std::deque<errand>> errands;
-    std::condition_variable_any told;
+    std::condition_variable_any has_errand;
     std::jthread thread;
     void run(const std::stop_token& stop);
   };

@@ -200,7 +200,7 @@ struct quorum_lock::state {
 
   std::shared_ptr<recipes::quorum> ask() const {
     auto out = std::make_shared<recipes::quorum>(number());
-    for (std::size_t i = 0; i < number(); ++i) threads->tell(i, [of = databases, out, i] { of->ask(i, *out); });
+    for (std::size_t i = 0; i < number(); ++i) threads->post(i, [of = databases, out, i] { of->ask(i, *out); });
     return out;
   }
   bool is_possible_without(std::size_t failed) const { return number() - failed >= majority(); }

@@ -217,7 +217,7 @@ void sweeper::state::notify_waiters() {
   for (std::string after; goes_on(); end_step()) {
     auto page = call(shortest_look_, [&](const store::access& db) { return store::notify_waiters(db, after, rows_); });
     if (page.last <= after) return;
-    done_.lock()->announced += page.told;
+    done_.lock()->announced += page.notified;
     after = std::move(page.last);
   }
 }
@@ -230,7 +230,7 @@ void sweeper::state::sweep_names() {
     auto page = call(shortest_look_,
                      [&](const store::access& db) { return store::find_unused(db, from, rows_, options_.retention); });
     if (page.last <= from) return swept_to_.clear();
-    client_->events.invalid_names(page.odd);
+    client_->events.invalid_names(page.invalid_names);
     std::size_t gone = 0;
     if (!page.names.empty()) {
       gone =

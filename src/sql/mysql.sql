@@ -461,9 +461,9 @@ SELECT l.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.ve
     AND COALESCE(w.lease, 1) <> 0)
 FROM rowlock_lock l WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL;
 
--- name: release(name, acquisition) -> acquisition, told, waiting
+-- name: release(name, acquisition) -> acquisition, notified, waiting
 -- doing: releasing
--- does: frees the name, or grants it to the first waiter in turn. told is NULL: no client is notified
+-- does: frees the name, or grants it to the first waiter in turn. notified is NULL: no client is notified
 -- rules: counts
 -- locks: MariaDB: the row, without waiting. MySQL, and batches: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
@@ -493,7 +493,7 @@ SELECT w.acquisition, l.owner IS NOT NULL FROM wanted(name, acquisition) w
 STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
 WHERE l.acquisition = w.acquisition;
 
--- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- name: release_alone(name, acquisition) -> acquisition, notified, waiting
 -- doing: releasing
 -- does: releases, if no client waits
 -- rules: counts
@@ -558,7 +558,7 @@ SET l.owner = g.owner, l.thread = g.thread, l.note = g.note, l.acquisition = g.a
   l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.acquired_at = SYSDATE(6),
   l.expires_at = LEAST(l.expires_at, SYSDATE(6) + INTERVAL g.time MICROSECOND), q.lease = 0;
 
--- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- name: defer_release(name, acquisition, lease) -> acquisition, notified
 -- doing: releasing
 -- does: releases later: the lease ends that long after the grant
 -- rules: counts
@@ -765,7 +765,7 @@ SELECT acquisition, remaining FROM (
     ON l.name = s.name AND l.owner = '(shared)' AND l.acquisition = s.since) own
 WHERE remaining > 0 AND remaining BETWEEN lease - 10000000 AND lease;
 
--- name: release_share(name, acquisition, expired) -> acquisition, told, waiting
+-- name: release_share(name, acquisition, expired) -> acquisition, notified, waiting
 -- doing: releasing
 -- does: ends the share. expired is 1: only if its lease has ended
 -- rules: batch_waits
@@ -992,7 +992,7 @@ SET w.expires_at = SYSDATE(6) + INTERVAL own.life MICROSECOND;
 SELECT v.attempt, FALSE FROM wanted(attempt, ticket) v
 STRAIGHT_JOIN rowlock_waiter w FORCE INDEX (PRIMARY) ON w.ticket = v.ticket WHERE w.attempt = v.attempt;
 
--- name: leave(name, attempt, ticket) -> attempt, told
+-- name: leave(name, attempt, ticket) -> attempt, notified
 -- doing: waiting in turn
 -- does: deletes the ticket, and notifies the next waiter of another client
 -- rules: counts
@@ -1053,7 +1053,7 @@ SET l.waiting = FALSE;
 -- read back:
 SELECT name FROM rowlock_lock WHERE name = :name AND NOT waiting;
 
--- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- name: first_waiter(name, attempt) -> owner, notified, is_behind
 -- doing: notifying the next waiter
 -- does: the first ticket of another client, if the name looks free
 -- locks: none
@@ -1128,7 +1128,7 @@ ORDER BY name, ticket;
 -- does: notifies the own client, which shows that notifications arrive
 -- none: the server cannot notify
 
--- name: notify_waiters(name, number) -> name, told
+-- name: notify_waiters(name, number) -> name, notified
 -- doing: notifying the next waiter
 -- does: notifies the first waiter of each name of a page that looks free
 -- none: the server cannot notify

@@ -379,9 +379,9 @@ RETURNING acquisition, us(expires_at - clock_timestamp()), version,
   (EXISTS (SELECT FROM rowlock_waiter w
     WHERE w.name = :name::text AND w.owner <> l.owner AND w.expires_at > clock_timestamp()))::integer;
 
--- name: release(name, acquisition) -> acquisition, told, waiting
+-- name: release(name, acquisition) -> acquisition, notified, waiting
 -- doing: releasing
--- does: frees the name, or grants it to the first waiter in turn. told is NULL: no client is notified
+-- does: frees the name, or grants it to the first waiter in turn. notified is NULL: no client is notified
 -- locks: FOR UPDATE SKIP LOCKED
 -- clock: after the lock
 -- no row: inspect shows: pinned, or not ours
@@ -480,7 +480,7 @@ RETURNING g.acquisition, CASE WHEN right(g.first, 16) <> left(g.acquisition, 16)
   AND octet_length(right(g.first, 16)) = 16
     AND octet_length(l.name) <= 255 THEN pg_notify('rowlock_' || right(g.first, 16), l.name)::text END, l.waiting;
 
--- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- name: release_alone(name, acquisition) -> acquisition, notified, waiting
 -- doing: releasing
 -- does: releases, if no client waits
 -- locks: FOR UPDATE SKIP LOCKED
@@ -517,7 +517,7 @@ RETURNING l.acquisition;
 -- does: grants the lease to that ticket, which gets no second grant
 -- none: as first_in_turn
 
--- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- name: defer_release(name, acquisition, lease) -> acquisition, notified
 -- doing: releasing
 -- does: releases later: the lease ends that long after the grant
 -- locks: FOR NO KEY UPDATE SKIP LOCKED
@@ -746,7 +746,7 @@ raised AS (
   FROM (SELECT name, max(expires_at) AS last FROM kept WHERE expires_at > ends GROUP BY name) k WHERE l.name = k.name)
 SELECT acquisition, us(expires_at - at) FROM kept;
 
--- name: release_share(name, acquisition, expired) -> acquisition, told, waiting
+-- name: release_share(name, acquisition, expired) -> acquisition, notified, waiting
 -- doing: releasing
 -- does: ends the share. expired is 1: only if its lease has ended
 -- rules: batch_waits
@@ -988,7 +988,7 @@ SELECT w.attempt, NOT EXISTS (SELECT FROM rowlock_waiter b
   EXISTS (SELECT FROM rowlock_lock l WHERE l.name = w.name AND l.waiting)
 FROM wanted u JOIN rowlock_waiter w ON w.ticket = u.ticket AND w.attempt = u.attempt;
 
--- name: leave(name, attempt, ticket) -> attempt, told
+-- name: leave(name, attempt, ticket) -> attempt, notified
 -- doing: waiting in turn
 -- does: deletes the ticket, and notifies the next waiter of another client
 -- locks: the ticket; waits at most lock_timeout
@@ -1065,7 +1065,7 @@ WHERE name = (SELECT name FROM rowlock_lock
   FOR NO KEY UPDATE SKIP LOCKED)
 RETURNING name;
 
--- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- name: first_waiter(name, attempt) -> owner, notified, is_behind
 -- doing: notifying the next waiter
 -- does: the first ticket of another client, if the name looks free
 -- locks: none
@@ -1146,7 +1146,7 @@ SELECT name, ticket, owner, thread, us(clock_timestamp() - enqueued_at), note FR
 -- read:
 SELECT pg_notify('rowlock_' || right(:owner::text, 16), '')::text;
 
--- name: notify_waiters(name, number) -> name, told
+-- name: notify_waiters(name, number) -> name, notified
 -- doing: notifying the next waiter
 -- does: notifies the first waiter of each name of a page that looks free
 -- locks: none

@@ -24,9 +24,9 @@ ROWLOCK_EXPORT const char* doing(verb v) noexcept;
 /// row; `sign`: the sign by which pinned_by recognizes a transaction; `turn`: the ticket before which others come
 /// first; `room`: how many permits other holders may have; `permits`: how many, 0: it is not shared; `patience`:
 /// younger tickets are passed; `life`: of a ticket; `retention`: for how long an unused row is kept; `is_over`: it may
-/// be deleted, otherwise it only ends the page; `told`: the client that was notified, NULL: none; `held_name`: a name
-/// that a waiter holds; `waiting`: the row says that a client waits; `holding`: the acquisition that holds the name;
-/// `held_as`: the version of its row.
+/// be deleted, otherwise it only ends the page; `notified`: the client that was notified, NULL: none; `held_name`: a
+/// name that a waiter holds; `waiting`: the row says that a client waits; `holding`: the acquisition that holds the
+/// name; `held_as`: the version of its row.
 ///
 /// A verb's arguments, in the order in which its texts number them, and the columns of its answer, of which a database
 /// may lack the last. A text that names the request is in the first column.

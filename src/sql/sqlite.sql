@@ -236,9 +236,9 @@ SET expires_at = clock_us() + tell(1, max(expires_at - clock_us(), :lease)),
       WHERE w.name = :name AND w.owner <> rowlock_lock.owner AND w.expires_at > clock_us() AND w.lease IS NOT 0))
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL AND expires_at > clock_us();
 
--- name: release(name, acquisition) -> acquisition, told, waiting
+-- name: release(name, acquisition) -> acquisition, notified, waiting
 -- doing: releasing
--- does: frees the name, or grants it to the first waiter in turn. told is NULL: no client is notified
+-- does: frees the name, or grants it to the first waiter in turn. notified is NULL: no client is notified
 -- locks: the file's write lock
 -- clock: in SET
 -- no row: there is nothing to release
@@ -250,7 +250,7 @@ SET owner = NULL, thread = NULL, note = NULL, liveness = NULL, version = max(ver
   expires_at = clock_us()
 WHERE name = :name AND acquisition = :acquisition AND owner IS NOT NULL;
 
--- name: release_alone(name, acquisition) -> acquisition, told, waiting
+-- name: release_alone(name, acquisition) -> acquisition, notified, waiting
 -- doing: releasing
 -- does: releases, if no client waits
 -- locks: the file's write lock
@@ -295,7 +295,7 @@ WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL AN
 -- then: this ticket gets no second grant
 UPDATE rowlock_waiter SET lease = 0 WHERE ticket = :ticket;
 
--- name: defer_release(name, acquisition, lease) -> acquisition, told
+-- name: defer_release(name, acquisition, lease) -> acquisition, notified
 -- doing: releasing
 -- does: releases later: the lease ends that long after the grant
 -- locks: the file's write lock
@@ -389,7 +389,7 @@ SET owner = iif((SELECT max(s.expires_at) FROM rowlock_share s
     clock_us())
 WHERE name = :name AND owner = '(shared)';
 
--- name: release_share(name, acquisition, expired) -> acquisition, told, waiting
+-- name: release_share(name, acquisition, expired) -> acquisition, notified, waiting
 -- doing: releasing
 -- does: ends the share. expired is 1: only if its lease has ended
 -- locks: the file's write lock, for all of a batch
@@ -501,7 +501,7 @@ RETURNING attempt, ticket;
 -- write:
 UPDATE rowlock_waiter SET expires_at = clock_us() + :life WHERE ticket = :ticket AND attempt = :attempt;
 
--- name: leave(name, attempt, ticket) -> attempt, told
+-- name: leave(name, attempt, ticket) -> attempt, notified
 -- doing: waiting in turn
 -- does: deletes the ticket, and notifies the next waiter of another client
 -- locks: none for the read; the file's write lock for the write
@@ -531,7 +531,7 @@ DELETE FROM rowlock_waiter WHERE name = :name AND attempt = :attempt;
 -- does: notes in the row that no client waits, since there is no ticket
 -- none: as mark_waiting
 
--- name: first_waiter(name, attempt) -> owner, told, is_behind
+-- name: first_waiter(name, attempt) -> owner, notified, is_behind
 -- doing: notifying the next waiter
 -- does: the first ticket of another client, if the name looks free
 -- none: as mark_waiting
@@ -577,7 +577,7 @@ ORDER BY name, ticket;
 -- does: notifies the own client, which shows that notifications arrive
 -- none: SQLite cannot notify
 
--- name: notify_waiters(name, number) -> name, told
+-- name: notify_waiters(name, number) -> name, notified
 -- doing: notifying the next waiter
 -- does: notifies the first waiter of each name of a page that looks free
 -- none: SQLite cannot notify

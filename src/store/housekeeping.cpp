@@ -18,7 +18,7 @@ unused_names find_unused(const access& db, std::string_view after, std::size_t n
     if (!r.is_true(field::is_over)) {
       out.last = std::move(name);
     } else if (!base::is_plain_text(name)) {
-      out.odd.push_back(std::move(name));
+      out.invalid_names.push_back(std::move(name));
     } else {
       out.greatest = std::max(out.greatest, r.integer(field::version));
       out.names.push_back(std::move(name));
@@ -82,7 +82,7 @@ notified_names notify_waiters(const access& db, std::string_view after, std::siz
   if (!db.sheet.can().notifies_waiters) return out;
   for (const auto& r : db.run(sheets::verb::notify_waiters,
                               {{field::name, after}, {field::number, static_cast<std::int64_t>(number)}})) {
-    if (!r.is_null(field::told)) ++out.told;
+    if (!r.is_null(field::notified)) ++out.notified;
     out.last = std::max(out.last, r.text(field::name));
   }
   return out;

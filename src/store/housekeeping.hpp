@@ -16,9 +16,9 @@ namespace rowlock::inline v1::store {
 
 struct unused_names {
   std::vector<std::string> names;
-  std::vector<std::string> odd;  ///< written by hand and not valid: such names cannot be asked for
-  std::string last;              ///< of the page; empty: the page is empty
-  std::int64_t greatest = 0;     ///< version of `names`
+  std::vector<std::string> invalid_names;  ///< written by hand and not valid: such names cannot be asked for
+  std::string last;                        ///< of the page; empty: the page is empty
+  std::int64_t greatest = 0;               ///< version of `names`
 };
 /// Looks at the next `number` names after `after`.
 unused_names find_unused(const access& db, std::string_view after, std::size_t number, duration retention);
@@ -47,7 +47,7 @@ std::vector<std::string> find_dead_shares(const access& db, std::string_view aft
 void purge_shares(const access& db, std::string_view name);
 
 struct notified_names {
-  std::size_t told = 0;
+  std::size_t notified = 0;
   std::string last;  ///< of the page; empty: the page is empty
 };
 /// Notifies the first waiter of each name that looks free, if the database can: among the next `number` tickets by

@@ -44,10 +44,10 @@ std::optional<lock_info> amended(const record& r, const row_reader& amend) {
 }
 
 // A row may have been written by hand, with an invalid name.
-bool is_valid(const record& r, std::vector<std::string>& odd) {
+bool is_valid(const record& r, std::vector<std::string>& invalid_names) {
   auto name = r.text(field::name);
   if (!name.empty() && name.size() <= 255 && base::is_plain_text(name)) return true;
-  odd.push_back(std::move(name));
+  invalid_names.push_back(std::move(name));
   return false;
 }
 
@@ -111,13 +111,13 @@ blocker blocker_of(const record& r, bool tells_session) {
 
 // Rows that look free but are held: other clients do not see what their transactions have not committed.
 std::vector<blocker> held_by_transactions(const access& db, sheets::verb what, const arguments& asked,
-                                          std::vector<std::string>& odd) {
+                                          std::vector<std::string>& invalid_names) {
   std::vector<bool> tells_session;
   const bool is_dirty = db.sheet.can().reads_uncommitted && what != sheets::verb::find_pinning;
   const auto rows = is_dirty ? read_uncommitted(db, what, asked, tells_session) : db.run(what, asked);
   std::vector<blocker> out;
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (is_valid(rows[i], odd)) out.push_back(blocker_of(rows[i], !is_dirty || tells_session[i]));
+    if (is_valid(rows[i], invalid_names)) out.push_back(blocker_of(rows[i], !is_dirty || tells_session[i]));
   return out;
 }
 
@@ -167,9 +167,9 @@ std::optional<lock_info> find(const access& db, std::string_view name, const row
 std::vector<blocker> find_blockers(const access& db, std::string_view name, bool has_owner) {
   if (!db.sheet.can().lists_transactions) return {};
   const bool asks_server = has_owner && db.sheet.can().finds_blockers;
-  std::vector<std::string> odd;
-  if (asks_server) return held_by_transactions(db, sheets::verb::find_pinning, {{field::name, name}}, odd);
-  return held_by_transactions(db, sheets::verb::find_held, only(name).arguments(), odd);
+  std::vector<std::string> invalid_names;
+  if (asks_server) return held_by_transactions(db, sheets::verb::find_pinning, {{field::name, name}}, invalid_names);
+  return held_by_transactions(db, sheets::verb::find_held, only(name).arguments(), invalid_names);
 }
 
 std::optional<blocker> find_blocker(const access& db, std::string_view name) {
@@ -177,15 +177,15 @@ std::optional<blocker> find_blocker(const access& db, std::string_view name) {
   return found.empty() ? std::nullopt : std::optional{std::move(found[0])};
 }
 
-std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd,
+std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& invalid_names,
                             const row_reader& amend) {
   const auto asked = all_with(prefix);
   std::vector<lock_info> out;
   for (const auto& r : db.run(sheets::verb::list, asked.arguments()))
-    if (is_valid(r, odd))
+    if (is_valid(r, invalid_names))
       if (auto info = amended(r, amend)) out.push_back(std::move(*info));
   if (db.sheet.can().lists_transactions)
-    for (auto& each : held_by_transactions(db, sheets::verb::find_held, asked.arguments(), odd))
+    for (auto& each : held_by_transactions(db, sheets::verb::find_held, asked.arguments(), invalid_names))
       out.push_back(std::move(each.info));
   std::stable_sort(out.begin(), out.end(), [](const lock_info& a, const lock_info& b) { return a.name < b.name; });
   const auto rest =  // taken by a transaction between the two looks
@@ -196,31 +196,32 @@ std::vector<lock_info> list(const access& db, std::string_view prefix, std::vect
 
 namespace {
 
-std::vector<waiter_info> waiters_in(const access& db, const range& asked, std::vector<std::string>& odd) {
+std::vector<waiter_info> waiters_in(const access& db, const range& asked, std::vector<std::string>& invalid_names) {
   std::vector<waiter_info> out;
   for (const auto& r : db.run(sheets::verb::waiters, asked.arguments()))
-    if (is_valid(r, odd)) out.push_back(waiter_of(r));
+    if (is_valid(r, invalid_names)) out.push_back(waiter_of(r));
   return out;
 }
 
 }  // namespace
 
 std::vector<waiter_info> waiters(const access& db, std::string_view name) {
-  std::vector<std::string> odd;
-  return waiters_in(db, only(name), odd);
+  std::vector<std::string> invalid_names;
+  return waiters_in(db, only(name), invalid_names);
 }
 
-std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix, std::vector<std::string>& odd) {
-  return waiters_in(db, all_with(prefix), odd);
+std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix,
+                                      std::vector<std::string>& invalid_names) {
+  return waiters_in(db, all_with(prefix), invalid_names);
 }
 
-database_statistics count(const access& db, std::vector<std::string>& odd) {
+database_statistics count(const access& db, std::vector<std::string>& invalid_names) {
   const auto rows = db.run(sheets::verb::count);
   const auto counted = rows[0];
   database_statistics out{.names = static_cast<std::uint64_t>(counted.integer(field::names)),
                           .waiters = static_cast<std::uint64_t>(counted.integer(field::waiters)),
                           .longest_wait = counted.maybe_duration(field::longest_wait)};
-  for (const lock_info& each : list(db, {}, odd)) {
+  for (const lock_info& each : list(db, {}, invalid_names)) {
     ++out.held;
     if (each.held_by_transaction) ++out.held_by_transaction;
     out.longest_hold = std::max(out.longest_hold, each.held_for);

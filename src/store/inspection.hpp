@@ -60,15 +60,16 @@ std::vector<blocker> find_blockers(const access& db, std::string_view name, bool
 /// The transaction that has taken a row that looks free.
 std::optional<blocker> find_blocker(const access& db, std::string_view name);
 
-/// Rows that were written by hand with an invalid name are left out; the name is added to `odd`.
-std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& odd,
+/// Rows that were written by hand with an invalid name are left out; the name is added to `invalid_names`.
+std::vector<lock_info> list(const access& db, std::string_view prefix, std::vector<std::string>& invalid_names,
                             const row_reader& amend = {});
 
 /// In the order of the tickets.
 std::vector<waiter_info> waiters(const access& db, std::string_view name);
 /// In the order of the names, then of the tickets; tickets that were written by hand are treated as rows in `list`.
-std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix, std::vector<std::string>& odd);
+std::vector<waiter_info> list_waiters(const access& db, std::string_view prefix,
+                                      std::vector<std::string>& invalid_names);
 
-database_statistics count(const access& db, std::vector<std::string>& odd);
+database_statistics count(const access& db, std::vector<std::string>& invalid_names);
 
 }  // namespace rowlock::inline v1::store

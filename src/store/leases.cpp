@@ -118,11 +118,11 @@ std::vector<release_outcome> end_once(sheets::verb how, const access& db, std::s
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
   const auto rows = run_each(how, db, batch);
   correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
-    const bool is_told_here = r.has(field::waiting);
-    const bool is_waited_for = is_told_here ? r.is_true(field::waiting) : news.is_left_over;
-    const bool is_untold = is_waited_for && (!is_told_here || r.is_null(field::told));
-    outcomes[i] = is_untold ? release_outcome::released_untold : release_outcome::released;
-    if (news.observer == nullptr || !is_told_here) return;
+    const bool answers_waiting = r.has(field::waiting);
+    const bool is_waited_for = answers_waiting ? r.is_true(field::waiting) : news.is_left_over;
+    const bool is_unnotified = is_waited_for && (!answers_waiting || r.is_null(field::notified));
+    outcomes[i] = is_unnotified ? release_outcome::released_untold : release_outcome::released;
+    if (news.observer == nullptr || !answers_waiting) return;
     auto& waited_for = news.observer->waited_for;
     is_waited_for ? waited_for.add(batch[i].name) : waited_for.remove(batch[i].name);
   });
@@ -141,14 +141,15 @@ std::vector<release_outcome> end(sheets::verb how, const access& db, std::span<c
 }
 
 // The requests of the batch for whose names no waiter is seen.
-void end_alone(const access& db, std::span<const lease_ref> batch, std::vector<release_outcome>& outcomes) {
+void release_unless_waited_for(const access& db, std::span<const lease_ref> batch,
+                               std::vector<release_outcome>& outcomes) {
   correlate(batch, &lease_ref::acquisition, run_each(sheets::verb::release_alone, db, batch),
             [&](std::size_t i, const record& /*r*/) { outcomes[i] = release_outcome::released; });
 }
 
 // The requests that are not released yet.
-void end_rest(const access& db, std::span<const lease_ref> batch, const queue_news& news,
-              std::vector<release_outcome>& outcomes) {
+void release_remaining(const access& db, std::span<const lease_ref> batch, const queue_news& news,
+                       std::vector<release_outcome>& outcomes) {
   constexpr auto how = sheets::verb::release;
   if (std::none_of(outcomes.begin(), outcomes.end(), is_released)) {
     outcomes = end(how, db, batch, news);
@@ -193,12 +194,12 @@ std::vector<release_outcome> release_leases(const access& db, std::span<const le
   const bool has_two_ways = db.sheet[sheets::verb::release_alone].write.has_value();
   std::vector<release_outcome> outcomes(batch.size(), release_outcome::gone);
   try {
-    if (!is_left_over && has_two_ways) end_alone(db, batch, outcomes);
+    if (!is_left_over && has_two_ways) release_unless_waited_for(db, batch, outcomes);
     for (std::size_t i = 0; observer != nullptr && i < batch.size(); ++i)
       if (!is_released(outcomes[i]) && (!is_left_over || was_waited_for(batch[i])) &&
           grant_to_the_first(db, batch[i], *observer))
         outcomes[i] = release_outcome::released;
-    end_rest(db, batch, {.is_left_over = has_two_ways, .observer = observer}, outcomes);
+    release_remaining(db, batch, {.is_left_over = has_two_ways, .observer = observer}, outcomes);
     return outcomes;
   } catch (const error& e) {
     if (std::none_of(outcomes.begin(), outcomes.end(), is_released) || e.outcome_is_unknown()) throw;

@@ -129,8 +129,8 @@ std::vector<std::optional<store::row_state>> look_or_make(const store::access& d
 }
 
 // After a refusal: makes rows for names that have none, and takes off dead sharers. true: that has changed something.
-bool mend(const store::access& db, std::span<const acquire_args> batch,
-          const std::vector<std::optional<store::row_state>>& rows) {
+bool create_missing_rows_and_reap(const store::access& db, std::span<const acquire_args> batch,
+                                  const std::vector<std::optional<store::row_state>>& rows) {
   std::vector<acquire_args> missing;
   std::vector<std::string_view> shared;
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -162,7 +162,7 @@ answer_of_several take_first_free(const store::access& db, std::span<const acqui
   };
   if (take()) return out;
   const auto rows = look_at_all(db, batch);
-  if (mend(db, batch, rows) && take()) return out;
+  if (create_missing_rows_and_reap(db, batch, rows) && take()) return out;
   if (is_waited_for(rows)) {
     out.what = waited_for();
   } else if (std::all_of(rows.begin(), rows.end(), is_taken)) {
@@ -182,7 +182,7 @@ answer_of_several take_all(const store::access& db, std::span<const acquire_args
   };
   if (take()) return out;
   auto rows = look_at_all(db, batch);
-  if (mend(db, batch, rows)) {
+  if (create_missing_rows_and_reap(db, batch, rows)) {
     if (take()) return out;
     rows = look_at_all(db, batch);
   }

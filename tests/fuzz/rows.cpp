@@ -45,7 +45,7 @@ class made_up final : public driver::session {
       case field::age:
         if (!has_nulls) return from_.ConsumeIntegral<std::int64_t>();
         [[fallthrough]];
-      case field::told:
+      case field::notified:
       case field::transaction:
         return from_.ConsumeBool() ? driver::cell{} : driver::cell{from_.ConsumeIntegral<std::int64_t>()};
       default:
@@ -133,7 +133,7 @@ void feed(input& from) {
     store::first_waiter(db, lease.name, lease.acquisition);
     store::waiting_holders(db);
     store::find_dead(db, {}, 3);
-    for (const auto& each : store::find_unused(db, {}, 3, duration{1}).odd)
+    for (const auto& each : store::find_unused(db, {}, 3, duration{1}).invalid_names)
       expect(each.empty() || each.size() > 255 || !is_plain(each), "odd is what is no name", each);
   });
 }

@@ -77,7 +77,7 @@ struct event_dispatcher::shared {
     bool is_asleep = false;     // the thread, until there is something to report
     bool is_gathering = false;  // the same, until there is something urgent
     std::uint64_t dropped = 0;
-    std::uint64_t dropped_untold = 0;
+    std::uint64_t dropped_unreported = 0;
     std::thread thread;
     bool is_behind = false;
     bool is_closing = false;
@@ -85,9 +85,9 @@ struct event_dispatcher::shared {
     bool is_over = false;  // the thread has reported its last event
   };
 
-  explicit shared(observer o) : tell{std::move(o)} {}
+  explicit shared(observer o) : notify{std::move(o)} {}
 
-  const observer tell;
+  const observer notify;
   const std::uint64_t generation = base::process_generation();
   std::condition_variable_any changed;
   base::guarded<contents> state;
@@ -100,7 +100,7 @@ struct event_dispatcher::shared {
     const bool has = !most_of_kind || (*most_of_kind > most ? size < *most_of_kind : !in.is_behind);
     if (has) return true;
     ++in.dropped;
-    ++in.dropped_untold;
+    ++in.dropped_unreported;
     return false;
   }
 
@@ -138,7 +138,8 @@ struct event_dispatcher::shared {
     if (s->waiting.empty()) s->is_urgent = false;
     if (s->waiting.size() > most / 2) return out;
     s->is_behind = false;
-    if (s->dropped_untold > 0) s->waiting.push_back({events::dropped{.events = std::exchange(s->dropped_untold, 0)}});
+    if (s->dropped_unreported > 0)
+      s->waiting.push_back({events::dropped{.events = std::exchange(s->dropped_unreported, 0)}});
     return out;
   }
 };
@@ -170,7 +171,7 @@ std::uint64_t event_dispatcher::dropped() const noexcept { return shared_->state
 void event_dispatcher::run(const std::shared_ptr<shared>& with) noexcept {
   while (const auto e = with->next()) {
     try {
-      with->tell(*e);
+      with->notify(*e);
     } catch (...) {  // NOLINT(bugprone-empty-catch): the observer's failures are not ours
     }
     if (with->generation != base::process_generation()) return;
@@ -183,12 +184,12 @@ void event_dispatcher::close(base::instant deadline) noexcept {
   shared_->changed.notify_all();
   std::thread thread = std::move(s->thread);
   if (!thread.joinable()) return;
-  const bool is_told = thread.get_id() != std::this_thread::get_id() &&
-                       base::wait_until(shared_->changed, s.lock(), deadline, {}, [&] { return s->is_over; });
+  const bool has_ended = thread.get_id() != std::this_thread::get_id() &&
+                         base::wait_until(shared_->changed, s.lock(), deadline, {}, [&] { return s->is_over; });
   s->is_closed = true;
   s->waiting.clear();
   s.lock().unlock();
-  is_told ? thread.join() : thread.detach();
+  has_ended ? thread.join() : thread.detach();
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -22,14 +22,14 @@ class ticket_upkeep final : public maintenance::task {
   ticket_upkeep(gateway& db, identity& who, local_wait_queue& queue, ticket_cleanup& cleanup, maintenance& on)
       : db_{db}, who_{who}, queue_{queue}, cleanup_{cleanup}, maintenance_{on} {}
 
-  /// Its ticket counts no more, or is gone: the waiter needs another.
+  /// Its ticket does not count any more, or was deleted: the waiter needs another.
   void displace(local_wait_queue::waiter& w, const lock_name& name);
   struct terms {
     std::optional<duration> lease{};           ///< a release may grant it the lock, for so long
-    std::int64_t room = core::sharing{}.room;  ///< of who shares the name
+    std::int64_t room = core::sharing{}.room;  ///< of a waiter that shares the name
   };
-  /// Takes a ticket. If the reply is lost the ticket may be there all the same, or come late: it is deleted again and
-  /// again until it cannot come any more, and what a release has granted to it is released.
+  /// Takes a ticket. If the reply is lost the ticket may exist, or be committed late: it is deleted repeatedly until it
+  /// cannot appear any more, and a grant to it is released.
   void take(local_wait_queue::waiter& w, const lock_name& name, const holder& by, std::string_view note,
             const terms& by_terms, const driver::limits& until);
   /// Before each try, so that a later release notifies the waiter; if the row can be changed.
