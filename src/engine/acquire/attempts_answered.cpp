@@ -9,7 +9,7 @@
 #include "store/inspection.hpp"
 #include "store/leases.hpp"
 
-// What becomes of an attempt: how its answer is read, and what is done without one.
+// The outcome of an attempt: how its answer is read, and what is done without one.
 
 namespace rowlock::inline v1::engine {
 
@@ -21,7 +21,7 @@ strategies::answer grant_of(fencing_token token, std::optional<duration> left) {
   return {.what = verdict::granted, .token = token, .left = left};
 }
 
-// What the database has of these, each by its own acquisition.
+// The rows of these names that have the acquisition of the attempt.
 std::vector<std::optional<strategies::answer>> find_grants(std::span<const strategies::acquire_args> batch,
                                                            const store::access& db) {
   if (!batch[0].share.is_exclusive()) {
@@ -37,11 +37,12 @@ std::vector<std::optional<strategies::answer>> find_grants(std::span<const strat
   return out;
 }
 
-// What rows say that this call has, though no answer to its attempt did: the answer was lost, or a release has granted
-// the name to its ticket. It may not be on disk yet, nor on any standby, so nobody relies on it before it is renewed:
-// the answer to that later commit says that all before it is as safe. If that answer is lost, too, it is asked for once
-// more, or undone. After a pause, the time counts from before the request, or the row is another client's: a renewal
-// names the acquisition, and finds nothing. false: a row is locked, or not ours.
+// The rows show that this call holds the names, though no answer to its attempt did: the answer was lost, or a release
+// has granted the name to its ticket. The grant may not be on disk yet, nor on any standby, so no holder relies on it
+// before it is renewed: the answer to that later commit shows that all earlier commits are as safe. If that answer is
+// lost, too, the grant is claimed once more, or undone. After a pause, the time counts from before the request, or the
+// row is another client's: a renewal names the acquisition, and finds nothing. false: a row is locked, or another
+// client's.
 bool claim(std::span<const store::lease_ref> own, std::span<strategies::answer> granted, const store::access& db) {
   for (std::size_t i = 0; const auto& each : store::renew(db, own)) {
     if (each.what != store::standing::kept) return false;
@@ -55,9 +56,9 @@ bool claim(std::span<const store::lease_ref> own, std::span<strategies::answer> 
 // --- reading the answer ----------------------------------------------------------------------------------------------
 
 // A release has made the ticket of this waiter the owner, for a short time, in which it has to claim the lease that it
-// asked for. Where the statement that was sent has claimed it, all of the lease is left. What was granted to a ticket
-// that is being given up is never claimed: it is released, at any time, by the thread that gives it up.
-// true: that is why it was refused; `r` says what has become of it.
+// asked for. If the attempt's own statement has claimed it, all of the lease is left. A grant to a ticket that is being
+// given up is never claimed: the thread that gives it up releases it, at any time. true: the grant is why the attempt
+// was refused; `r` has the outcome.
 bool attempts::claim_grant(const attempt& a, reply& r, const store::access& db) {
   if (r.answer.holding.empty() || !r.answer.left) return false;
   const auto& [name, queued, id, is_marked] = a.names[r.which];
@@ -88,7 +89,7 @@ bool attempts::read(attempt& a, reply r, const driver::limits& until, attempt_re
   if (answer.is_shared && queued != nullptr) answer.left = locks_.left_of_shares(name, answer.left, until);
   if (queued != nullptr && answer.is_marked && !is_marked(*queued, *answer.is_marked, until)) return false;
   if (a.what.is_for_transaction && locks_.unresolved_ones().permits(answer.holding, base::now()))
-    return true;  // a transaction pins it, perhaps the one that waits
+    return true;  // a transaction pins it, perhaps the waiting one
   const bool is_free = answer.what == verdict::behind;
   const auto& queues = a.what.queued;
   const bool are_marked = !queues.empty() && std::all_of(queues.begin(), queues.end(),
@@ -100,8 +101,8 @@ bool attempts::read(attempt& a, reply r, const driver::limits& until, attempt_re
   return true;
 }
 
-// What a refusal says of that is believed: whoever saw no ticket may have taken off a mark that was read before. false:
-// it was not, and is now. What was released meanwhile has told nobody, so the attempt is repeated.
+// The refusal is right about the mark: a client that saw no ticket may have taken off a mark that was read before.
+// false: the row was not marked, and is now. A release meanwhile has notified no client, so the attempt is repeated.
 bool attempts::is_marked(queued_waiter& by, bool says_so, const driver::limits& until) {
   auto& waiter = by.waiter();
   if (waiter.ticket_number() == core::ticket_number::none) return true;
@@ -113,11 +114,11 @@ bool attempts::is_marked(queued_waiter& by, bool says_so, const driver::limits& 
 
 // --- the outcome is unknown ------------------------------------------------------------------------------------------
 
-// The reply was lost; were the names, too? A row that has the id is ours: of a set all of them have theirs, or none. If
-// there is none, the statement may be under way yet: then it is undone, not believed in. What is adopted here is not
-// given to the reconciler. It is renewed first: the grant may be seen here although no standby has it, where the wait
-// for one was given up. The answer to a later commit says that all before it is as safe as that. If that does not come
-// either, the grant is undone.
+// The reply was lost, but the names may be granted. A row that has this id is this client's: of a set all rows have
+// theirs, or none. If there is none, the statement may be under way yet: then it is undone. What is adopted here is not
+// given to the reconciler. It is renewed first: the grant may be visible here although no standby has it, if the wait
+// for one was given up. The answer to a later commit shows that all earlier commits are as safe as that. If no such
+// answer arrives, the grant is undone.
 std::optional<attempts::reply> attempts::adopt(const attempt& a, base::instant sent,
                                                const driver::limits& until) noexcept try {
   if (base::now() >= until.deadline || until.stop.stop_requested()) return std::nullopt;
@@ -139,7 +140,8 @@ std::optional<attempts::reply> attempts::adopt(const attempt& a, base::instant s
           out.granted.push_back(std::move(*found[i]));
         }
         if (own.size() < (a.what.is_any() ? 1 : found.size())) return std::nullopt;
-        const bool has_lease = out.granted[0].left.has_value();  // else a process holds it, in a file, nowhere else
+        const bool has_lease = out.granted[0].left.has_value();  // otherwise a process holds it, in a file that exists
+                                                                 // only here
         if (has_lease && !claim(own, out.granted, db)) return std::nullopt;
         out.answer = out.granted[0];
         return out;
@@ -149,20 +151,21 @@ std::optional<attempts::reply> attempts::adopt(const attempt& a, base::instant s
   return std::nullopt;
 }
 
-// Of what it has left in a batch, nothing is sought any more: its answer says whether there is something to undo.
+// If the request was left in a batch, nothing is looked for: the batch's answer shows whether there is something to
+// undo.
 void attempts::leave_unresolved(const acquire_request& what, const lock_name& name, const core::acquisition_id& id,
                                 const combined_call_ptr& left) {
   const bool has_lease = what.options.strategy != strategy::for_update;
   auto entry =
       locks_.unresolved_ones().entry_for(name, id, has_lease ? what.options.lease : duration::max(), base::now());
   entry.is_share = !what.share.is_exclusive();
-  entry.may_appear = has_lease;  // a lock without a lease is in a file, where nothing comes late
+  entry.may_appear = has_lease;  // a lock without a lease is in a file, where nothing arrives late
   locks_.unresolved_ones().add_when_ended(left, std::move(entry));
 }
 
 // --- granted ---------------------------------------------------------------------------------------------------------
 
-// nullptr: an answer took so long that its lease is not to be relied on. A set has none of its names then.
+// nullptr: an answer took so long that its lease must not be relied on. A set then holds none of its names.
 lease_ptr attempts::admit(attempt& a, reply& r) {
   const auto& what = a.what;
   if (!what.is_set())

@@ -35,7 +35,7 @@ unresolved once_more(unresolved e) {
 
 unresolved reconciler::entry_for(const lock_name& name, const core::acquisition_id& id, duration lease,
                                  base::instant from) const {
-  // When the row is free anyway, and nothing that was sent can still take effect.
+  // The row is free by itself then, and no earlier statement can take effect.
   const base::instant until = base::later(base::later(base::now(), lease), db_.options().call_timeout);
   return {.name = name, .acquisition = id, .until = until, .from = from, .next = from};
 }
@@ -71,7 +71,8 @@ void reconciler::has_ended(unresolved e, combined_call::fate now) noexcept try {
 }
 
 void reconciler::run(const driver::limits& until) noexcept try {
-  list_.add_all(release_each_name(list_.take_due(base::now()), until));  // the rest is due yet: renewals come before it
+  list_.add_all(release_each_name(list_.take_due(base::now()), until));  // the rest is still due: renewals come before
+                                                                         // it
   maintenance_.wake_at(list_.next_due());
 } catch (const std::exception&) {  // out of memory: their leases end
 }
@@ -81,7 +82,7 @@ void reconciler::release_all(std::vector<unresolved> entries, const driver::limi
   maintenance_.wake_at(list_.next_due());
 }
 
-// One acquisition of each name: the others are answered, as they are.
+// Releases one acquisition of each name: the others are answered with their present state.
 std::vector<unresolved> reconciler::release_each_name(std::vector<unresolved> entries, const driver::limits& until) {
   let_grants_end(extract_if(entries, [](const unresolved& e) { return e.may_have_granted; }), until);
   auto shares = extract_if(entries, [](const unresolved& e) { return e.is_share; });
@@ -93,9 +94,9 @@ std::vector<unresolved> reconciler::release_each_name(std::vector<unresolved> en
   return rest;
 }
 
-// Those of several names pass over the rows that others have locked just then. These are waited for name by name: the
-// time limit of all may not take from some their answers. What a cut call has released is found gone when it is
-// repeated.
+// A batch of several names passes over the rows that others have locked just then. These are released name by name,
+// with waits: one time limit for all might leave some without an answer. If a cut call has released a share, the
+// repetition finds that it was deleted.
 void reconciler::release_shares(std::vector<unresolved> shares, const driver::limits& until) {
   std::vector<unresolved> passed_over;
   while (!shares.empty()) {
@@ -111,7 +112,8 @@ void reconciler::release_shares(std::vector<unresolved> shares, const driver::li
 }
 
 // A release does not wait for the disk of every server. If it has granted the name, and a crash has undone that, the
-// row is ours again while the next holder believes in the grant: so the release is not repeated before that is over.
+// row is this client's again while the next holder believes in the grant. So the release is not repeated before the
+// grant is over.
 void reconciler::let_grants_end(std::vector<unresolved> some, const driver::limits& until) {
   if (some.empty()) return;
   if (!db_.end_lost_sessions(until)) return list_.put_back(std::move(some), base::now());
@@ -154,7 +156,7 @@ void reconciler::release_by(verb how, std::vector<unresolved> entries, const dri
   }
 }
 
-// What never arrived may still arrive; what was not ours any more by then has been settled by somebody else.
+// A statement that was not seen may still arrive. An acquisition that was not in the row any more is settled.
 void reconciler::settle(unresolved e, store::release_outcome outcome) {
   if (store::is_released(outcome)) {
     if (e.may_be_prolonged) list_.put_back({once_more(e)}, base::now());

@@ -38,7 +38,7 @@ bool late_tickets::has(const lock_name& name, base::instant now) {
 
 std::vector<core::acquisition_id> late_tickets::of(const lock_name& name, base::instant now) {
   std::vector<core::acquisition_id> out;
-  const auto all = all_.lock();  // for as long as the loop
+  const auto all = all_.lock();  // held during the loop
   for (const auto& t : *all)
     if (t.name == name && t.until > now) out.push_back(t.attempt);
   return out;
@@ -95,7 +95,7 @@ void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_
   maintenance_.wake_at(next);
 }
 
-// One batch at a time: whatever keeps a lock comes first.
+// One batch at a time: everything that keeps a lock comes first.
 void ticket_cleanup::run(const driver::limits& until) noexcept try {
   const driver::limits soon{.deadline = std::min(until.deadline, base::later(base::now(), longest_ticket_run)),
                             .stop = until.stop};
@@ -115,7 +115,7 @@ void ticket_cleanup::leave_all(const driver::limits& until) {
 }
 
 // First the ticket is deleted, then the row is looked at: a release locks the ticket that it chooses, so it has granted
-// it the name before that, or not at all. A ticket whose number is not known may come yet, and so this is repeated
+// the name before that, or not at all. A ticket whose number is not known may be committed later, so this is repeated
 // until its time is over. Each step may be repeated after a lost reply or a pause, as each names the ticket or its id.
 void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits& until) {
   auto untold = extract_if(tickets, [](const departing& t) { return t.number == no_such_ticket; });
@@ -135,13 +135,13 @@ void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits&
   leaving_.put_back(std::move(again), base::now());
 }
 
-// The attempt is made all the same if the database does not delete it at once.
+// The attempt is made even if the database does not delete it at once.
 void ticket_cleanup::clear(const lock_name& name, duration wait, const std::stop_token& stop) {
   const auto longest = wait <= duration::zero() ? longest_leaving : std::min(wait, longest_leaving);
   if (leave_at_last(name, longest, stop)) wake({&name, 1}, whom::any, soon());
 }
 
-// true: there were tickets. Whether they are gone is not sure.
+// true: there were tickets. Their deletion is not certain.
 bool ticket_cleanup::leave_at_last(const lock_name& name, duration longest, const std::stop_token& stop) noexcept try {
   const auto now = base::now();
   if (!late_.has(name, now)) return false;
@@ -155,8 +155,9 @@ bool ticket_cleanup::leave_at_last(const lock_name& name, duration longest, cons
 }
 
 // A release that saw the ticket before it was deleted may have granted it the lock. If that is committed later, the
-// client is told, or finds it at its next attempt; else the grant ends by itself, after a second. Not if it was
-// claimed, and the answer was lost: so this is repeated. false: it failed, or the row is locked, as by that claim.
+// client is notified, or finds it at its next attempt; otherwise the grant ends by itself, after a second. A grant that
+// was claimed, with a lost answer, does not end so soon, so this is repeated. false: it failed, or the row is locked,
+// as by that claim.
 bool ticket_cleanup::release_grant(const departing& left, const driver::limits& until) noexcept try {
   if (left.how != departure::unwanted) return true;
   const auto release = [&](const store::access& db) { return released_grant(left.name, left.attempt, db); };
@@ -186,7 +187,7 @@ bool ticket_cleanup::is_unwanted(const lock_name& name, std::string_view attempt
   return std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.text() == attempt; });
 }
 
-// Whether they are there, or still come, is not known.
+// It is not known whether they exist, or may still be committed.
 void ticket_cleanup::withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept try {
   if (some.empty()) return;
   db_.run(
@@ -209,8 +210,8 @@ std::vector<bool> ticket_cleanup::leave_at_once(const std::vector<departing>& so
   return std::vector<bool>(some.size());
 }
 
-// A waiter of this client goes on by itself: it tries, and releases, or leaves, which tells the next; but another may
-// come before it.
+// A waiter of this client continues by itself: it tries, and releases, or leaves, which notifies the next; but another
+// client may come before it.
 bool ticket_cleanup::released(const lock_name& name, bool is_untold) {
   const bool is_next_here = queue_.hint(name.view());
   if (!is_untold) return true;
@@ -223,9 +224,9 @@ driver::limits ticket_cleanup::soon() const {
   return {.deadline = base::later(base::now(), std::min(db_.options().call_timeout, longest_ticket_run))};
 }
 
-// A waiter that is to be woken waits for that; all else can wait.
+// If waiters must be woken, the next one waits for that; everything else can wait.
 bool ticket_cleanup::pass_on(const lock_name& name) {
-  if (wakes()) leave_at_last(name, longest_leaving, {});  // which the next may be behind
+  if (wakes()) leave_at_last(name, longest_leaving, {});  // the next waiter may be behind these
   if (wake({&name, 1}, whom::any, soon())) return true;
   if (db_.can().marks_waiting) leave_later(name, who_.next_id(), no_such_ticket);
   return false;
@@ -266,9 +267,9 @@ void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& un
   leaving_.put_back(std::move(names), base::now());
 }
 
-// A ticket may be committed, and its waiter read that its name is marked, before it is not marked any more. So whoever
-// may have cleared the mark looks once more when that is committed, and sets it again for any live ticket, whoever has
-// the name by then. A release in between has told nobody. false: the row could not be marked.
+// A ticket may be committed, and its waiter may read the mark of its name, before the mark is cleared. So a client that
+// may have cleared the mark looks once more after that commit, and sets it again for any live ticket, whichever client
+// holds the name by then. A release in between has notified no client. false: the row could not be marked.
 bool ticket_cleanup::tell_or_clear(const lock_name& name, const store::access& db) {
   release_grant(name, db);
   if (queue_.hint(name.view()) || tells(name, whom::any, db)) return true;

@@ -24,7 +24,7 @@
 
 namespace rowlock::inline v1::engine {
 
-/// Tickets of this client whose waiters have left, from then until they matter no more, or to a time.
+/// Tickets of this client whose waiters have left, from then until they have no effect any more, or until a time limit.
 class late_tickets {
  public:
   void add(const lock_name& name, const core::acquisition_id& attempt, base::instant until);
@@ -53,7 +53,7 @@ inline constexpr duration longest_ticket_run = std::chrono::seconds{1};
 /// How long an attempt, or a release, waits for tickets to be deleted.
 inline constexpr duration longest_leaving = std::chrono::milliseconds{200};
 
-/// Deletes the tickets of waiters that have left, in the background, and tells the next waiter of releases by this
+/// Deletes the tickets of waiters that have left, in the background, and notifies the next waiter of releases by this
 /// client.
 class ticket_cleanup final : public maintenance::task, public release_notices {
  public:
@@ -62,27 +62,26 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
 
   enum class departure : std::uint8_t {
     by_another_grant,
-    spent,     ///< its waiter has the lock by a release that granted it to this ticket; its own release deletes it, too
-    unwanted,  ///< without the lock, which a release may grant it all the same: that is released
+    spent,  ///< its waiter holds the lock by a release that granted it to this ticket; its own release deletes it, too
+    unwanted,  ///< without the lock; if a release grants it nevertheless, the grant is released
   };
-  /// Number none: not known, and perhaps there is no ticket yet.
-  /// `lease`: for how long an unwanted grant may last.
+  /// Number none: not known, and perhaps there is no ticket yet. `lease`: the longest grant to an abandoned ticket.
   void leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
                    departure how = departure::by_another_grant, duration lease = {});
-  /// Until all have left that are to leave this name, and what was granted to them is released.
+  /// Waits until no ticket must leave this name any more, and their grants are released.
   void await_departures(const lock_name& name, duration longest) {
     late_.wait(name, base::later(base::now(), longest), {});
   }
-  /// Before an attempt: returns when no ticket of an earlier wait by this client is in its way, nor what a release has
-  /// granted to it, after a short time at the latest.
+  /// Before an attempt: returns when no ticket of an earlier wait by this client, and no grant to one, obstructs it;
+  /// after a short time at the latest.
   void clear(const lock_name& name, duration wait, const std::stop_token& stop);
-  /// Releases what was granted to a ticket whose waiter has left: no reason to refuse this client the name. nullopt:
-  /// it was not refused for that.
+  /// Releases a grant to a ticket whose waiter has left, so that this client is not refused the name because of it.
+  /// nullopt: the refusal had another reason.
   std::optional<store::release_outcome> take_back(const lock_name& name, const driver::limits& until);
-  /// All that are to go: the client closes.
+  /// Deletes all tickets that must leave: the client closes.
   void leave_all(const driver::limits& until);
 
-  /// Whether nobody here wants the lock that a release has granted by this ticket.
+  /// Whether a release has granted the lock to this ticket after its waiter has left.
   bool is_unwanted(const lock_name& name, std::string_view attempt);
 
   void releasing(const lock_name& name) override { leave_at_last(name, longest_leaving, {}); }
@@ -106,9 +105,9 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   void leave(std::vector<departing> tickets, const driver::limits& until);
   /// A waiter of another client: the first of all, or one that may come after waiters of this client.
   enum class whom : std::uint8_t { first, any };
-  /// Whether the database leaves it to whoever releases to wake the next.
+  /// Whether the releasing client must wake the next waiter, because the database does not.
   bool wakes() const noexcept;
-  /// Wakes those who wait for these names. false: it did not find one for each.
+  /// Wakes the waiters of these names. false: it did not find one for each.
   bool wake(std::span<const lock_name> names, whom which, const driver::limits& until) noexcept;
   void tell(std::vector<departing> names, const driver::limits& until);
   driver::limits soon() const;
@@ -124,8 +123,8 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   local_wait_queue& queue_;
   maintenance& maintenance_;
   retry_list<departing> leaving_;
-  late_tickets late_;      // an attempt would come after them, or what is granted to them, for no reason
-  late_tickets unwanted_;  // a release may grant them a lock that nobody here wants
+  late_tickets late_;      // an attempt would be queued after them, or refused because of their grants, for no reason
+  late_tickets unwanted_;  // a release may grant them a lock after their waiters have left
 };
 
 }  // namespace rowlock::inline v1::engine
