@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""prose.py FILE...: refuses turns of phrase that a reader has to read twice, in pages and in the comments of public headers.
+"""prose.py FILE...: refuses turns of phrase that a reader has to read twice, in pages and in the comments of sources.
 
 CONTRIBUTING.md says how we write. prose.examples, beside this file, has a sentence to refuse and, after a tab, one to write
 in its place; each run checks first that all of the former are refused, and none of the latter.
@@ -15,12 +15,9 @@ PATTERNS = [(re.compile(pattern), advice) for pattern, advice in [
     (r"^(One (that|who)|Such an?|Nothing tells|For one alone)\b", "begin with a noun"),
     (r"^[Tt]hat one it\b|^what \w+ have\b|\b(have|has|work|works) that (wait|listen|work)", "put the noun first"),
     (r"\b(some|any|no|every)body\b|\b(some|any)one('s)?\b(?! of)", "name the holder, the waiter, the client, the operator"),
-    (r"\bwho (has|have|had|holds?|wants?|waits?)\b", "name the holder or the waiter"),
     (r"\b(is|are|was|were|be|been|being) (told|had)\b|\btells (who|of)\b|\btold (of|nobody)\b", "notified, reported, acquired"),
-    (r"\b(has|have|had|gets?|got) (the (name|lock|lease)|it alone|the name alone)\b", "hold, acquire, be granted"),
     (r"\blet(s|ting)? go\b", "release"),
     (r"\b[Cc]ounts by\b|\bkeeps its end\b", "measured by; the expiry does not change"),
-    (r"\b(of|by|with) which\b", "make two sentences, or put the noun first"),
     (r"\bas long as that\b|\bthe same of all\b|[,;] else\b", "say which, and what otherwise"),
     (r"\bof (the caller's|yours|theirs)\b", "the caller's own, your own"),
     (r"\bstands? (in|behind)\b|\bbehind each\b|\bthan (it|they) (was|were|is|are) to\b", "is in, comes after, past its deadline"),
@@ -28,21 +25,37 @@ PATTERNS = [(re.compile(pattern), advice) for pattern, advice in [
     (r"\bare apart\b|\bnot there\b|\bwrong by hand\b|\bshows nowhere\b|\btoo much; write\b", "say it plainly"),
     (r"^Beside\b|\bleft to chance\b|\bmust not cost\b|\bnot work that\b", "say it plainly"),
 ]]
+# For readers of pages and public headers. In src/ a connection has the lock of a file, and a table has the name.
+PUBLIC = [(re.compile(pattern), advice) for pattern, advice in [
+    (r"\bwho (has|have|had|holds?|wants?|waits?)\b", "name the holder or the waiter"),
+    (r"\b(has|have|had|gets?|got) (the (name|lock|lease)|it alone|the name alone)\b", "hold, acquire, be granted"),
+    (r"\b(of|by|with) which\b", "make two sentences, or put the noun first"),
+]]
+
+
+# Where the comments of a source begin; in include/ only those that Doxygen publishes.
+COMMENTS = {".hpp": r"(?<!:)//[/!]?<? (.*)", ".cpp": r"(?<!:)//[/!]?<? (.*)", ".sql": r"^-- (.*)"}
+
+
+def is_public(path: pathlib.Path):
+    return path.suffix == ".md" or "include" in path.parts
 
 
 def blocks(path: pathlib.Path):
     """Yields (line, text) of each paragraph, item, cell of a table and comment; headings and code are left out."""
-    is_header = path.suffix == ".hpp"
+    mark = r"///<?(.*)" if "include" in path.parts else COMMENTS.get(path.suffix)
     start, text, fenced = 0, "", False
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        if is_header:
-            comment = re.search(r"///<?(.*)", line)
+        follows_code = False
+        if mark:
+            comment = re.search(mark, line)
+            follows_code = bool(comment and line[:comment.start()].strip())
             line = comment[1] if comment and not comment[1].startswith("     ") else ""
         elif line.startswith("```"):
             fenced, line = not fenced, ""
         line = "" if fenced or line.startswith("#") else line.strip()
-        begins = re.match(r"([-*|]|\d+\.|\\warning) ?", line)
-        if text and (not line or begins or "///<" in line):
+        begins = re.match(r"([-*|]|\d+\.|\\warning" + (r"|[a-z ]+:" if path.suffix == ".sql" else "") + ") ?", line)
+        if text and (not line or begins or follows_code):
             yield start, text
             text = ""
         if line.startswith("|"):
@@ -53,11 +66,11 @@ def blocks(path: pathlib.Path):
         yield start, text
 
 
-def refused(text: str):
+def refused(text: str, patterns):
     """Yields (sentence, advice) for each sentence with a turn that is refused."""
     text = re.sub(r"`[^`]*`", "CODE", re.sub(r"\[[^]]*\]\([^)]*\)", "LINK", text)).replace("**", "")
     for sentence in re.split(r"(?<=[.!?])\)? +(?=[A-Z\"(])", text):
-        for pattern, advice in PATTERNS:
+        for pattern, advice in patterns:
             if pattern.search(sentence):
                 yield sentence, advice
 
@@ -65,16 +78,17 @@ def refused(text: str):
 def check_examples(path: pathlib.Path):
     for line in path.read_text().splitlines():
         bad, good = line.split("\t")
-        if not list(refused(bad)):
+        if not list(refused(bad, PATTERNS + PUBLIC)):
             sys.exit(f"{path}: not refused: {bad}")
-        for _, advice in refused(good):
+        for _, advice in refused(good, PATTERNS + PUBLIC):
             sys.exit(f"{path}: refused ({advice}): {good}")
 
 
 def main():
     check_examples(pathlib.Path(__file__).with_suffix(".examples"))
     faults = [f"{path}:{line}: {advice}: {sentence}" for path in map(pathlib.Path, sys.argv[1:])
-              for line, text in blocks(path) for sentence, advice in refused(text)]
+              for line, text in blocks(path)
+              for sentence, advice in refused(text, PATTERNS + (PUBLIC if is_public(path) else []))]
     print("\n".join(faults), end="\n" if faults else "")
     sys.exit(bool(faults))
 

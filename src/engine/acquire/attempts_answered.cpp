@@ -115,10 +115,8 @@ bool attempts::is_marked(queued_waiter& by, bool says_so, const driver::limits& 
 // --- the outcome is unknown ------------------------------------------------------------------------------------------
 
 // The reply was lost, but the names may be granted. A row that has this id is this client's: of a set all rows have
-// theirs, or none. If there is none, the statement may be under way yet: then it is undone. What is adopted here is not
-// given to the reconciler. It is renewed first: the grant may be visible here although no standby has it, if the wait
-// for one was given up. The answer to a later commit shows that all earlier commits are as safe as that. If no such
-// answer arrives, the grant is undone.
+// theirs, or none. If there is none, the statement may be under way yet: then it is undone. An adopted acquisition is
+// not given to the reconciler. It is claimed first.
 std::optional<attempts::reply> attempts::adopt(const attempt& a, base::instant sent,
                                                const driver::limits& until) noexcept try {
   if (base::now() >= until.deadline || until.stop.stop_requested()) return std::nullopt;
