@@ -39,20 +39,17 @@ class player {
       std::string order;
       std::string name;
       words >> order >> name;
-      if (order == "claim") {
+      if (order == "claim" || order == "share") {
         const bool has_lease = options_.strategy != strategy::for_update;
         if (std::int64_t lease = 0; words >> lease && has_lease) options_.lease = std::chrono::milliseconds{lease};
-        say(claim(name));
+        say(claim(name, order == "share"));
       } else if (order == "lost?") {
         static_cast<void>(eventually([&] { return held_.lost().stop_requested(); }));
         say(to_string(held_.why_lost()));
       } else if (order == "held?") {
         say(held_ && !held_.lost().stop_requested() ? "yes" : "no");
       } else if (order == "release") {
-        const auto e = error_of([&] {
-          held_.release();
-          return true;
-        });
+        const auto e = error_of([&] { held_.release(); });
         say(e ? e->code().message() : "released");
       } else if (order == "try") {
         say(locks_.try_acquire(name, options_).has_value() ? "granted" : "busy");
@@ -67,8 +64,8 @@ class player {
   }
 
  private:
-  std::string claim(const std::string& name) {
-    held_ = locks_.acquire(name, options_);
+  std::string claim(const std::string& name, bool is_shared) {
+    held_ = is_shared ? locks_.acquire_shared(name, options_) : locks_.acquire(name, options_);
     auto token = std::to_string(held_.token().value());
     log_ << std::to_string(::getpid()) + " " + token + "\n" << std::flush;
     return token;
@@ -105,6 +102,11 @@ std::int64_t claimant::claim(const std::string& name) {
 
 std::int64_t claimant::claim(const std::string& name, std::chrono::milliseconds lease) {
   order("claim " + name + " " + std::to_string(lease.count()));
+  return token();
+}
+
+std::int64_t claimant::share(const std::string& name, std::chrono::milliseconds lease) {
+  order("share " + name + " " + std::to_string(lease.count()));
   return token();
 }
 

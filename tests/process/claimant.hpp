@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 ///   order       what it does                                    what it says
 ///   claim NAME  waits for the lock, and writes to its log;      the token
 ///               behind it the lease may stand, in milliseconds
+///   share NAME  the same for a share
 ///   lost?       waits for the loss                              the reason
 ///   held?                                                       yes or no: whether it is not lost
 ///   release                                                     released, or what was wrong
@@ -27,8 +28,8 @@ using namespace std::chrono_literals;
 class claimant {
  public:
   /// Its log is a file that others may share: a line for each grant, with its process and its token.
-  claimant(const std::string& url, strategy by, duration transaction_limit = 10s,
-           const std::filesystem::path& log = "/dev/null");
+  explicit claimant(const std::string& url, strategy by = strategy::unique_index, duration transaction_limit = 10s,
+                    const std::filesystem::path& log = "/dev/null");
 
   pid_t pid() const noexcept { return process_.pid(); }
   strategy by() const noexcept { return by_; }
@@ -40,6 +41,7 @@ class claimant {
   std::int64_t claim(const std::string& name);
   /// By a lease of that length, where the strategy has leases.
   std::int64_t claim(const std::string& name, std::chrono::milliseconds lease);
+  std::int64_t share(const std::string& name, std::chrono::milliseconds lease);
 
   void pause() { process_.pause(); }
   void resume() { process_.resume(); }

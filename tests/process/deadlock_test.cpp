@@ -1,18 +1,7 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <algorithm>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <vector>
 
-#include "process/roles.hpp"
-#include "support/errors.hpp"
-#include "support/on_each_database_with.hpp"
-#include "support/recorder.hpp"
-#include "support/strategies.hpp"
-#include "testkit/child_process.hpp"
+#include "process/process_test.hpp"
 
 // Processes that each have a name and wait for that of the next.
 
@@ -26,12 +15,8 @@ int embrace(const std::vector<std::string>& arguments) {
   mutex first{locks, arguments.at(2), options};
   mutex second{locks, arguments.at(3), options};
   const std::lock_guard has{first};
-  say("held");
-  if (hear() != "go") return 1;
-  const auto e = error_of([&] {
-    const std::lock_guard then{second};
-    return true;
-  });
+  if (!goes_with_the_others()) return 1;
+  const auto e = error_of([&] { const std::lock_guard then{second}; });
   say(!e ? "got it" : e->code() == errc::deadlock ? "deadlock" : e->what());
   return 0;
 }
@@ -40,16 +25,13 @@ const role_registration embracer_role{"embracer", embrace};
 
 class deadlocks_of_processes : public on_each_database_with<strategy> {
  protected:
-  using crew = std::vector<std::unique_ptr<child_process>>;
   crew in_a_circle(int number) {
-    client::connect(db().url()).migrate();
     crew out;
     for (int i = 0; i < number; ++i)
-      out.push_back(std::make_unique<child_process>(
-          "embracer", std::vector{db().url(), std::string{to_string(what())}, "name " + std::to_string(i),
-                                  "name " + std::to_string((i + 1) % number)}));
-    for (auto& each : out) each->expect("held");
-    for (auto& each : out) each->send("go");
+      join(out, "embracer",
+           {db().url(), std::string{to_string(what())}, "name " + std::to_string(i),
+            "name " + std::to_string((i + 1) % number)});
+    go_together(out);
     return out;
   }
 };

@@ -1,18 +1,8 @@
-#include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <rowlock/rowlock.hpp>
 
-#include <filesystem>
 #include <iterator>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "process/roles.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
-#include "support/recorder.hpp"
-#include "testkit/child_process.hpp"
+#include "process/process_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -50,11 +40,10 @@ int connect_frugally(const std::vector<std::string>& arguments) {
 
 const role_registration frugal_role{"frugal", connect_frugally};
 
-class few_descriptors : public on_each_database {};
+class few_descriptors : public process_test {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(few_descriptors);
 
 TEST_P(few_descriptors, make_connecting_fail_with_an_error_of_this_librarys) {
-  client::connect(db().url(), {.observer = silent()}).migrate();
   child_process program{"frugal", {db().url()}};
   int failures = 0;
   for (auto line = program.read_line(); line != "connected"; line = program.read_line(), ++failures)

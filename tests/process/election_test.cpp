@@ -1,37 +1,20 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <random>
 #include <stdexcept>
-#include <stop_token>
-#include <string>
 #include <thread>
-#include <vector>
 
+#include "process/process_test.hpp"
 #include "process/restless_crew.hpp"
-#include "process/roles.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
-#include "support/recorder.hpp"
 #include "support/seed.hpp"
 #include "support/tier.hpp"
-#include "testkit/child_process.hpp"
 #include "testkit/connection.hpp"
-#include "testkit/eventually.hpp"
-#include "testkit/temp_folder.hpp"
 
 // Leaders that are killed and paused at random, as judged in the database: each writes its term into one row, in
 // transactions that confirm its lead, and the row counts what must not be.
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds lead_lease{500};
 
@@ -90,13 +73,11 @@ int lead_and_write(const std::vector<std::string>& arguments) {
 
 const role_registration leader_role{"leader", lead_and_write};
 
-class elected_processes : public on_each_database {};
+class elected_processes : public process_test {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(elected_processes);
 
 TEST_P(elected_processes, never_overlap_whoever_is_killed_and_paused) {
   const temp_folder folder;
-  auto locks = client::connect(db().url(), {.observer = silent()});
-  locks.migrate();
   const auto judge = connect_to(db().url());
   judge->execute("CREATE TABLE terms (term BIGINT, late INTEGER, leaders INTEGER, writes INTEGER)");
   judge->change("INSERT INTO terms VALUES (0, 0, 0, 0)");
@@ -108,7 +89,7 @@ TEST_P(elected_processes, never_overlap_whoever_is_killed_and_paused) {
       }};
   // The one that leads, mostly: the others only stand by.
   const auto chosen = [&]() -> restless_crew::member& {
-    const auto leader = locks.find("writers");
+    const auto leader = locks_.find("writers");
     for (auto& each : leaders.members())
       if (leader && random() % 4 != 0 &&
           leader->owner.find(':' + std::to_string(each->pid()) + ':') != std::string::npos)
@@ -116,7 +97,7 @@ TEST_P(elected_processes, never_overlap_whoever_is_killed_and_paused) {
     return leaders.any(random);
   };
   std::vector<std::int64_t> seen;
-  election writers{locks, "writers", {.look_every = 10ms}};
+  election writers{locks_, "writers", {.look_every = 10ms}};
   auto watching = writers.observe([&](const std::optional<lock_info>& leader) {
     if (leader) seen.push_back(leader->token.value());
   });

@@ -1,30 +1,15 @@
-#include <gtest/gtest.h>
 #include <unistd.h>
-#include <rowlock/rowlock.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
 #include <thread>
 #include <tuple>
-#include <vector>
 
-#include "process/roles.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
+#include "process/process_test.hpp"
 #include "support/happening.hpp"
-#include "support/recorder.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr auto lease = 4s;
 

@@ -1,31 +1,15 @@
-#include <gtest/gtest.h>
 #include <unistd.h>
-#include <rowlock/rowlock.hpp>
 
 #include <atomic>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
 #include <system_error>
 #include <thread>
-#include <vector>
 
-#include "process/roles.hpp"
-#include "support/background.hpp"
+#include "process/process_test.hpp"
 #include "support/channel.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
-#include "support/recorder.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// What a forked child finds out, told to the parent by its exit status: the number of the first thing that was wrong.
 class findings {

@@ -1,30 +1,16 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
-#include <stop_token>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "process/roles.hpp"
-#include "support/databases.hpp"
-#include "support/recorder.hpp"
-#include "support/slowness.hpp"
+#include "process/process_test.hpp"
+#include "support/pulse.hpp"
 #include "support/tier.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// taker URL NAME: at every "take" waits for the lock, says when it had it, and lets go at the next word.
 int take(const std::vector<std::string>& arguments) {
@@ -88,62 +74,15 @@ class latencies {
   std::vector<std::int64_t> all_;
 };
 
-/// How long the machine, its disk and the server take for a lock that no one else wants, over and over.
-class pace {
- public:
-  explicit pace(const std::string& url)
-      : locks_{client::connect(url, {.observer = silent()})}, thread_{[this](const std::stop_token& enough) {
-          while (!enough.stop_requested()) measure();
-        }} {}
-
-  /// The longest of those that were under way since then, in microseconds.
-  std::int64_t longest_since(std::int64_t then) {
-    const std::lock_guard alone{mutex_};
-    std::erase_if(all_, [&](const stay& each) { return each.end < then; });
-    auto out = shared_clock() - begun_;
-    for (const auto& each : all_) out = std::max(out, each.end - each.begin);
-    return out;
-  }
-
- private:
-  struct stay {
-    std::int64_t begin;
-    std::int64_t end;
-  };
-
-  void measure() try {
-    {
-      const std::lock_guard alone{mutex_};
-      begun_ = shared_clock();
-    }
-    locks_.acquire("pace").release();
-    {
-      const std::lock_guard alone{mutex_};
-      all_.push_back({.begin = begun_, .end = shared_clock()});
-      begun_ = all_.back().end;
-    }
-    std::this_thread::sleep_for(10ms);
-  } catch (const error&) {  // it took so long
-  }
-
-  client locks_;
-  std::mutex mutex_;
-  std::int64_t begun_ = shared_clock();
-  std::vector<stay> all_;
-  std::jthread thread_;
-};
-
-class handover : public on_each_database {};
+class handover : public process_test {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(handover);
 
 TEST_P(handover, to_a_waiter_in_another_process_is_prompt) {
-  auto locks = client::connect(db().url(), {.observer = silent()});
-  locks.migrate();
   child_process taker{"taker", {db().url(), "job"}};
   taker.expect("ready");
   latencies waited;
   for (int i = 0; i < 20; ++i) {
-    auto held = locks.acquire("job");
+    auto held = locks_.acquire("job");
     taker.send("take");
     taker.expect("waiting");
     const stopwatch watch;
@@ -168,27 +107,29 @@ TEST_P(handover, to_a_waiter_in_another_process_is_prompt) {
 // MySQL may not hear a hint, which is made up for by looks 20, 100, 260 and 580 ms after the listener began to sleep;
 // without them it takes seconds.
 TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
-  auto locks = client::connect(db().url(), {.observer = silent()});
-  locks.migrate();
-  pace machine{db().url()};
+  auto beside = connect();
+  const pulse machine{[&] { error_of([&] { beside.acquire("pace").release(); }); }};
   latencies unfair;
   latencies fifo;
   latencies besides;
   for (int round = 0; round < many(10, 1); ++round) {
     std::vector<held_lock> held;
-    for (int i = 0; i < sleepers; ++i) held.push_back(locks.acquire(name_of_sleeper(i)));
+    for (int i = 0; i < sleepers; ++i) held.push_back(locks_.acquire(name_of_sleeper(i)));
     child_process process{"sleepers", {db().url()}};
     ASSERT_TRUE(eventually([&] {
-      const auto all = locks.list_waiters("job/");
+      const auto all = locks_.list_waiters("job/");
       return all.size() == sleepers &&
              std::all_of(all.begin(), all.end(), [](const waiter_info& each) { return each.age > long_wait; });
     }));
     for (int i = 0; i < sleepers; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
       const auto released = shared_clock();
       held[static_cast<std::size_t>(i)].release();
       const auto took = std::stoll(process.read_line()) - released;
       (fairness_of_sleeper(i) == fairness::fifo ? fifo : unfair).add(took);
-      besides.add(std::max<std::int64_t>(took - 2 * machine.longest_since(released), 0));
+      const std::chrono::microseconds of_machine =
+          2 * std::chrono::ceil<std::chrono::microseconds>(machine.longest_since(begin));
+      besides.add(std::max<std::int64_t>(took - of_machine.count(), 0));
     }
     EXPECT_EQ(process.wait(), 0);
   }
@@ -200,12 +141,10 @@ TEST_P(handover, to_those_who_have_waited_for_long_is_prompt_too) {
 }
 
 TEST_P(handover, goes_through_a_row_of_processes) {
-  auto locks = client::connect(db().url(), {.observer = silent()});
-  locks.migrate();
-  auto held = locks.acquire("job");
-  std::vector<std::unique_ptr<child_process>> takers;
+  auto held = locks_.acquire("job");
+  crew takers;
   for (int i = 0; i < 5; ++i) {
-    takers.push_back(std::make_unique<child_process>("taker", std::vector<std::string>{db().url(), "job"}));
+    join(takers, "taker", {db().url(), "job"});
     takers.back()->expect("ready");
     takers.back()->send("take");
     takers.back()->expect("waiting");
@@ -218,7 +157,7 @@ TEST_P(handover, goes_through_a_row_of_processes) {
     taker->expect("released");
     EXPECT_EQ(taker->wait(), 0);
   }
-  EXPECT_TRUE(locks.try_acquire("job").has_value());
+  EXPECT_TRUE(locks_.try_acquire("job").has_value());
 }
 
 }  // namespace

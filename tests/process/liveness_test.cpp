@@ -1,22 +1,12 @@
-#include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
-#include <rowlock/rowlock.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "process/claimant.hpp"
-#include "support/recorder.hpp"
+#include "process/process_test.hpp"
 #include "support/sqlite_database.hpp"
-#include "support/strategies.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
 
 // In a file of SQLite a lock by for_update lasts for as long as the operating system keeps another file locked: each
 // client has one, in the folder beside the database, and the row names it.
@@ -26,14 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto without_a_lease = 3s;
-
 class liveness : public testing::Test {
  protected:
   liveness() { locks_.migrate(); }
 
   client connect() const { return client::connect(db_.url(), {.observer = silent()}); }
-  claimant start(strategy by = strategy::for_update) const { return {db_.url(), by}; }
+  claimant start(strategy by = strategy::for_update) const { return claimant{db_.url(), by}; }
   static lock_options for_update() { return {.strategy = strategy::for_update}; }
 
   fs::path folder() const { return db_.file().string() + "-rowlock"; }
@@ -126,22 +114,6 @@ TEST_F(liveness, leaves_no_file_behind) {
   EXPECT_TRUE(files().empty());
 }
 
-TEST_F(liveness, that_has_ended_leaves_the_lock_to_every_strategy) {
-  for (const auto by : all_strategies) {
-    claimant holder = start();
-    const auto token = holder.claim("job");
-    expect_busy(locks_);
-    holder.kill();
-    const stopwatch watch;
-    const auto next = locks_.try_acquire("job", {.strategy = by});
-    EXPECT_LT(watch.elapsed(), without_a_lease);
-    ASSERT_TRUE(next.has_value()) << to_string(by);
-    EXPECT_GT(next->token().value(), token);
-    EXPECT_EQ(next->strategy(), by);
-    EXPECT_EQ(db_.row("job").value().expires_at.has_value(), by != strategy::for_update);
-  }
-}
-
 TEST_F(liveness, that_has_ended_is_not_shown_as_held) {
   claimant holder = start();
   holder.claim("job");
@@ -150,22 +122,6 @@ TEST_F(liveness, that_has_ended_is_not_shown_as_held) {
   holder.kill();
   EXPECT_FALSE(locks_.find("job").has_value());
   EXPECT_TRUE(locks_.list().empty());
-}
-
-// What a child inherits of its parent's files must not keep them locked.
-TEST_F(liveness, ends_with_its_process_and_not_with_a_child_of_a_fork) {
-  for (const auto by : all_strategies) {
-    claimant holder = start();
-    const auto token = holder.claim("job");
-    EXPECT_EQ(holder.ask("fork"), "forked");
-    expect_busy(locks_);
-    EXPECT_EQ(holder.ask("held?"), "yes");
-    holder.kill();
-    const stopwatch watch;
-    const auto next = locks_.acquire("job", {.strategy = by});
-    EXPECT_LT(watch.elapsed(), without_a_lease) << to_string(by);
-    EXPECT_GT(next.token().value(), token);
-  }
 }
 
 TEST_F(liveness, is_not_ended_by_a_child_of_a_fork_that_ends) {

@@ -1,28 +1,13 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <chrono>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "process/roles.hpp"
+#include "process/process_test.hpp"
 #include "server/steps.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
 #include "support/next_release.hpp"
-#include "support/recorder.hpp"
-#include "testkit/child_process.hpp"
 
 namespace rowlock::test {
 namespace {
 
-using namespace std::chrono_literals;
-
 /// migrator URL NAME: makes the tables, and uses them.
 int migrate(const std::vector<std::string>& arguments) {
-  say("ready");
-  if (hear() != "go") return 1;
+  if (!goes_with_the_others()) return 1;
   auto locks = connect_patiently(arguments.at(0));
   locks.migrate();
   locks.check();
@@ -35,13 +20,10 @@ class migrating : public on_each_database {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(migrating);
 
 TEST_P(migrating, a_fresh_database_from_twenty_processes_at_once) {
-  std::vector<std::unique_ptr<child_process>> children;
-  for (int i = 0; i < 20; ++i)
-    children.push_back(
-        std::make_unique<child_process>("migrator", std::vector<std::string>{db().url(), "job/" + std::to_string(i)}));
-  for (auto& child : children) child->expect("ready");
-  for (auto& child : children) child->send("go");
-  for (auto& child : children) EXPECT_EQ(child->wait(), 0);
+  crew all;
+  for (int i = 0; i < 20; ++i) join(all, "migrator", {db().url(), "job/" + std::to_string(i)});
+  go_together(all);
+  expect_good_ends(all);
   EXPECT_TRUE(db().has_table("rowlock_lock"));
   EXPECT_TRUE(db().has_table("rowlock_waiter"));
   EXPECT_TRUE(connect_patiently(db().url()).schema_status().fits);

@@ -1,17 +1,8 @@
 #include <grp.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
-#include <rowlock/rowlock.hpp>
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include "process/roles.hpp"
-#include "support/errors.hpp"
-#include "support/recorder.hpp"
+#include "process/process_test.hpp"
 #include "support/sqlite_database.hpp"
-#include "testkit/child_process.hpp"
 
 namespace rowlock::test {
 namespace {

@@ -1,36 +1,17 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <semaphore>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "process/roles.hpp"
-#include "support/background.hpp"
-#include "support/databases.hpp"
+#include "process/process_test.hpp"
 #include "support/named_waiter.hpp"
-#include "support/recorder.hpp"
-#include "support/slowness.hpp"
-#include "support/strategies.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
-#include "testkit/temp_folder.hpp"
 
 // Those who wait in several processes get the lock in the order of their tickets, whatever becomes of the others.
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr auto name = "job";
 
@@ -103,11 +84,9 @@ class queuer {
 const role_registration queuer_role{"queuer",
                                     [](const std::vector<std::string>& arguments) { return queuer{arguments}.play(); }};
 
-class queue_of_processes : public on_each_database {
+class queue_of_processes : public process_test {
  protected:
   using names = std::vector<std::string>;
-
-  queue_of_processes() { locks_.migrate(); }
 
   /// Each is known by a letter, and who waits in it by that letter and a number.
   void start(int processes) {
@@ -161,7 +140,6 @@ class queue_of_processes : public on_each_database {
 
   const temp_folder folder_{};
   const std::filesystem::path log_ = folder_ / "grants";
-  client locks_ = client::connect(db().url(), {.observer = silent()});
   std::map<char, std::unique_ptr<child_process>> all_;
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(queue_of_processes);

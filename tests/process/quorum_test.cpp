@@ -1,34 +1,15 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
+#include "process/process_test.hpp"
 #include "process/restless_crew.hpp"
-#include "process/roles.hpp"
 #include "process/visits.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
-#include "support/recorder.hpp"
 #include "support/seed.hpp"
 #include "support/tier.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
-#include "testkit/temp_folder.hpp"
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// A quorum_lock with the clients that it refers to.
 struct quorum_of_urls {
@@ -56,7 +37,7 @@ int hold_quorum(const std::vector<std::string>& arguments) {
       const auto why = held.why_lost();
       say(held.lost().stop_requested() ? to_string(why) : "held");
     } else if (order == "release") {
-      const auto e = error_of([&] { return held.release(), true; });
+      const auto e = error_of([&] { held.release(); });
       say(e ? e->code().message() : "released");
     } else {
       return order == "end" ? 0 : 1;

@@ -1,26 +1,12 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
 
-#include "support/background.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
+#include "process/process_test.hpp"
 #include "support/next_release.hpp"
-#include "support/recorder.hpp"
-#include "support/strategies.hpp"
-#include "testkit/eventually.hpp"
-#include "testkit/temp_folder.hpp"
 
 // The schema files as a database administrator runs them: by the shell of the database, without this library.
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 class schema_by_hand : public on_each_database {
  protected:

@@ -1,37 +1,19 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <optional>
 #include <random>
 #include <set>
-#include <string>
-#include <vector>
 
+#include "process/process_test.hpp"
 #include "process/restless_crew.hpp"
-#include "process/roles.hpp"
 #include "process/visits.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
-#include "support/recorder.hpp"
 #include "support/seed.hpp"
-#include "support/strategies.hpp"
 #include "support/tier.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
-#include "testkit/temp_folder.hpp"
 
 // A random history of names that are had alone, shared, and by permits, with processes that are killed and paused
 // meanwhile, and a program that judges it.
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr std::int64_t all_permits = 3;
 constexpr auto short_lease = 400ms;
@@ -112,14 +94,14 @@ int share_at_random(const std::vector<std::string>& arguments) {
     const auto relied = rely_on(*held, static_cast<std::int64_t>(random() % 20'000));
     if (!relied) continue;
     log << name << ' ' << permits << ' ' << held->token() << ' ' << relied->begin << ' ' << relied->end << std::endl;
-    error_of([&] { return held->release(), true; });
+    error_of([&] { held->release(); });
   }
   return 0;
 }
 
 const role_registration sharer_role{"sharer", share_at_random};
 
-class sharing_history : public on_each_database {};
+class sharing_history : public process_test {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(sharing_history);
 
 TEST(sharing_checker, rejects_bad_histories) {
@@ -133,8 +115,6 @@ TEST(sharing_checker, rejects_bad_histories) {
 
 TEST_P(sharing_history, has_nothing_wrong_whoever_is_killed_and_paused) {
   const temp_folder folder;
-  auto locks = client::connect(db().url(), {.observer = silent()});
-  locks.migrate();
   std::mt19937 random{seed()};
   restless_crew sharers{folder.path(), 4, [&] {
                           return std::make_unique<child_process>(
@@ -150,9 +130,9 @@ TEST_P(sharing_history, has_nothing_wrong_whoever_is_killed_and_paused) {
     std::int64_t last = 0;
     for (const auto& each : history) last = std::max(last, each.token);
     std::optional<held_lock> alone;
-    EXPECT_TRUE(eventually([&] { return (alone = locks.try_acquire(name)).has_value(); })) << name << " is stuck";
+    EXPECT_TRUE(eventually([&] { return (alone = locks_.try_acquire(name)).has_value(); })) << name << " is stuck";
     EXPECT_TRUE(alone && alone->token().value() > last);
-    EXPECT_TRUE(locks.sharers(name).empty());
+    EXPECT_TRUE(locks_.sharers(name).empty());
   }
 }
 

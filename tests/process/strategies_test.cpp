@@ -1,28 +1,14 @@
-#include <gtest/gtest.h>
 #include <unistd.h>
-#include <rowlock/rowlock.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <iterator>
-#include <memory>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "process/claimant.hpp"
-#include "process/roles.hpp"
+#include "process/process_test.hpp"
 #include "process/visits.hpp"
-#include "support/errors.hpp"
-#include "support/on_each_database_with.hpp"
 #include "support/open_transactions.hpp"
-#include "support/recorder.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
-#include "testkit/temp_folder.hpp"
 
 // The strategies contend for the same row: whichever of them the holders of a name chose, there is one holder at a
 // time, and the next has a larger token.
@@ -30,8 +16,9 @@
 namespace rowlock::test {
 namespace {
 
-constexpr int processes_each = 2;
-constexpr int visits_of_thread = 10;
+constexpr int processes_each = 4;
+constexpr int threads_of_visitor = 2;
+constexpr int visits_of_thread = 5;
 
 /// visitor URL FOLDER STRATEGY VISITS: threads that count, each so often, each time under the lock.
 int count_by_strategy(const std::vector<std::string>& arguments) {
@@ -39,8 +26,7 @@ int count_by_strategy(const std::vector<std::string>& arguments) {
   const std::filesystem::path folder{arguments.at(1)};
   const lock_options options{.strategy = strategy_named(arguments.at(2))};
   const int visits = std::stoi(arguments.at(3));
-  say("ready");
-  if (hear() != "go") return 1;
+  if (!goes_with_the_others()) return 1;
   std::vector<std::jthread> threads;
   for (int t = 0; t < threads_of_visitor; ++t)
     threads.emplace_back([&, t] {
@@ -65,19 +51,12 @@ ROWLOCK_SUITE_ON_EACH_DATABASE_WITH_EACH(two_strategies, unordered_pairs());
 
 TEST_P(two_strategies, exclude_each_other_and_tokens_grow) {
   const temp_folder folder;
-  std::vector<std::unique_ptr<child_process>> children;
+  crew all;
   for (int i = 0; i < processes_each; ++i)
     for (const auto by : {what().first, what().second})
-      children.push_back(std::make_unique<child_process>(
-          "visitor",
-          std::vector<std::string>{db().url(), folder.path().string(), name_of(by), std::to_string(visits_of_thread)}));
-  for (auto& child : children) child->expect("ready");
-  for (auto& child : children) child->send("go");
-  for (auto& child : children) {
-    auto status = child->wait();
-    if (!status) status = child->wait();  // under a sanitizer on a busy machine
-    EXPECT_EQ(status, 0);
-  }
+      join(all, "visitor", {db().url(), folder.path().string(), name_of(by), std::to_string(visits_of_thread)});
+  go_together(all);
+  expect_good_ends(all);
   constexpr std::int64_t visits = std::int64_t{2} * processes_each * threads_of_visitor * visits_of_thread;
   EXPECT_EQ(numbers_of(folder / "counter"), std::vector{visits});
   const auto tokens = numbers_of(folder / "tokens");

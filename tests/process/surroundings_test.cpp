@@ -1,29 +1,17 @@
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <rowlock/rowlock.hpp>
 
-#include <chrono>
 #include <iostream>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "process/roles.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
-#include "support/recorder.hpp"
-#include "testkit/child_process.hpp"
+#include "process/process_test.hpp"
 
 // What a process has from its system, and what of it a client must leave as it is.
 
 namespace rowlock::test {
 namespace {
 
-using namespace std::chrono_literals;
-
-class surroundings : public on_each_database {};
+class surroundings : public process_test {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(surroundings);
 
 // --- signals ---------------------------------------------------------------------------------------------------------
@@ -44,7 +32,6 @@ int keep_pipe(const std::vector<std::string>& arguments) {
 const role_registration pipe_keeper_role{"pipe_keeper", keep_pipe};
 
 TEST_P(surroundings, keep_what_the_program_does_with_sigpipe) {
-  client::connect(db().url(), {.observer = silent()}).migrate();
   EXPECT_EQ(child_process("pipe_keeper", {db().url()}).wait(), 0);
 }
 
@@ -94,9 +81,9 @@ int live_without_threads(const std::vector<std::string>& arguments) {
     if (!finds_no_thread(connect) || !finds_no_thread(observe) || !finds_no_thread(sweep) || !finds_no_thread(ask_many))
       return 1;
     // These may need a connection more, which is made by a thread.
-    static_cast<void>(error_of([&] { return locks.try_acquire_for("held", 50ms).has_value(); }));
-    static_cast<void>(error_of([&] { return locks.try_acquire("job").has_value(); }));
-    static_cast<void>(error_of(by_transaction));
+    error_of([&] { return locks.try_acquire_for("held", 50ms).has_value(); });
+    error_of([&] { return locks.try_acquire("job").has_value(); });
+    error_of(by_transaction);
   }
   connect();
   observe();
@@ -107,7 +94,6 @@ int live_without_threads(const std::vector<std::string>& arguments) {
 const role_registration threadless_role{"threadless", live_without_threads};
 
 TEST_P(surroundings, without_threads_are_told_as_errors) {
-  client::connect(db().url(), {.observer = silent()}).migrate();
   EXPECT_EQ(child_process("threadless", {db().url()}).wait(), 0);
 }
 

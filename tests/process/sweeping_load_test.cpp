@@ -1,25 +1,13 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
-#include <string>
 #include <thread>
-#include <utility>
-#include <vector>
 
-#include "support/background.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
-#include "support/recorder.hpp"
+#include "process/process_test.hpp"
 #include "support/tier.hpp"
-#include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {
 
-using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr std::size_t threads = 16;

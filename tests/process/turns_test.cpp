@@ -1,42 +1,23 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <memory>
-#include <optional>
 #include <random>
 #include <sstream>
-#include <stop_token>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "core/lease.hpp"
-#include "process/roles.hpp"
-#include "support/databases.hpp"
-#include "support/errors.hpp"
+#include "process/process_test.hpp"
 #include "support/named_waiter.hpp"
-#include "support/recorder.hpp"
 #include "support/seed.hpp"
-#include "support/strategies.hpp"
 #include "support/tier.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
-#include "testkit/temp_folder.hpp"
 
 // Processes take the lock by turns, again and again, while some of them are killed, stopped for a while, or give up.
 // Whoever has it writes down the tickets of those who wait, before it lets go. So the order is judged by tickets alone.
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr auto contended = "job";
 
@@ -88,7 +69,7 @@ class turner {
     std::string rest;
     for (const auto& each : locks_.waiters(contended)) rest += " " + name_in(each) + " " + std::to_string(each.ticket);
     write("-", who, (held->why_lost() == loss_reason::none ? "0" : "1") + rest);
-    static_cast<void>(error_of([&] { return held->release(), true; }));
+    error_of([&] { held->release(); });
   }
   void write(const std::string& what, const std::string& who, const std::string& rest) {
     log_ << what + " " + who + " " + std::to_string(shared_clock()) + " " + rest + "\n" << std::flush;
@@ -150,7 +131,7 @@ std::vector<holding> turns_in(const std::filesystem::path& log) {
 class taking_turns : public on_each_database {
  protected:
   static constexpr int processes = 8;
-  using crew = std::map<std::string, std::unique_ptr<child_process>>;
+  using turners = std::map<std::string, std::unique_ptr<child_process>>;
 
   taking_turns() {
     connect_patiently(db().url()).migrate();
@@ -178,7 +159,7 @@ class taking_turns : public on_each_database {
 
   /// A process that is stopped while it waits behind others.
   struct stopped {
-    crew::iterator process;
+    turners::iterator process;
     std::string who;
     std::int64_t ticket;
   };
@@ -267,7 +248,7 @@ class taking_turns : public on_each_database {
   client locks_ = client::connect(db().url(), {.call_timeout = 1s, .observer = silent()});
   std::minstd_rand dice_{seed()};
   int born_ = 0;
-  crew all_;
+  turners all_;
   std::map<std::string, newest_other> came_back_;  // whose tickets had run out
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(taking_turns);

@@ -1,37 +1,19 @@
-#include <gtest/gtest.h>
 #include <unistd.h>
-#include <rowlock/rowlock.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <memory>
 #include <sstream>
-#include <stop_token>
-#include <string>
-#include <vector>
 
-#include "process/roles.hpp"
+#include "process/process_test.hpp"
 #include "process/visits.hpp"
-#include "support/background.hpp"
-#include "support/errors.hpp"
 #include "support/next_release.hpp"
-#include "support/on_each_database_with.hpp"
-#include "support/slowness.hpp"
 #include "support/tier.hpp"
-#include "testkit/child_process.hpp"
-#include "testkit/eventually.hpp"
-#include "testkit/temp_folder.hpp"
 
 // A rolling deploy: old programs go on, while others migrate, and new programs join them.
 
 namespace rowlock::test {
 namespace {
-
-using namespace std::chrono_literals;
 
 // A lock that a transaction holds keeps the tables from being changed: tests/server/upgrade_test.cpp.
 constexpr strategy by_leases[] = {strategy::unique_index, strategy::version_cas};
@@ -98,8 +80,7 @@ TEST_P(upgrade, that_serves_old_programs_no_longer_lets_them_finish_and_refuses_
 
   auto started = connect();
   const auto e = error_of([&] { return started.try_acquire("job", {.strategy = what()}); });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::schema_newer);
+  ASSERT_TRUE(is_error(e, errc::schema_newer));
   EXPECT_STREQ(e->what(), ("the database has rowlock's schema 2, but this library expects 1 and is no longer served by "
                            "that schema; use a newer rowlock"));
   EXPECT_TRUE(throws(errc::schema_newer, [&] { started.migrate(); }));
@@ -155,14 +136,13 @@ int crowd_as_an_old_program(const std::vector<std::string>& arguments) {
 /// new_crowd URL FOLDER: as soon as the tables are those of the next release.
 int crowd_as_a_new_program(const std::vector<std::string>& arguments) {
   auto locks = connect_next_release(arguments.at(0));
-  const auto fits = [&] { return !error_of([&] { return locks.check(), true; }); };
+  const auto fits = [&] { return !error_of([&] { locks.check(); }); };
   return eventually(fits) ? join_the_crowd(locks, arguments.at(1)) : 1;
 }
 
 /// next_migrator URL
 int migrate_to_next_release(const std::vector<std::string>& arguments) {
-  say("ready");
-  if (hear() != "go") return 1;
+  if (!goes_with_the_others()) return 1;
   auto locks = connect_next_release(arguments.at(0));
   locks.migrate();
   locks.check();
@@ -181,12 +161,9 @@ class upgrade_under_load : public on_each_database {
   }
 
   std::filesystem::path folder_of(int number) const { return folder_ / std::to_string(number); }
-  using crew = std::vector<std::unique_ptr<child_process>>;
   crew start(int number, const char* role) const {
     crew out;
-    for (int i = 0; i < number; ++i)
-      out.push_back(
-          std::make_unique<child_process>(role, std::vector<std::string>{db().url(), folder_.path().string()}));
+    for (int i = 0; i < number; ++i) join(out, role, {db().url(), folder_.path().string()});
     return out;
   }
   /// By the files that only grow: the others may be read while they are being written.
@@ -201,9 +178,8 @@ class upgrade_under_load : public on_each_database {
   }
   void migrate_by_many() const {
     auto all = start(3, "next_migrator");
-    for (auto& each : all) each->expect("ready");
-    for (auto& each : all) each->send("go");
-    for (auto& each : all) EXPECT_EQ(each->wait(), 0);
+    go_together(all);
+    expect_good_ends(all);
   }
   /// How often a thread of that process has counted.
   std::int64_t tally_of(child_process& of) {
@@ -240,7 +216,7 @@ TEST_P(upgrade_under_load, loses_no_count_and_keeps_nobody_waiting) {
   std::ofstream{folder_ / "enough"}.flush();
   std::int64_t expected = 0;
   for (auto& each : all) expected += tally_of(*each) + tally_of(*each);
-  for (const auto& each : all) EXPECT_EQ(each->wait(), 0);
+  expect_good_ends(all);
   RecordProperty("longest_ms", std::to_string(longest_ms_));
 
   std::int64_t counted = 0;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace rowlock::test {
 
@@ -48,6 +49,32 @@ testing::AssertionResult throws(errc expected, Call&& call) {
 /// Whether the sentence of an error says this.
 inline bool mentions(const std::optional<error>& e, const std::string& text) {
   return e.has_value() && std::string{e->what()}.find(text) != std::string::npos;
+}
+
+/// What an error says of itself besides its code; nothing is asked of what is left out.
+struct error_traits {
+  std::optional<bool> is_retryable{};
+  std::optional<bool> outcome_is_unknown{};
+  std::optional<bool> connection_is_unusable{};
+  std::vector<std::string> says{};
+};
+
+/// ASSERT_TRUE(is_error(e, errc::unsupported, {.is_retryable = false, .says = {"version 12"}}));
+inline testing::AssertionResult is_error(const std::optional<error>& e, errc expected, const error_traits& with = {}) {
+  if (!e) return testing::AssertionFailure() << "nothing was thrown";
+  auto out = testing::AssertionFailure() << "it said: " << e->what();
+  bool is_wrong = e->code() != expected;
+  if (is_wrong) out << "; code: " << e->code().message();
+  const auto compare = [&](const char* what, const std::optional<bool>& wanted, bool found) {
+    if (!wanted || *wanted == found) return;
+    is_wrong = true;
+    out << "; " << what << ": " << found;
+  };
+  compare("is_retryable", with.is_retryable, e->is_retryable());
+  compare("outcome_is_unknown", with.outcome_is_unknown, e->outcome_is_unknown());
+  compare("connection_is_unusable", with.connection_is_unusable, e->connection_is_unusable());
+  for (const auto& text : with.says) compare(text.c_str(), true, mentions(e, text));
+  return is_wrong ? out : testing::AssertionSuccess();
 }
 
 }  // namespace rowlock::test

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "testkit/eventually.hpp"
@@ -50,6 +51,13 @@ bool recorder::failed(std::string_view name, errc cause) const {
 bool recorder::warned(std::string_view text) const {
   const auto all = warnings();
   return std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.sentence.find(text) != std::string::npos; });
+}
+
+std::uint64_t statements_of(const client& locks) {
+  std::uint64_t out = 0;
+  for (const auto& each : locks.stats().statements)
+    out = std::accumulate(each.took.counts.begin(), each.took.counts.end(), out);
+  return out;
 }
 
 std::function<void(const event&)> silent() {

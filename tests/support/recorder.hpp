@@ -3,6 +3,7 @@
 #include <rowlock/client.hpp>
 #include <rowlock/events.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -46,6 +47,9 @@ class recorder {
   struct record;
   std::shared_ptr<record> record_;
 };
+
+/// How many statements a client has sent.
+std::uint64_t statements_of(const client& locks);
 
 /// An observer for tests that lose locks on purpose and look at something else.
 std::function<void(const event&)> silent();

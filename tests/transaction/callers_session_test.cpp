@@ -1,13 +1,6 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <cstdlib>
-#include <ostream>
-#include <string>
 
-#include "support/errors.hpp"
 #include "support/postgresql_database.hpp"
-#include "support/recorder.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
 

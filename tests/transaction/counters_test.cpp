@@ -1,12 +1,4 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
 #include "transaction/transaction_test.hpp"
 

@@ -1,13 +1,7 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <atomic>
-#include <chrono>
 #include <stop_token>
 #include <thread>
-#include <vector>
 
-#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -44,10 +38,7 @@ class transaction_beside_leases : public transaction_test {
     return eventually([&] {
       tx().begin();
       bool is_locked = false;
-      const auto why = error_of([&] {
-        is_locked = tx().try_lock_in_for(locks(), "orders/42", patience).has_value();
-        return true;
-      });
+      const auto why = error_of([&] { is_locked = tx().try_lock_in_for(locks(), "orders/42", patience).has_value(); });
       is_locked ? tx().commit() : tx().rollback();
       EXPECT_TRUE(!why || why->is_retryable()) << why->what();
       return is_locked;

@@ -1,12 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-
 #include "transaction/transaction_test.hpp"
 
 // What becomes of a caller's transaction when an operator frees the name that it has, or relies on.
@@ -42,39 +33,28 @@ class forced : public transaction_test {
   }
 };
 ROWLOCK_SUITE_IN(forced, each_place());
-class forced_on_postgresql : public forced {};
-ROWLOCK_SUITE_IN(forced_on_postgresql, on("postgresql", each_place()));
-class forced_on_servers : public forced {};
-ROWLOCK_SUITE_IN(forced_on_servers, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(forced_on_postgresql, forced, on("postgresql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(forced_on_servers, forced, on_servers(each_place()));
 
-TEST_P(forced, lease_is_not_confirmed_any_more) {
-  const auto held = locks().acquire("orders/42");
-  EXPECT_TRUE(others().force_release("orders/42"));
-  tx().begin();
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { tx().confirm(held); }));
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_EQ(held.why_lost(), loss_reason::forced) << to_string(held.why_lost());
-}
-
-TEST_P(forced, lease_that_the_next_has_is_not_confirmed_by_the_one_before) {
-  const auto held = locks().acquire("orders/42");
-  EXPECT_TRUE(others().force_release("orders/42"));
-  const auto next = others().acquire("orders/42");
-  tx().begin();
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { tx().confirm(held); }));
-  EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_EQ(held.why_lost(), loss_reason::forced) << to_string(held.why_lost());
-  tx().rollback();
-  tx().begin();
-  tx().statement(write_own);
-  EXPECT_NO_THROW(tx().confirm(next));
-  tx().commit();
-  EXPECT_EQ(value(), 1);
+TEST_P(forced, lease_is_not_confirmed_any_more_whoever_has_the_name_now) {
+  for (const bool is_taken : {false, true}) {
+    const auto held = locks().acquire("orders/42");
+    EXPECT_TRUE(others().force_release("orders/42"));
+    const auto next = is_taken ? others().acquire("orders/42") : held_lock{};
+    tx().begin();
+    EXPECT_TRUE(throws(errc::lock_lost, [&] { tx().confirm(held); }));
+    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+    EXPECT_EQ(held.why_lost(), loss_reason::forced) << to_string(held.why_lost());
+    tx().rollback();
+    if (!is_taken) continue;
+    EXPECT_NO_THROW(write_and_confirm(next));
+    tx().commit();
+    EXPECT_EQ(value(), 1);
+  }
 }
 
 TEST_P(forced, transaction_of_the_callers_is_undone_with_its_session) {
-  tx().begin();
-  const auto had = tx().lock_in(locks(), "orders/42");
+  const auto had = begin_and_lock_in();
   tx().statement(write_own);
   if (!is_on_server()) return waits_in_vain();
   EXPECT_EQ(others().find("orders/42").value().thread.substr(0, 8), "session ");
@@ -87,15 +67,11 @@ TEST_P(forced, transaction_of_the_callers_is_undone_with_its_session) {
 
 TEST_P(forced, transaction_that_has_pinned_a_lease_is_undone_where_the_server_tells_which_one_it_is) {
   const auto held = locks().acquire("orders/42", {.lease = 1h});
-  tx().begin();
-  tx().statement(write_own);
-  tx().confirm(held);
+  write_and_confirm(held);
   if (!is_on_server()) return waits_in_vain();
   if (is_on("mysql")) {
     const auto e = error_of([&] { return others().force_release("orders/42"); });
-    ASSERT_TRUE(e.has_value());
-    EXPECT_EQ(e->code(), errc::database_error) << e->what();
-    EXPECT_TRUE(mentions(e, "innodb_trx")) << e->what();
+    ASSERT_TRUE(is_error(e, errc::database_error, {.says = {"innodb_trx"}}));
     EXPECT_NO_THROW(tx().commit());
     EXPECT_TRUE(others().force_release("orders/42")) << "when it is over";
   } else {
@@ -121,22 +97,9 @@ TEST_P(forced_on_postgresql, pins_of_a_lease_are_found_where_there_are_several_a
   EXPECT_EQ(value(2), 0);
 }
 
-TEST_P(forced_on_postgresql, lease_that_was_renewed_while_it_was_pinned_takes_its_transaction_along) {
-  const auto held = locks().acquire("orders/42", {.lease = 3s});
-  tx().begin();
-  tx().statement(write_own);
-  tx().confirm(held);
-  ASSERT_TRUE(is_renewed("orders/42"));
-  EXPECT_TRUE(others().force_release("orders/42"));
-  EXPECT_TRUE(can_have("orders/42"));
-  commit_fails();
-}
-
 TEST_P(forced_on_postgresql, lease_that_has_run_out_while_it_was_pinned_is_free_with_the_end_of_its_transaction) {
   const auto held = locks().acquire("orders/42", {.lease = 1s, .renew = false});
-  tx().begin();
-  tx().statement(write_own);
-  tx().confirm(held);
+  write_and_confirm(held);
   ASSERT_TRUE(has_expired("orders/42"));
   ASSERT_FALSE(can_have("orders/42"));
   EXPECT_TRUE(others().force_release("orders/42"));
@@ -153,8 +116,7 @@ TEST_P(forced_on_servers, name_with_the_token_of_a_lease_is_left_to_a_transactio
     EXPECT_FALSE(others().force_release(name, token)) << name;
     EXPECT_NO_THROW(held.release()) << name;
   }
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   tx().statement(write_own);
   EXPECT_FALSE(others().force_release("orders/42", released));
   tx().commit();
@@ -163,20 +125,13 @@ TEST_P(forced_on_servers, name_with_the_token_of_a_lease_is_left_to_a_transactio
 
 class forced_pin : public forced {
  protected:
-  /// Statements that the other client has sent.
-  std::uint64_t calls() {
-    std::uint64_t out = 0;
-    for (const auto& kind : others().stats().statements)
-      for (const auto each : kind.took.counts) out += each;
-    return out;
-  }
   /// Frees the lease. When this returns it has seen who pins it.
   std::unique_ptr<background<bool>> begin_to_force(fencing_token token) {
     EXPECT_TRUE(others().find("orders/42").has_value()) << "it has looked at its tables";
-    const auto before = calls();
+    const auto before = statements_of(others());
     auto out = std::make_unique<background<bool>>(
         [this, token](const std::stop_token& /*stop*/) { return others().force_release("orders/42", token); });
-    EXPECT_TRUE(eventually([&] { return calls() > before + 2; }));
+    EXPECT_TRUE(eventually([&] { return statements_of(others()) > before + 2; }));
     return out;
   }
 };
@@ -184,9 +139,7 @@ ROWLOCK_SUITE_IN(forced_pin, on("postgresql", each_place()));
 
 TEST_P(forced_pin, ends_with_the_lease_even_where_that_runs_out_meanwhile) {
   const auto held = locks().acquire("orders/42", {.lease = 1h, .renew = false});
-  tx().begin();
-  tx().statement(write_own);
-  tx().confirm(held);
+  write_and_confirm(held);
   const auto force = begin_to_force(held.token());
   db().expire("orders/42");
   EXPECT_TRUE(force->get());
@@ -211,8 +164,7 @@ TEST_P(forced_pin, ends_with_the_lease_that_another_session_changes_just_then) {
 }
 
 TEST_P(forced_on_servers, name_with_a_token_that_is_not_the_transactions_is_left_alone_where_that_is_known) {
-  tx().begin();
-  const auto had = tx().lock_in(locks(), "orders/42");
+  const auto had = begin_and_lock_in();
   tx().statement(write_own);
   const bool is_known = others().find("orders/42").value().token != fencing_token{};
   EXPECT_EQ(others().force_release("orders/42", fencing_token{had.token().value() - 1}), !is_known);

@@ -1,12 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <functional>
-#include <optional>
-#include <stdexcept>
-#include <vector>
-
-#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -14,15 +5,12 @@ namespace {
 
 class lock_in : public transaction_test {};
 ROWLOCK_SUITE_IN(lock_in, each_place());
-class lock_in_beside_others : public lock_in {};
-ROWLOCK_SUITE_IN(lock_in_beside_others, beside_others(each_place()));
-class lock_in_on_servers : public lock_in {};
-ROWLOCK_SUITE_IN(lock_in_on_servers, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(lock_in_beside_others, lock_in, beside_others(each_place()));
+ROWLOCK_SUITE_LIKE_IN(lock_in_on_servers, lock_in, on_servers(each_place()));
 
 TEST_P(lock_in, keeps_the_name_from_every_strategy_until_the_commit) {
   for (const auto by : all_strategies) {
-    tx().begin();
-    const auto lock = tx().lock_in(locks(), "orders/42");
+    const auto lock = begin_and_lock_in();
     EXPECT_EQ(lock.name(), lock_name{"orders/42"});
     EXPECT_FALSE(can_have("orders/42", by)) << to_string(by);
     tx().statement(write_own);
@@ -36,8 +24,7 @@ TEST_P(lock_in, keeps_the_name_from_every_strategy_until_the_commit) {
 TEST_P(lock_in, begins_a_new_name_above_what_was_swept) {
   const auto floor = db().now() + 3'600'000'000;
   db().raise_floor(floor);
-  tx().begin();
-  const auto lock = tx().lock_in(locks(), "orders/44");
+  const auto lock = begin_and_lock_in("orders/44");
   EXPECT_GT(lock.token().value(), floor);
   tx().commit();
   tx().optimistically_without_result(locks(), "orders/45", [] {});
@@ -47,32 +34,21 @@ TEST_P(lock_in, begins_a_new_name_above_what_was_swept) {
 TEST_P(lock_in, is_kept_out_by_every_strategy) {
   for (const auto by : all_strategies) {
     auto held = others().acquire("orders/42", {.strategy = by});
-    tx().begin();
-    EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value()) << to_string(by);
-    tx().commit();
+    EXPECT_FALSE(can_lock_in()) << to_string(by);
     held.release();
-    tx().begin();
-    EXPECT_TRUE(tx().try_lock_in(locks(), "orders/42").has_value()) << to_string(by);
-    tx().commit();
+    EXPECT_TRUE(can_lock_in()) << to_string(by);
   }
 }
 
 TEST_P(lock_in_beside_others, is_kept_out_by_another_transaction) {
-  const auto other = open();
-  other->begin();
-  other->lock_in(others(), "orders/42");
-  tx().begin();
-  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
-  tx().rollback();
+  const auto other = locked_elsewhere();
+  EXPECT_FALSE(can_lock_in());
   other->commit();
-  tx().begin();
-  EXPECT_TRUE(tx().try_lock_in(locks(), "orders/42").has_value());
-  tx().commit();
+  EXPECT_TRUE(can_lock_in());
 }
 
 TEST_P(lock_in_on_servers, leaves_other_names_alone) {
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   EXPECT_TRUE(can_have("orders/43"));
   const auto other = open();
   other->begin();
@@ -82,8 +58,7 @@ TEST_P(lock_in_on_servers, leaves_other_names_alone) {
 }
 
 TEST_P(lock_in, lets_go_by_rollback) {
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   tx().statement(write_own);
   tx().rollback();
   EXPECT_TRUE(can_have("orders/42"));
@@ -91,24 +66,10 @@ TEST_P(lock_in, lets_go_by_rollback) {
 }
 
 TEST_P(lock_in, lets_go_when_the_connection_is_closed) {
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   tx().statement(write_own);
   EXPECT_FALSE(can_have("orders/42"));
   drop_tx();
-  EXPECT_TRUE(can_have_soon("orders/42"));
-  EXPECT_EQ(value(), 0);
-}
-
-TEST_P(lock_in, lets_go_when_an_exception_closes_the_connection) {
-  const auto fail = [&] {
-    const auto own = open();
-    own->begin();
-    own->lock_in(locks(), "orders/42");
-    own->statement(write_own);
-    throw std::runtime_error{"no more"};
-  };
-  EXPECT_THROW(fail(), std::runtime_error);
   EXPECT_TRUE(can_have_soon("orders/42"));
   EXPECT_EQ(value(), 0);
 }
@@ -121,8 +82,7 @@ TEST_P(lock_in, outlives_its_object) {
 }
 
 TEST_P(lock_in, may_be_repeated_in_the_same_transaction) {
-  tx().begin();
-  const auto first = tx().lock_in(locks(), "orders/42");
+  const auto first = begin_and_lock_in();
   const auto again = tx().lock_in(locks(), "orders/42");
   const auto once_more = tx().try_lock_in(locks(), "orders/42");
   ASSERT_TRUE(once_more.has_value());
@@ -135,8 +95,7 @@ TEST_P(lock_in, may_be_repeated_in_the_same_transaction) {
 
 TEST_P(lock_in, takes_two_names_in_one_transaction) {
   make_rows({"orders/42", "orders/43"});
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   tx().lock_in(locks(), "orders/43");
   EXPECT_FALSE(can_have("orders/42"));
   EXPECT_FALSE(can_have("orders/43"));
@@ -147,8 +106,7 @@ TEST_P(lock_in, takes_two_names_in_one_transaction) {
 
 TEST_P(lock_in, makes_a_missing_row_that_outlives_a_rollback) {
   ASSERT_FALSE(db().row("orders/42").has_value());
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   tx().rollback();
   if (is_on_server()) {
     EXPECT_TRUE(db().row("orders/42").has_value());
@@ -209,10 +167,8 @@ TEST_P(lock_in, leaves_the_note_and_no_owner) {
 
 class try_lock_in : public transaction_test {};
 ROWLOCK_SUITE_IN(try_lock_in, each_place());
-class try_lock_in_on_servers : public try_lock_in {};
-ROWLOCK_SUITE_IN(try_lock_in_on_servers, on_servers(each_place()));
-class try_lock_in_beside_others : public try_lock_in {};
-ROWLOCK_SUITE_IN(try_lock_in_beside_others, beside_others(each_place()));
+ROWLOCK_SUITE_LIKE_IN(try_lock_in_on_servers, try_lock_in, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(try_lock_in_beside_others, try_lock_in, beside_others(each_place()));
 
 TEST_P(try_lock_in, that_found_a_lease_leaves_the_transaction_as_it_was) {
   auto held = others().acquire("orders/42");
@@ -228,9 +184,7 @@ TEST_P(try_lock_in, that_found_a_lease_leaves_the_transaction_as_it_was) {
 }
 
 TEST_P(try_lock_in_on_servers, that_found_a_transaction_leaves_its_own_as_it_was) {
-  const auto other = open();
-  other->begin();
-  other->lock_in(others(), "orders/42");
+  const auto other = locked_elsewhere();
   tx().begin();
   tx().statement(write_own);
   EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());

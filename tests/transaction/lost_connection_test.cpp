@@ -1,10 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
@@ -22,16 +15,13 @@ class killed_session : public transaction_test {
     server.execute((is_postgresql ? "SELECT pg_terminate_backend(" : "KILL (") + id + ")");
   }
   static void expect_lost(const std::optional<error>& e) {
-    ASSERT_TRUE(e.has_value());
-    EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
-    EXPECT_TRUE(e->connection_is_unusable()) << e->what();
+    ASSERT_TRUE(is_error(e, errc::connection_failed, {.connection_is_unusable = true}));
   }
 };
 ROWLOCK_SUITE_IN(killed_session, on_servers(usual_places()));
 
 TEST_P(killed_session, lets_go_and_says_so_at_the_next_lock) {
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   tx().statement(write_own);
   kill_tx();
   EXPECT_TRUE(can_have_soon("orders/42"));
@@ -44,10 +34,7 @@ TEST_P(killed_session, is_told_by_confirm) {
   tx().begin();
   tx().confirm(held);
   kill_tx();
-  expect_lost(error_of([&] {
-    tx().confirm(held);
-    return true;
-  }));
+  expect_lost(error_of([&] { tx().confirm(held); }));
   EXPECT_FALSE(held.lost().stop_requested()) << "the lock is the client's";
 }
 

@@ -5,17 +5,17 @@
 #include <utility>
 
 #include "testkit/url.hpp"
-#include "transaction/caller.hpp"
+#include "transaction/caller_by.hpp"
 
 namespace rowlock::test {
 
 namespace {
 
-using handle = std::unique_ptr<MYSQL, void (*)(MYSQL*)>;
+using connection_ptr = std::unique_ptr<MYSQL, void (*)(MYSQL*)>;
 using rows = std::unique_ptr<MYSQL_RES, void (*)(MYSQL_RES*)>;
 
-handle connect(const server_address& to) {
-  handle out{mysql_init(nullptr), mysql_close};
+connection_ptr connect(const server_address& to) {
+  connection_ptr out{mysql_init(nullptr), mysql_close};
   const auto protocol = MYSQL_PROTOCOL_TCP;
   ::mysql_options(out.get(), MYSQL_OPT_PROTOCOL, &protocol);
   ::mysql_options(out.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
@@ -25,7 +25,7 @@ handle connect(const server_address& to) {
   return out;
 }
 
-class mariadb_c_caller : public caller {
+class mariadb_c_caller : public caller_by<mariadb_c_caller> {
  public:
   mariadb_c_caller(const server_address& to, std::string_view isolation) : connection_{connect(to)} {
     statement("SET SESSION TRANSACTION ISOLATION LEVEL " + std::string{isolation});
@@ -41,11 +41,11 @@ class mariadb_c_caller : public caller {
     statement("SET autocommit = 1");
   }
   std::string text(const std::string& sql) override {
-    check(mysql_real_query(raw(), sql.data(), sql.size()), sql);
-    const rows found{mysql_store_result(raw()), mysql_free_result};
+    check(mysql_real_query(handle(), sql.data(), sql.size()), sql);
+    const rows found{mysql_store_result(handle()), mysql_free_result};
     std::string out;
     if (!found) {
-      check(static_cast<int>(mysql_errno(raw())), sql);
+      check(static_cast<int>(mysql_errno(handle())), sql);
       return out;
     }
     while (auto* const row = mysql_fetch_row(found.get()))
@@ -54,39 +54,14 @@ class mariadb_c_caller : public caller {
     return out;
   }
 
-  transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options,
-                           std::stop_token stop) override {
-    return rowlock::lock_in(raw(), locks, name, options, std::move(stop));
-  }
-  std::optional<transaction_lock> try_lock_in(client& locks, const lock_name& name,
-                                              const lock_in_options& options) override {
-    return rowlock::try_lock_in(raw(), locks, name, options);
-  }
-  std::optional<transaction_lock> try_lock_in_for(client& locks, const lock_name& name, std::chrono::milliseconds wait,
-                                                  const lock_in_options& options, std::stop_token stop) override {
-    return rowlock::try_lock_in_for(raw(), locks, name, wait, options, std::move(stop));
-  }
-  void confirm(const held_lock& held) override { rowlock::confirm(raw(), held); }
-  void confirm(const mutex& m) override { rowlock::confirm(raw(), m); }
-
-  std::int64_t optimistically(client& locks, const lock_name& name, const counting_body& body,
-                              const retry_options& options) override {
-    return rowlock::optimistically(
-        raw(), locks, name, [&](MYSQL* /*tx*/, attempt which) { return body(which); }, options);
-  }
-  void optimistically_without_result(client& locks, const lock_name& name, const silent_body& body,
-                                     const retry_options& options) override {
-    rowlock::optimistically(
-        raw(), locks, name, [&](MYSQL* /*tx*/) { body(); }, options);
-  }
+  MYSQL* handle() const noexcept { return connection_.get(); }
 
  private:
   void check(int status, const std::string& sql) {
-    if (status != 0) throw std::runtime_error{sql + ": " + ::mysql_error(raw())};
+    if (status != 0) throw std::runtime_error{sql + ": " + ::mysql_error(handle())};
   }
-  MYSQL* raw() const noexcept { return connection_.get(); }
 
-  handle connection_;
+  connection_ptr connection_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "testkit/url.hpp"
-#include "transaction/caller.hpp"
+#include "transaction/caller_by.hpp"
 
 namespace rowlock::test {
 
@@ -24,7 +24,7 @@ std::unique_ptr<sql::Connection> connect(const server_address& to) {
   return out;
 }
 
-class mysql_caller : public caller {
+class mysql_caller : public caller_by<mysql_caller> {
  public:
   mysql_caller(const server_address& to, std::string_view isolation) : connection_{connect(to)} {
     statement("SET SESSION TRANSACTION ISOLATION LEVEL " + std::string{isolation});
@@ -51,31 +51,7 @@ class mysql_caller : public caller {
     return out;
   }
 
-  transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options,
-                           std::stop_token stop) override {
-    return rowlock::lock_in(*connection_, locks, name, options, std::move(stop));
-  }
-  std::optional<transaction_lock> try_lock_in(client& locks, const lock_name& name,
-                                              const lock_in_options& options) override {
-    return rowlock::try_lock_in(*connection_, locks, name, options);
-  }
-  std::optional<transaction_lock> try_lock_in_for(client& locks, const lock_name& name, std::chrono::milliseconds wait,
-                                                  const lock_in_options& options, std::stop_token stop) override {
-    return rowlock::try_lock_in_for(*connection_, locks, name, wait, options, std::move(stop));
-  }
-  void confirm(const held_lock& held) override { rowlock::confirm(*connection_, held); }
-  void confirm(const mutex& m) override { rowlock::confirm(*connection_, m); }
-
-  std::int64_t optimistically(client& locks, const lock_name& name, const counting_body& body,
-                              const retry_options& options) override {
-    return rowlock::optimistically(
-        *connection_, locks, name, [&](sql::Connection& /*tx*/, attempt which) { return body(which); }, options);
-  }
-  void optimistically_without_result(client& locks, const lock_name& name, const silent_body& body,
-                                     const retry_options& options) override {
-    rowlock::optimistically(
-        *connection_, locks, name, [&](sql::Connection& /*tx*/) { body(); }, options);
-  }
+  sql::Connection& handle() { return *connection_; }
 
  private:
   std::unique_ptr<sql::Connection> connection_;

@@ -1,10 +1,4 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <functional>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "transaction/transaction_test.hpp"
 
@@ -29,20 +23,19 @@ class optimistically : public transaction_test {
     if (is_on("mysql")) {
       EXPECT_EQ(tx().number("SELECT @@autocommit"), 1);
     }
-    EXPECT_TRUE(can_have("orders/42"));
+    EXPECT_TRUE(can_have_soon("orders/42")) << "a wait that has ended may be granted it first, and let go of it";
+  }
+  void run(const caller::silent_body& body, const retry_options& options = {}) {
+    tx().optimistically_without_result(locks(), "orders/42", body, options);
   }
   /// Somebody else has it for a moment.
   void disturb() { others().acquire("orders/42").release(); }
 };
 ROWLOCK_SUITE_IN(optimistically, each_place());
-class optimistically_on_postgresql : public optimistically {};
-ROWLOCK_SUITE_IN(optimistically_on_postgresql, on("postgresql", each_place()));
-class optimistically_on_servers : public optimistically {};
-ROWLOCK_SUITE_IN(optimistically_on_servers, on_servers(each_place()));
-class optimistically_not_on_postgresql : public optimistically {};
-ROWLOCK_SUITE_IN(optimistically_not_on_postgresql, not_on("postgresql", each_place()));
-class optimistically_on_mysql : public optimistically {};
-ROWLOCK_SUITE_IN(optimistically_on_mysql, on("mysql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(optimistically_on_postgresql, optimistically, on("postgresql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(optimistically_on_servers, optimistically, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(optimistically_not_on_postgresql, optimistically, not_on("postgresql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(optimistically_on_mysql, optimistically, on("mysql", each_place()));
 
 TEST_P(optimistically, commits_what_the_body_does_and_returns_what_it_returns) {
   const auto read = tx().optimistically(locks(), "orders/42", [&](attempt which) {
@@ -56,15 +49,15 @@ TEST_P(optimistically, commits_what_the_body_does_and_returns_what_it_returns) {
 }
 
 TEST_P(optimistically, takes_a_body_that_returns_nothing) {
-  tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
-  tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
+  run([&] { tx().statement(write_own); });
+  run([&] { tx().statement(write_own); });
   EXPECT_EQ(value(), 2);
   expect_nothing_open();
 }
 
 TEST_P(optimistically, gives_the_name_a_new_version) {
   const auto first = others().acquire("orders/42").token();
-  tx().optimistically_without_result(locks(), "orders/42", [] {});
+  run([] {});
   EXPECT_GT(db().row("orders/42")->version, first.value());
   EXPECT_GT(others().acquire("orders/42").token().value(), first.value() + 1);
 }
@@ -72,7 +65,7 @@ TEST_P(optimistically, gives_the_name_a_new_version) {
 TEST_P(optimistically, lets_an_exception_of_the_body_pass_and_rolls_back) {
   int runs = 0;
   const auto fail = [&] {
-    tx().optimistically_without_result(locks(), "orders/42", [&] {
+    run([&] {
       ++runs;
       tx().statement(write_own);
       throw std::domain_error{"no more"};
@@ -86,7 +79,7 @@ TEST_P(optimistically, lets_an_exception_of_the_body_pass_and_rolls_back) {
 
 TEST_P(optimistically, lets_a_failed_statement_pass) {
   int runs = 0;
-  EXPECT_ANY_THROW(tx().optimistically_without_result(locks(), "orders/42", [&] {
+  EXPECT_ANY_THROW(run([&] {
     ++runs;
     tx().statement(write_own);
     tx().statement("SELECT n FROM not_there");
@@ -125,7 +118,7 @@ TEST_P(optimistically_on_servers, runs_again_whoever_had_the_name) {
       [&] { other->optimistically_without_result(others(), "orders/42", [] {}); }};
   for (std::size_t way = 0; way < ways.size(); ++way) {
     int runs = 0;
-    tx().optimistically_without_result(locks(), "orders/42", [&] {
+    run([&] {
       if (++runs == 1) ways[way]();
     });
     EXPECT_EQ(runs, 2) << "way " << way;
@@ -136,9 +129,7 @@ TEST_P(optimistically, gives_up_where_the_name_is_held_throughout) {
   auto held = others().acquire("orders/42");
   int runs = 0;
   const stopwatch watch;
-  EXPECT_TRUE(throws(errc::contention, [&] {
-    tx().optimistically_without_result(locks(), "orders/42", [&] { ++runs; }, {.attempts = 3});
-  }));
+  EXPECT_TRUE(throws(errc::contention, [&] { run([&] { ++runs; }, {.attempts = 3}); }));
   EXPECT_LT(watch.elapsed(), 5s);
   EXPECT_LE(runs, 3);
   EXPECT_NO_THROW(held.release());
@@ -150,13 +141,13 @@ TEST_P(optimistically, gives_up_where_the_name_is_held_throughout) {
 TEST_P(optimistically_on_servers, gives_up_after_so_many_attempts) {
   int runs = 0;
   EXPECT_TRUE(throws(errc::contention, [&] {
-    tx().optimistically_without_result(locks(), "orders/42",
-                                       [&] {
-                                         ++runs;
-                                         tx().statement(write_own);
-                                         disturb();
-                                       },
-                                       {.attempts = 3});
+    run(
+        [&] {
+          ++runs;
+          tx().statement(write_own);
+          disturb();
+        },
+        {.attempts = 3});
   }));
   EXPECT_EQ(runs, 3);
   EXPECT_EQ(value(), 0);
@@ -168,8 +159,7 @@ TEST_P(optimistically, does_not_commit_where_the_body_itself_has_changed_the_ver
   make_rows({"orders/42"});
   const auto before = db().row("orders/42")->version;
   EXPECT_TRUE(throws(errc::contention, [&] {
-    tx().optimistically_without_result(
-        locks(), "orders/42",
+    run(
         [&] {
           tx().statement(write_own);
           tx().statement("UPDATE rowlock_lock SET version = version + 1 WHERE name = 'orders/42'");
@@ -182,12 +172,8 @@ TEST_P(optimistically, does_not_commit_where_the_body_itself_has_changed_the_ver
 }
 
 TEST_P(optimistically_on_postgresql, does_not_run_the_body_while_a_transaction_has_the_name) {
-  const auto other = open();
-  other->begin();
-  other->lock_in(others(), "orders/42");
-  EXPECT_TRUE(throws(errc::contention, [&] {
-    tx().optimistically_without_result(locks(), "orders/42", [] { ADD_FAILURE() << "it is run"; }, {.attempts = 2});
-  }));
+  const auto other = locked_elsewhere();
+  EXPECT_TRUE(throws(errc::contention, [&] { run([] { ADD_FAILURE() << "it is run"; }, {.attempts = 2}); }));
   other->rollback();
   expect_nothing_open();
 }
@@ -195,9 +181,7 @@ TEST_P(optimistically_on_postgresql, does_not_run_the_body_while_a_transaction_h
 TEST_P(optimistically, gives_up_after_so_much_time) {
   auto held = others().acquire("orders/42");
   const stopwatch watch;
-  EXPECT_TRUE(throws(errc::contention, [&] {
-    tx().optimistically_without_result(locks(), "orders/42", [] {}, {.attempts = 1'000'000, .within = 300ms});
-  }));
+  EXPECT_TRUE(throws(errc::contention, [&] { run([] {}, {.attempts = 1'000'000, .within = 300ms}); }));
   EXPECT_LT(watch.elapsed(), 5s);
   EXPECT_NO_THROW(held.release());
   expect_nothing_open();
@@ -206,8 +190,7 @@ TEST_P(optimistically, gives_up_after_so_much_time) {
 TEST_P(optimistically, goes_on_when_the_name_is_let_go) {
   auto held = others().acquire("orders/42");
   background runner{[&](const std::stop_token& /*stop*/) {
-    tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); },
-                                       {.attempts = 1'000'000, .within = 25s});
+    run([&] { tx().statement(write_own); }, {.attempts = 1'000'000, .within = 25s});
     return true;
   }};
   EXPECT_FALSE(runner.is_done_within(a_moment));
@@ -217,9 +200,7 @@ TEST_P(optimistically, goes_on_when_the_name_is_let_go) {
 }
 
 TEST_P(optimistically, refuses_less_than_one_attempt) {
-  EXPECT_TRUE(throws(errc::invalid_option, [&] {
-    tx().optimistically_without_result(locks(), "orders/42", [] { FAIL() << "it is run"; }, {.attempts = 0});
-  }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { run([] { FAIL() << "it is run"; }, {.attempts = 0}); }));
   expect_nothing_open();
 }
 
@@ -239,22 +220,19 @@ TEST_P(optimistically_on_servers, runs_again_where_the_database_reports_a_confli
 TEST_P(optimistically, runs_again_where_a_call_of_this_library_reports_a_conflict) {
   for (const auto code : {errc::serialization_failure, errc::stale_snapshot, errc::deadlock}) {
     int runs = 0;
-    tx().optimistically_without_result(locks(), "orders/42", [&] {
+    run([&] {
       if (++runs == 1) throw error{code, "not now"};
     });
     EXPECT_EQ(runs, 2) << make_error_code(code).message();
   }
-  EXPECT_TRUE(throws(errc::lock_lost, [&] {
-    tx().optimistically_without_result(locks(), "orders/42", [] { throw error{errc::lock_lost, "no more"}; });
-  }));
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { run([] { throw error{errc::lock_lost, "no more"}; }); }));
   expect_nothing_open();
 }
 
 TEST_P(optimistically, would_wait_in_vain_for_the_thread_itself) {
   mutex order{locks(), "orders/42"};
   order.lock();
-  EXPECT_TRUE(throws(errc::would_deadlock,
-                     [&] { tx().optimistically_without_result(locks(), "orders/42", [] { FAIL() << "it is run"; }); }));
+  EXPECT_TRUE(throws(errc::would_deadlock, [&] { run([] { FAIL() << "it is run"; }); }));
   order.unlock();
   expect_nothing_open();
 }
@@ -281,7 +259,7 @@ TEST_P(optimistically, refuses_a_body_that_acquires_the_same_name) {
     int runs = 0;
     EXPECT_TRUE(throws(errc::would_deadlock,
                        [&] {
-                         tx().optimistically_without_result(locks(), "orders/42", [&] {
+                         run([&] {
                            ++runs;
                            tx().statement(write_own);
                            ways[way]();
@@ -298,7 +276,7 @@ TEST_P(optimistically, refuses_a_body_that_acquires_the_same_name) {
 // The fourth attempt is made under a lease of the client.
 TEST_P(optimistically_on_servers, refuses_a_body_that_acquires_the_same_name_at_last) {
   EXPECT_TRUE(throws(errc::would_deadlock, [&] {
-    tx().optimistically_without_result(locks(), "orders/42", [&, runs = 0]() mutable {
+    run([&, runs = 0]() mutable {
       if (++runs <= 3) return disturb();
       static_cast<void>(locks().acquire("orders/42"));
     });
@@ -311,8 +289,7 @@ TEST_P(optimistically_not_on_postgresql, needs_a_connection_without_a_transactio
     GTEST_SKIP() << "MySQL does not tell";
   tx().begin();
   tx().statement(write_own);
-  EXPECT_TRUE(throws(errc::wrong_transaction_state,
-                     [&] { tx().optimistically_without_result(locks(), "orders/42", [] { FAIL() << "it is run"; }); }));
+  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { run([] { FAIL() << "it is run"; }); }));
   EXPECT_EQ(value(), 0) << "it is not committed by the way";
   tx().statement(write_own);
   tx().commit();
@@ -322,11 +299,10 @@ TEST_P(optimistically_not_on_postgresql, needs_a_connection_without_a_transactio
 
 TEST_P(optimistically_on_mysql, leaves_autocommit_off_where_it_was_off) {
   tx().begin();
-  tx().optimistically_without_result(locks(), "orders/42", [&] { tx().statement(write_own); });
+  run([&] { tx().statement(write_own); });
   EXPECT_EQ(value(), 1);
   EXPECT_EQ(tx().number("SELECT @@autocommit"), 0);
-  EXPECT_THROW(tx().optimistically_without_result(locks(), "orders/42", [] { throw std::domain_error{"no more"}; }),
-               std::domain_error);
+  EXPECT_THROW(run([] { throw std::domain_error{"no more"}; }), std::domain_error);
   EXPECT_EQ(tx().number("SELECT @@autocommit"), 0);
   tx().rollback();
   expect_nothing_open();

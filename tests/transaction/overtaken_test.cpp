@@ -1,9 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <memory>
-#include <optional>
-
 #include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"
@@ -26,19 +20,13 @@ class overtaken : public transaction_test {
   std::unique_ptr<caller> by_ = open_caller(server().url_through(way_.port()), GetParam().isolation);
 };
 ROWLOCK_SUITE_IN(overtaken, on_servers(each_place()));
-class overtaken_on_mysql : public overtaken {};
-ROWLOCK_SUITE_IN(overtaken_on_mysql, on("mysql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(overtaken_on_mysql, overtaken, on("mysql", each_place()));
 
 TEST_P(overtaken, lock_in_leaves_a_lease_alone_that_was_granted_since_the_pool_was_asked) {
   by().begin();
   way().on_request(tcp_proxy::contains("FOR UPDATE"), tcp_proxy::action::hold);
   std::optional<transaction_lock> got;
-  background asks{[&](std::stop_token) {
-    return error_of([&] {
-      got = by().try_lock_in(locks(), "orders/42");
-      return true;
-    });
-  }};
+  background asks{[&](std::stop_token) { return error_of([&] { got = by().try_lock_in(locks(), "orders/42"); }); }};
   ASSERT_TRUE(eventually([&] { return way().has_acted(); }));
   auto theirs = others().acquire("orders/42");
   way().let_go();
@@ -54,12 +42,7 @@ TEST_P(overtaken_on_mysql, confirm_has_the_row_locked_between_its_statements) {
   const auto held = locks().acquire("orders/42");
   by().begin();
   way().on_request(tcp_proxy::contains("INTERVAL 1 MICROSECOND"), tcp_proxy::action::hold);
-  background confirms{[&](std::stop_token) {
-    return error_of([&] {
-      by().confirm(held);
-      return true;
-    });
-  }};
+  background confirms{[&](std::stop_token) { return error_of([&] { by().confirm(held); }); }};
   ASSERT_TRUE(eventually([&] { return way().has_acted(); }));
   EXPECT_ANY_THROW(
       open_witness()->statement("SELECT name FROM rowlock_lock WHERE name = 'orders/42' FOR UPDATE NOWAIT"));

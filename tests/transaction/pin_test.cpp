@@ -1,10 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <chrono>
-#include <string>
-
-#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 // From confirm to the end of the transaction nobody else can have the name, whatever becomes of the lease.
@@ -41,14 +34,10 @@ class pinned : public transaction_test {
   }
 };
 ROWLOCK_SUITE_IN(pinned, each_place());
-class pinned_beside_others : public pinned {};
-ROWLOCK_SUITE_IN(pinned_beside_others, beside_others(each_place()));
-class pinned_on_postgresql : public pinned {};
-ROWLOCK_SUITE_IN(pinned_on_postgresql, on("postgresql", each_place()));
-class pinned_on_mysql : public pinned {};
-ROWLOCK_SUITE_IN(pinned_on_mysql, on("mysql", each_place()));
-class pinned_on_servers : public pinned {};
-ROWLOCK_SUITE_IN(pinned_on_servers, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(pinned_beside_others, pinned, beside_others(each_place()));
+ROWLOCK_SUITE_LIKE_IN(pinned_on_postgresql, pinned, on("postgresql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(pinned_on_mysql, pinned, on("mysql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(pinned_on_servers, pinned, on_servers(each_place()));
 
 TEST_P(pinned, name_is_kept_beyond_the_lease_until_the_commit) {
   const auto held = confirm_and_let_expire();

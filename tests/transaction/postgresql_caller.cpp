@@ -2,13 +2,13 @@
 
 #include <utility>
 
-#include "transaction/caller.hpp"
+#include "transaction/caller_by.hpp"
 
 namespace rowlock::test {
 
 namespace {
 
-class postgresql_caller : public caller {
+class postgresql_caller : public caller_by<postgresql_caller> {
  public:
   postgresql_caller(const std::string& url, std::string_view isolation) : connection_{url} {
     run_alone("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL " + std::string{isolation});
@@ -29,43 +29,6 @@ class postgresql_caller : public caller {
   bool takes_several() const override { return detail::libpqxx_takes_several; }
   std::string text(const std::string& sql) override { return tx_ == nullptr ? run_alone(sql) : run(*tx_, sql); }
 
-  transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options,
-                           std::stop_token stop) override {
-    return rowlock::lock_in(*tx_, locks, name, options, std::move(stop));
-  }
-  std::optional<transaction_lock> try_lock_in(client& locks, const lock_name& name,
-                                              const lock_in_options& options) override {
-    return rowlock::try_lock_in(*tx_, locks, name, options);
-  }
-  std::optional<transaction_lock> try_lock_in_for(client& locks, const lock_name& name, std::chrono::milliseconds wait,
-                                                  const lock_in_options& options, std::stop_token stop) override {
-    return rowlock::try_lock_in_for(*tx_, locks, name, wait, options, std::move(stop));
-  }
-  void confirm(const held_lock& held) override { rowlock::confirm(*tx_, held); }
-  void confirm(const mutex& m) override { rowlock::confirm(*tx_, m); }
-
-  std::int64_t optimistically(client& locks, const lock_name& name, const counting_body& body,
-                              const retry_options& options) override {
-    return rowlock::optimistically(
-        connection_, locks, name,
-        [&](pqxx::work& tx, attempt which) {
-          const borrowed now{*this, tx};
-          return body(which);
-        },
-        options);
-  }
-  void optimistically_without_result(client& locks, const lock_name& name, const silent_body& body,
-                                     const retry_options& options) override {
-    rowlock::optimistically(
-        connection_, locks, name,
-        [&](pqxx::work& tx) {
-          const borrowed now{*this, tx};
-          body();
-        },
-        options);
-  }
-
- private:
   /// A transaction that is somebody else's to end.
   class borrowed {
    public:
@@ -78,6 +41,11 @@ class postgresql_caller : public caller {
     postgresql_caller& by_;
   };
 
+  pqxx::dbtransaction& handle() { return *tx_; }
+  pqxx::connection& connection() { return connection_; }
+  borrowed enter(pqxx::work& tx) { return {*this, tx}; }
+
+ private:
   static std::string run(pqxx::transaction_base& tx, const std::string& sql) {
     std::string out;
     for (const auto& row : tx.exec(sql))

@@ -1,8 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <optional>
-
 #include "support/server_database.hpp"
 #include "support/tcp_proxy.hpp"
 #include "transaction/transaction_test.hpp"

@@ -1,13 +1,4 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <stdexcept>
-#include <string>
 
 #include "support/open_transactions.hpp"
 #include "support/server_database.hpp"
@@ -84,44 +75,64 @@ class same_client : public transaction_test {
   /// Waits until the client has looked at the name a few times more, or the server keeps one of the callers waiting.
   bool waits() {
     const std::uint64_t few = is_on_server() ? 8 : 1;  // in a file it waits for the file in between
-    const auto before = calls();
-    return eventually([&] { return calls() > before + few || is_kept_waiting(db()); });
+    const auto before = statements_of(locks());
+    return eventually([&] { return statements_of(locks()) > before + few || is_kept_waiting(db()); });
   }
   void expect_both_in_journal() const {
     EXPECT_EQ(open_witness()->number("SELECT count(*) FROM journal"), 2);
     EXPECT_EQ(open_witness()->number("SELECT count(DISTINCT n) FROM journal"), 2) << "an update was lost";
+  }
+  /// It waits until tx() commits, and is told so often to begin again.
+  void expect_bought_after_commit(caller& by, int refusals, bool reads_first = false) {
+    background buyer{buying(by, reads_first)};
+    ASSERT_TRUE(waits());
+    if (!reads_first) {
+      EXPECT_FALSE(buyer.is_done_within(0ms));
+    }
+    tx().commit();
+    EXPECT_EQ(buyer.get(), refusals);
+    expect_both_in_journal();
+  }
+  /// Of what tx() has confirmed, before or after another transaction has come to wait for it.
+  void expect_bought_after_release(bool waits_before, bool reads_first) {
+    SCOPED_TRACE(waits_before);
+    open_witness()->statement("DELETE FROM journal");
+    auto held = acquire();
+    const auto other = open();
+    other->begin();
+    if (reads_first) read(*other);
+    work_and_confirm(held);
+    if (!waits_before) {
+      held.release();
+      return expect_bought_after_commit(*other, reads_first ? refusals_after_reading() : 0, reads_first);
+    }
+    background buyer{buying(*other, reads_first)};
+    ASSERT_TRUE(waits());
+    held.release();
+    ASSERT_TRUE(waits());
+    if (!reads_first) {
+      EXPECT_FALSE(buyer.is_done_within(0ms));
+    }
+    tx().commit();
+    EXPECT_EQ(buyer.get(), reads_first ? refusals_after_reading() : 0);
+    expect_both_in_journal();
   }
   /// Told once to begin again, and only because of what it had read itself.
   int refusals_after_reading() const { return GetParam().keeps_snapshot ? 1 : 0; }
 
  private:
   static constexpr int most_refusals = 3;
-
-  std::uint64_t calls() {
-    std::uint64_t out = 0;
-    for (const auto& kind : locks().stats().statements)
-      for (const auto each : kind.took.counts) out += each;
-    return out;
-  }
 };
 ROWLOCK_SUITE_IN(same_client, each_place());
-class same_client_on_servers : public same_client {};
-ROWLOCK_SUITE_IN(same_client_on_servers, on_servers(each_place()));
-class same_client_on_postgresql : public same_client {};
-ROWLOCK_SUITE_IN(same_client_on_postgresql, on("postgresql", each_place()));
-class same_client_beside_others : public same_client {};
-ROWLOCK_SUITE_IN(same_client_beside_others, beside_others(each_place()));
+ROWLOCK_SUITE_LIKE_IN(same_client_on_servers, same_client, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(same_client_on_postgresql, same_client, on("postgresql", each_place()));
+ROWLOCK_SUITE_LIKE_IN(same_client_beside_others, same_client, beside_others(each_place()));
 
 TEST_P(same_client_beside_others, waits_for_a_transaction_that_has_confirmed_what_expires) {
   const auto held = work_and_confirm_what_expires();
   const auto other = open();
   other->begin();
-  background buyer{buying(*other)};
-  ASSERT_TRUE(waits());
-  EXPECT_FALSE(buyer.is_done_within(0ms));
-  tx().commit();
-  EXPECT_EQ(buyer.get(), 0);
-  expect_both_in_journal();
+  expect_bought_after_commit(*other, 0);
 }
 
 TEST_P(same_client_on_postgresql, that_waits_already_waits_on_when_the_lease_expires) {
@@ -140,25 +151,7 @@ TEST_P(same_client_on_postgresql, that_waits_already_waits_on_when_the_lease_exp
 }
 
 TEST_P(same_client_on_servers, waits_for_a_transaction_that_has_confirmed_what_is_released) {
-  for (const bool waits_before : {true, false}) {
-    open_witness()->statement("DELETE FROM journal");
-    auto held = acquire();
-    work_and_confirm(held);
-    const auto other = open();
-    other->begin();
-    std::optional<background<int>> buyer;
-    if (waits_before) {
-      buyer.emplace(buying(*other));
-      ASSERT_TRUE(waits());
-    }
-    held.release();
-    if (!waits_before) buyer.emplace(buying(*other));
-    ASSERT_TRUE(waits());
-    EXPECT_FALSE(buyer->is_done_within(0ms));
-    tx().commit();
-    EXPECT_EQ(buyer->get(), 0) << "waits before: " << waits_before;
-    expect_both_in_journal();
-  }
+  for (const bool waits_before : {true, false}) expect_bought_after_release(waits_before, false);
 }
 
 TEST_P(same_client, that_has_read_before_begins_again_once_where_the_lease_expires) {
@@ -169,34 +162,12 @@ TEST_P(same_client, that_has_read_before_begins_again_once_where_the_lease_expir
     other->begin();
     read(*other);
   });
-  background buyer{buying(*other, true)};
-  ASSERT_TRUE(waits());
-  tx().commit();
-  EXPECT_EQ(buyer.get(), refusals_after_reading());
-  expect_both_in_journal();
+  expect_bought_after_commit(*other, refusals_after_reading(), true);
 }
 
 TEST_P(same_client, that_has_read_before_begins_again_once_where_the_lease_is_released) {
   if (!is_on_server() || GetParam().locks_reads) GTEST_SKIP() << "what was read nobody can change";
-  for (const bool waits_before : {true, false}) {
-    open_witness()->statement("DELETE FROM journal");
-    auto held = acquire();
-    const auto other = open();
-    other->begin();
-    read(*other);
-    work_and_confirm(held);
-    std::optional<background<int>> buyer;
-    if (waits_before) {
-      buyer.emplace(buying(*other, true));
-      ASSERT_TRUE(waits());
-    }
-    held.release();
-    if (!waits_before) buyer.emplace(buying(*other, true));
-    ASSERT_TRUE(waits());
-    tx().commit();
-    EXPECT_EQ(buyer->get(), refusals_after_reading()) << "waits before: " << waits_before;
-    expect_both_in_journal();
-  }
+  for (const bool waits_before : {true, false}) expect_bought_after_release(waits_before, true);
 }
 
 // No transaction that is open has confirmed it: the work under the lease was committed before the release, which was
@@ -260,11 +231,7 @@ TEST_P(same_client, that_keeps_a_snapshot_for_a_single_transaction_begins_again_
   read(*other);
   work_and_confirm(held);
   held.release();
-  background buyer{buying(*other, true)};
-  ASSERT_TRUE(waits());
-  tx().commit();
-  EXPECT_EQ(buyer.get(), 1);
-  expect_both_in_journal();
+  expect_bought_after_commit(*other, 1, true);
 }
 
 // It goes on with what it has confirmed itself, but not with what another transaction has confirmed as well.
@@ -278,10 +245,8 @@ TEST_P(same_client_on_postgresql, that_has_confirmed_the_lease_too_does_not_over
     if (commits_before) tx().commit();
     held.release();
     const bool is_free = !GetParam().keeps_snapshot && commits_before;
-    const auto e = error_of([&] {
-      EXPECT_EQ(other->try_lock_in_for(locks(), the_name, is_free ? patience : 100ms).has_value(), is_free);
-      return true;
-    });
+    const auto e = error_of(
+        [&] { EXPECT_EQ(other->try_lock_in_for(locks(), the_name, is_free ? patience : 100ms).has_value(), is_free); });
     EXPECT_FALSE(e.has_value()) << e->what();
     other->rollback();
     if (!commits_before) tx().rollback();

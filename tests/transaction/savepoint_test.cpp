@@ -1,6 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include "transaction/transaction_test.hpp"
 
 // PostgreSQL gives a row lock back with the savepoint, InnoDB keeps it, and a file's only writer stays that.
@@ -43,8 +40,7 @@ TEST_P(savepoint, before_all_else_lets_go_on_a_server) {
 
 TEST_P(savepoint, after_the_lock_does_not_let_go) {
   make_rows({"orders/42"});
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   tx().savepoint("later");
   tx().statement(write_own);
   tx().roll_back_to("later");

@@ -1,8 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <string>
-
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -39,8 +34,7 @@ class settings : public transaction_test {
   }
 };
 ROWLOCK_SUITE_IN(settings, usual_places());
-class settings_beside_others : public settings {};
-ROWLOCK_SUITE_IN(settings_beside_others, beside_others(usual_places()));
+ROWLOCK_SUITE_LIKE_IN(settings_beside_others, settings, beside_others(usual_places()));
 
 TEST_P(settings, are_the_same_after_every_answer) {
   make_rows({"orders/42"});
@@ -68,9 +62,7 @@ TEST_P(settings_beside_others, are_the_same_after_waiting_for_a_transaction) {
   make_rows({"orders/42"});
   set_odd_ones();
   const auto before = all();
-  const auto other = open();
-  other->begin();
-  other->lock_in(others(), "orders/42");
+  const auto other = locked_elsewhere();
   tx().begin();
   set_odd_ones_of_transaction();
   const auto within = all();

@@ -1,6 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include "transaction/transaction_test.hpp"
 
 // Names that several share, and transactions that want them alone.
@@ -18,23 +15,16 @@ ROWLOCK_SUITE_IN(sharing_on_servers, on_servers(each_place()));
 TEST_P(sharing_and_transactions, a_shared_name_keeps_lock_in_out) {
   auto one = others().acquire_shared("orders/42");
   auto two = others().acquire_shared("orders/42");
-  tx().begin();
-  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
-  tx().commit();
+  EXPECT_FALSE(can_lock_in());
   one.release();
-  tx().begin();
-  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/42").has_value());
-  tx().commit();
+  EXPECT_FALSE(can_lock_in());
   two.release();
-  tx().begin();
-  EXPECT_TRUE(tx().try_lock_in(locks(), "orders/42").has_value());
-  tx().commit();
+  EXPECT_TRUE(can_lock_in());
 }
 
 TEST_P(sharing_beside_others, lock_in_keeps_readers_out_until_the_commit) {
   others().acquire_shared("orders/42").release();
-  tx().begin();
-  const auto lock = tx().lock_in(locks(), "orders/42");
+  const auto lock = begin_and_lock_in();
   EXPECT_FALSE(others().try_acquire_shared("orders/42"));
   tx().commit();
   const auto reader = others().try_acquire_shared("orders/42");

@@ -1,10 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
 #include <system_error>
 
 #include "transaction/transaction_test.hpp"
@@ -56,9 +49,7 @@ ROWLOCK_SUITE_IN(reading_under_the_lock, each_place());
 
 TEST_P(reading_under_the_lock, without_a_read_before_needs_no_second_beginning) {
   for (int i = 0; i < 3; ++i) {
-    const auto other = open();
-    other->begin();
-    other->lock_in(others(), "orders/42");
+    const auto other = locked_elsewhere();
     other->statement(write_own);
     other->commit();
     EXPECT_EQ(increment_after(""), 2 * i + 1);
@@ -79,9 +70,7 @@ TEST_P(reading_under_the_lock, with_a_read_before_and_nobody_in_between_needs_no
 class stale_reading : public reading_under_the_lock {
  protected:
   void buy_by_transaction() {
-    const auto other = open();
-    other->begin();
-    other->lock_in(others(), "orders/42");
+    const auto other = locked_elsewhere();
     other->statement(write_own);
     other->commit();
   }
@@ -109,10 +98,8 @@ class stale_reading : public reading_under_the_lock {
     EXPECT_EQ(value(), before + 2);
   }
 };
-class stale_reading_beside_writers : public stale_reading {};
-ROWLOCK_SUITE_IN(stale_reading_beside_writers, beside_writers(each_place()));
-class stale_reading_beside_others : public stale_reading {};
-ROWLOCK_SUITE_IN(stale_reading_beside_others, beside_others(each_place()));
+ROWLOCK_SUITE_LIKE_IN(stale_reading_beside_writers, stale_reading, beside_writers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(stale_reading_beside_others, stale_reading, beside_others(each_place()));
 
 TEST_P(stale_reading_beside_writers, of_its_own_table_is_refused) {
   make_rows({"orders/42"});
@@ -200,10 +187,7 @@ TEST_P(with_strict_snapshots, a_wait_ends_with_the_lock_or_is_to_be_begun_again)
     if (reads) tx().statement("SELECT n FROM own WHERE id = 2");
     background waiter{[&](const std::stop_token& /*stop*/) {
       std::optional<std::int64_t> read;
-      const auto e = error_of([&] {
-        read = try_to_increment();
-        return true;
-      });
+      const auto e = error_of([&] { read = try_to_increment(); });
       EXPECT_TRUE(!e || e->code() == errc::stale_snapshot) << e->what();
       return read;
     }};
@@ -223,10 +207,7 @@ TEST_P(with_strict_snapshots, confirm_says_that_the_transaction_is_older_than_th
   tx().begin();
   tx().statement(read_own);
   const auto held = locks().acquire("orders/42");
-  const auto e = error_of([&] {
-    tx().confirm(held);
-    return true;
-  });
+  const auto e = error_of([&] { tx().confirm(held); });
   EXPECT_TRUE(e ? e->code() == errc::stale_snapshot : !GetParam().keeps_snapshot);
   tx().rollback();
   EXPECT_FALSE(held.lost().stop_requested());

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "transaction/caller.hpp"
+#include "transaction/caller_by.hpp"
 
 namespace rowlock::test {
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int busy_timeout = 2000;
 
-class sqlite_caller : public caller {
+class sqlite_caller : public caller_by<sqlite_caller> {
  public:
   sqlite_caller(const std::string& file, std::string_view kind) : begin_{"BEGIN " + std::string{kind}} {
     sqlite3* raw = nullptr;
@@ -33,31 +33,7 @@ class sqlite_caller : public caller {
     return out;
   }
 
-  transaction_lock lock_in(client& locks, const lock_name& name, const lock_in_options& options,
-                           std::stop_token stop) override {
-    return rowlock::lock_in(connection_.get(), locks, name, options, std::move(stop));
-  }
-  std::optional<transaction_lock> try_lock_in(client& locks, const lock_name& name,
-                                              const lock_in_options& options) override {
-    return rowlock::try_lock_in(connection_.get(), locks, name, options);
-  }
-  std::optional<transaction_lock> try_lock_in_for(client& locks, const lock_name& name, std::chrono::milliseconds wait,
-                                                  const lock_in_options& options, std::stop_token stop) override {
-    return rowlock::try_lock_in_for(connection_.get(), locks, name, wait, options, std::move(stop));
-  }
-  void confirm(const held_lock& held) override { rowlock::confirm(connection_.get(), held); }
-  void confirm(const mutex& m) override { rowlock::confirm(connection_.get(), m); }
-
-  std::int64_t optimistically(client& locks, const lock_name& name, const counting_body& body,
-                              const retry_options& options) override {
-    return rowlock::optimistically(
-        connection_.get(), locks, name, [&](sqlite3* /*tx*/, attempt which) { return body(which); }, options);
-  }
-  void optimistically_without_result(client& locks, const lock_name& name, const silent_body& body,
-                                     const retry_options& options) override {
-    rowlock::optimistically(
-        connection_.get(), locks, name, [&](sqlite3* /*tx*/) { body(); }, options);
-  }
+  sqlite3* handle() { return connection_.get(); }
 
  private:
   struct closing {

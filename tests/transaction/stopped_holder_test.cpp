@@ -1,13 +1,4 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <chrono>
-#include <cstdint>
 #include <exception>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "process/roles.hpp"
 #include "testkit/child_process.hpp"

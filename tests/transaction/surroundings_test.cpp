@@ -1,10 +1,3 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <chrono>
-#include <string>
-
-#include "support/slowness.hpp"
 #include "transaction/transaction_test.hpp"
 
 // What a caller's session may be like, and what a caller may have done before in the same transaction.
@@ -17,10 +10,8 @@ class surroundings : public transaction_test {
   bool is_on_postgresql() const { return is_on("postgresql"); }
 };
 ROWLOCK_SUITE_IN(surroundings, each_place());
-class surroundings_on_servers : public surroundings {};
-ROWLOCK_SUITE_IN(surroundings_on_servers, on_servers(each_place()));
-class surroundings_beside_writers : public surroundings {};
-ROWLOCK_SUITE_IN(surroundings_beside_writers, beside_writers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(surroundings_on_servers, surroundings, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(surroundings_beside_writers, surroundings, beside_writers(each_place()));
 
 // Once, a session that speaks Latin-1 made of every byte of a UTF-8 name a letter of its own.
 TEST_P(surroundings_on_servers, character_set_does_not_change_names) {
@@ -47,17 +38,14 @@ TEST_P(surroundings_on_servers, place_does_not_change_tables) {
   if (is_on_postgresql()) tx().statement("CREATE TEMP TABLE rowlock_lock (LIKE rowlock_lock INCLUDING ALL)");
   const auto held = locks().acquire("orders/43");
   tx().statement(is_on_postgresql() ? "SET search_path = pg_catalog" : "USE information_schema");
-  tx().begin();
-  tx().lock_in(locks(), "orders/42");
+  begin_and_lock_in();
   EXPECT_NO_THROW(tx().confirm(held));
   EXPECT_FALSE(can_have("orders/42"));
   tx().commit();
   EXPECT_TRUE(can_have("orders/42"));
   EXPECT_EQ(tx().optimistically(locks(), "orders/42", [](attempt which) { return which.number; }), 1);
   const auto in_the_way = others().acquire("orders/44");
-  tx().begin();
-  EXPECT_FALSE(tx().try_lock_in(locks(), "orders/44").has_value());
-  tx().rollback();
+  EXPECT_FALSE(can_lock_in("orders/44"));
 }
 
 TEST_P(surroundings_on_servers, time_zone_does_not_change_tokens) {
@@ -75,20 +63,6 @@ TEST_P(surroundings_on_servers, time_zone_does_not_change_tokens) {
   tx().commit();
 }
 
-TEST_P(surroundings_on_servers, transaction_that_only_reads_is_refused) {
-  make_rows({"orders/42"});
-  const auto held = locks().acquire("orders/43");
-  if (is_on_postgresql()) {
-    tx().begin();
-    tx().statement("SET TRANSACTION READ ONLY");
-  } else {
-    tx().statement("SET SESSION TRANSACTION READ ONLY");
-    tx().begin();
-  }
-  EXPECT_TRUE(throws(errc::wrong_transaction_state, [&] { tx().lock_in(locks(), "orders/42"); }));
-  tx().rollback();
-}
-
 // Behind somebody's transaction it waits in the database, where the session's own limit ends statements.
 TEST_P(surroundings_on_servers, limit_of_statements_does_not_end_the_wait) {
   const auto held = others().acquire("orders/42", {.strategy = strategy::for_update});
@@ -99,9 +73,7 @@ TEST_P(surroundings_on_servers, limit_of_statements_does_not_end_the_wait) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", 1500ms).has_value());
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 1500ms);
-  tx().statement(write_own);
-  tx().commit();
-  EXPECT_EQ(value(), 1) << "the transaction is of use";
+  expect_of_use();
 }
 
 TEST_P(surroundings, savepoint_of_any_name_is_the_callers_own) {
@@ -141,10 +113,7 @@ TEST_P(surroundings_beside_writers, old_snapshot_does_not_end_a_lease) {
   tx().begin();
   tx().statement("SELECT version FROM rowlock_lock WHERE name = 'orders/42'");
   ASSERT_TRUE(eventually([&] { return db().now() > end; }));
-  const auto e = error_of([&] {
-    tx().confirm(held);
-    return true;
-  });
+  const auto e = error_of([&] { tx().confirm(held); });
   EXPECT_TRUE(!e || e->is_retryable()) << e->what();
   tx().rollback();
   EXPECT_EQ(held.why_lost(), loss_reason::none);

@@ -1,15 +1,7 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
 #include <barrier>
-#include <chrono>
-#include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <memory>
-#include <optional>
 #include <random>
-#include <string>
 #include <thread>
 
 #include "support/seed.hpp"

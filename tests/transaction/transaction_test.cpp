@@ -1,9 +1,7 @@
 #include "transaction/transaction_test.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <utility>
 
 #include "support/tier.hpp"
 #include "support/where.hpp"
@@ -94,6 +92,37 @@ bool transaction_test::can_have(const lock_name& name, strategy by) try {
 
 bool transaction_test::can_have_soon(const lock_name& name) {
   return eventually([&] { return can_have(name); });
+}
+
+bool transaction_test::can_lock_in(const lock_name& name) {
+  tx_->begin();
+  const bool out = tx_->try_lock_in(locks_, name).has_value();
+  tx_->commit();
+  return out;
+}
+
+transaction_lock transaction_test::begin_and_lock_in(const lock_name& name) {
+  tx_->begin();
+  return tx_->lock_in(locks_, name);
+}
+
+std::unique_ptr<caller> transaction_test::locked_elsewhere(const lock_name& name) {
+  auto out = open();
+  out->begin();
+  out->lock_in(others_, name);
+  return out;
+}
+
+void transaction_test::write_and_confirm(const held_lock& held) {
+  tx_->begin();
+  tx_->statement(write_own);
+  tx_->confirm(held);
+}
+
+void transaction_test::expect_of_use() {
+  tx_->statement(write_own);
+  tx_->commit();
+  EXPECT_EQ(value(), 1) << "the transaction is of use";
 }
 
 void transaction_test::make_rows(std::initializer_list<const char*> names) {

@@ -3,11 +3,16 @@
 #include <gtest/gtest.h>
 #include <rowlock/rowlock.hpp>
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/background.hpp"
@@ -15,6 +20,7 @@
 #include "support/databases.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
+#include "support/slowness.hpp"
 #include "support/strategies.hpp"
 #include "testkit/eventually.hpp"
 #include "transaction/caller.hpp"
@@ -76,6 +82,16 @@ class transaction_test : public testing::TestWithParam<place> {
   bool can_have(const lock_name& name, strategy by = strategy::unique_index);
   /// In the end: a server learns of a closed connection when it comes to it.
   bool can_have_soon(const lock_name& name);
+  /// Whether a transaction of its own can lock it now.
+  bool can_lock_in(const lock_name& name = "orders/42");
+  /// A transaction of its own that has locked it.
+  transaction_lock begin_and_lock_in(const lock_name& name = "orders/42");
+  /// The same of another caller.
+  std::unique_ptr<caller> locked_elsewhere(const lock_name& name = "orders/42");
+  /// A transaction of its own that has written, and then confirmed the lock.
+  void write_and_confirm(const held_lock& held);
+  /// The transaction, which has written nothing yet, can write and commit.
+  void expect_of_use();
   /// So that a transaction that has read already finds them, too.
   void make_rows(std::initializer_list<const char*> names);
   /// What others see.
@@ -109,14 +125,15 @@ std::string place_name(const testing::TestParamInfo<place>& info);
 #define ROWLOCK_SUITE_IN(suite, places)                 \
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
   INSTANTIATE_TEST_SUITE_P(in, suite, testing::ValuesIn(places), place_name)
+/// The same of another suite, for tests that need other places.
+#define ROWLOCK_SUITE_LIKE_IN(suite, like, places) \
+  class suite : public like {};                    \
+  ROWLOCK_SUITE_IN(suite, places)
 
 /// Whether the call throws something after which the transaction is to be begun again.
 template <class Call>
 testing::AssertionResult throws_retryable(Call&& call) {
-  const auto e = error_of([&] {
-    call();
-    return true;
-  });
+  const auto e = error_of([&] { call(); });
   if (!e) return testing::AssertionFailure() << "nothing was thrown";
   if (!e->is_retryable()) return testing::AssertionFailure() << "not to be retried: " << e->what();
   return testing::AssertionSuccess() << "it said: " << e->what();

@@ -1,11 +1,4 @@
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <chrono>
-#include <optional>
 #include <stop_token>
-#include <string>
-#include <utility>
 
 #include "support/open_transactions.hpp"
 #include "transaction/transaction_test.hpp"
@@ -23,21 +16,15 @@ class waiting_lock_in : public transaction_test {
   }
 };
 ROWLOCK_SUITE_IN(waiting_lock_in, each_place());
-class waiting_lock_in_on_servers : public waiting_lock_in {};
-ROWLOCK_SUITE_IN(waiting_lock_in_on_servers, on_servers(each_place()));
-class waiting_lock_in_beside_others : public waiting_lock_in {};
-ROWLOCK_SUITE_IN(waiting_lock_in_beside_others, beside_others(each_place()));
-class waiting_lock_in_in_files : public waiting_lock_in {};
-ROWLOCK_SUITE_IN(waiting_lock_in_in_files, in_files(each_place()));
+ROWLOCK_SUITE_LIKE_IN(waiting_lock_in_on_servers, waiting_lock_in, on_servers(each_place()));
+ROWLOCK_SUITE_LIKE_IN(waiting_lock_in_beside_others, waiting_lock_in, beside_others(each_place()));
+ROWLOCK_SUITE_LIKE_IN(waiting_lock_in_in_files, waiting_lock_in, in_files(each_place()));
 
 TEST_P(waiting_lock_in, ends_in_time_behind_a_lease) {
   const auto held = others().acquire("orders/42");
   tx().begin();
   const stopwatch watch;
-  const auto e = error_of([&] {
-    EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", 300ms).has_value());
-    return true;
-  });
+  const auto e = error_of([&] { EXPECT_FALSE(tx().try_lock_in_for(locks(), "orders/42", 300ms).has_value()); });
   if (GetParam().locks_file) {
     EXPECT_TRUE(!e || e->code() == errc::contention) << e->what();
   } else {
@@ -50,9 +37,7 @@ TEST_P(waiting_lock_in, ends_in_time_behind_a_lease) {
 }
 
 TEST_P(waiting_lock_in_beside_others, ends_in_time_behind_a_transaction) {
-  const auto other = open();
-  other->begin();
-  other->lock_in(others(), "orders/42");
+  const auto other = locked_elsewhere();
   tx().begin();
   if (is_on_server()) tx().statement("UPDATE own SET n = n + 1 WHERE id = 2");
   constexpr auto wait = 1100ms;  // long enough to wait in the database
@@ -81,9 +66,7 @@ TEST_P(waiting_lock_in, of_no_time_tries_once) {
 // Law 8: whatever it waits for, and wherever.
 TEST_P(waiting_lock_in_beside_others, ends_when_it_is_stopped) {
   const auto held = others().acquire("orders/42");
-  const auto other = open();
-  other->begin();
-  other->lock_in(others(), "orders/43");
+  const auto other = locked_elsewhere("orders/43");
   for (const auto* name : {"orders/42", "orders/43"}) {
     SCOPED_TRACE(name);
     tx().begin();
@@ -92,8 +75,7 @@ TEST_P(waiting_lock_in_beside_others, ends_when_it_is_stopped) {
     EXPECT_FALSE(waiter.is_done_within(a_moment));
     waiter.stop();
     const auto e = waiter.get();
-    ASSERT_TRUE(e.has_value());
-    EXPECT_EQ(e->code(), errc::cancelled) << e->what();
+    ASSERT_TRUE(is_error(e, errc::cancelled));
     EXPECT_EQ(tx().number(read_own), 0) << "the transaction is of use";
     tx().commit();
   }
@@ -162,9 +144,7 @@ TEST_P(waiting_lock_in_beside_others, has_it_when_the_other_transaction_ends) {
 // the clock knows.
 TEST_P(waiting_lock_in_on_servers, has_a_greater_token_than_was_given_since_its_statement_began) {
   if (is_on("postgresql") && GetParam().keeps_snapshot) GTEST_SKIP() << "it does not wait in the database at first";
-  const auto other = open();
-  other->begin();
-  other->lock_in(others(), "orders/42");
+  const auto other = locked_elsewhere();
   tx().begin();
   background waiter{wait_for(30s)};
   ASSERT_TRUE(eventually([&] { return is_kept_waiting(db()); }));
@@ -221,10 +201,7 @@ TEST_P(crossed_transactions, are_told_of_the_deadlock) {
   EXPECT_LT(watch.elapsed(), 10s);
   EXPECT_NE(here.has_value(), there.has_value()) << "one of them goes on";
   const auto& e = here ? here : there;
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::deadlock) << e->what();
-  EXPECT_TRUE(e->is_retryable());
-  EXPECT_FALSE(e->connection_is_unusable());
+  ASSERT_TRUE(is_error(e, errc::deadlock, {.is_retryable = true, .connection_is_unusable = false}));
   EXPECT_TRUE(can_have("orders/42"));
   EXPECT_TRUE(can_have("orders/43"));
 }
@@ -240,9 +217,7 @@ TEST_P(own_lock, of_the_thread_would_be_waited_for_in_vain) {
   EXPECT_TRUE(throws(errc::would_deadlock, [&] { tx().lock_in(locks(), "orders/42"); }));
   EXPECT_TRUE(throws(errc::would_deadlock,
                      [&] { static_cast<void>(tx().try_lock_in_for(locks(), "orders/42", std::chrono::hours{1})); }));
-  tx().statement(write_own);
-  tx().commit();
-  EXPECT_EQ(value(), 1) << "the transaction is of use";
+  expect_of_use();
   order.unlock();
   tx().begin();
   EXPECT_NO_THROW(tx().lock_in(locks(), "orders/42"));
@@ -269,19 +244,11 @@ TEST_P(own_lock, of_another_thread_or_client_is_only_busy) {
   background elsewhere{[&](const std::stop_token& /*stop*/) {
     mutex same{locks(), "orders/43"};
     same.lock();
-    tx().begin();
-    const bool is_free = tx().try_lock_in(locks(), "orders/42").has_value();
-    tx().rollback();
-    return is_free;
+    return can_lock_in();
   }};
   EXPECT_TRUE(elsewhere.get());
   order.lock();
-  background thread{[&](const std::stop_token& /*stop*/) {
-    tx().begin();
-    const bool is_free = tx().try_lock_in(locks(), "orders/42").has_value();
-    tx().rollback();
-    return is_free;
-  }};
+  background thread{[&](const std::stop_token& /*stop*/) { return can_lock_in(); }};
   EXPECT_FALSE(thread.get());
   tx().begin();
   EXPECT_FALSE(tx().try_lock_in(others(), "orders/42").has_value());
