@@ -23,47 +23,42 @@ class parting {
   parting(const CLI::App& whole, std::span<const char* const> words) : whole_{whole}, words_{words} {}
 
   command_line result() && {
-    while (at_ < words_.size() && take(words_[at_++])) {
-    }
+    while (at_ < words_.size() && !line_.is_in_command) take(words_[at_++]);
     line_.command.assign(words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
     std::reverse(line_.ours.begin(), line_.ours.end());
     return std::move(line_);
   }
 
  private:
-  // Whether the next word may be ours, too. After "--" come no more options: the name, where there is none yet, and the
-  // command, which another "--" may precede.
-  bool take(std::string_view word) {
-    const bool may_be_option = is_option(word) && !has_ended_options_;
-    if (is_command_next() && (word == "--" || !may_be_option)) {
+  // After "--" come no more options: the name, where there is none yet, and the command, which another "--" may
+  // precede.
+  void take(std::string_view word) {
+    const bool may_be_option = is_option(word) && !line_.has_ended_options;
+    if (line_.takes_command_next() && (word == "--" || !may_be_option)) {
+      line_.is_in_command = true;
       if (word != "--") --at_;
-      return false;
-    }
-    if (!may_be_option)
+    } else if (!may_be_option) {
       take_word(word);
-    else if (word == "--")
-      end_options();
-    else
+    } else if (word == "--") {
+      line_.has_ended_options = true;
+      line_.ours.emplace_back("--");
+    } else {
       take_option(word);
-    return true;
+    }
   }
-
-  bool is_command_next() const { return has_name_ && (sub_->get_name() == "run" || sub_->get_name() == "lead"); }
 
   void take_word(std::string_view word) {
-    has_name_ = sub_ != nullptr;
-    if (sub_ == nullptr) sub_ = &subcommand(word);
+    if (line_.subcommand != nullptr)
+      ++line_.arguments;
+    else
+      line_.subcommand = &subcommand(word);
     line_.ours.emplace_back(word);
-  }
-
-  void end_options() {
-    has_ended_options_ = true;
-    line_.ours.emplace_back("--");
   }
 
   void take_option(std::string_view word) {
     line_.ours.emplace_back(word);
     const auto* const wanting = option_that_takes_next(word);
+    if (at_ == words_.size()) line_.open_option = wanting;
     if (wanting == nullptr || at_ == words_.size()) return;
     if (words_[at_] == std::string_view{"--"})
       throw usage_error{std::string{word}.append(" has no value; write: ").append(word) + ' ' +
@@ -88,7 +83,8 @@ class parting {
 
   const CLI::Option& option(std::string_view flag) const {
     const std::string name{flag};
-    const auto* found = sub_ != nullptr ? sub_->get_option_no_throw(name) : nullptr;
+    const auto* const sub = line_.subcommand;
+    const auto* found = sub != nullptr ? sub->get_option_no_throw(name) : nullptr;
     if (found == nullptr) found = whole_.get_option_no_throw(name);
     if (found == nullptr) throw usage_error{unknown_option(name)};
     return *found;
@@ -96,11 +92,12 @@ class parting {
 
   std::string unknown_option(const std::string& flag) const {
     std::vector<std::string> names;
-    for (const auto* app : {sub_, &whole_})
+    const auto* const sub = line_.subcommand;
+    for (const auto* app : {sub, &whole_})
       if (app != nullptr)
         for (const auto* each : options_of(*app))
           for (const auto& name : each->get_lnames()) names.push_back("--" + name);
-    if (sub_ != nullptr) return sub_->get_name() + " has no option " + flag + nearest(flag, names);
+    if (sub != nullptr) return sub->get_name() + " has no option " + flag + nearest(flag, names);
     if (const auto* owner = owner_of(flag))
       return flag + " is an option of " + owner->get_name() + ", and comes after it: rowlock " + owner->get_name() +
              ' ' + flag;
@@ -124,12 +121,13 @@ class parting {
   std::span<const char* const> words_;
   command_line line_{};
   std::size_t at_ = 1;
-  const CLI::App* sub_ = nullptr;
-  bool has_name_ = false;
-  bool has_ended_options_ = false;
 };
 
 }  // namespace
+
+bool command_line::takes_command_next() const {
+  return arguments > 0 && (subcommand->get_name() == "run" || subcommand->get_name() == "lead");
+}
 
 std::string no_subcommand(const CLI::App& whole, std::string_view word) {
   std::vector<std::string> names;

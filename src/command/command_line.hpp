@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,14 @@ namespace rowlock::command {
 struct command_line {
   std::vector<std::string> ours{};     ///< options, subcommand, NAME; in reverse, as CLI11 takes them
   std::vector<std::string> command{};  ///< what is to be run, to the letter
+  // What may come next.
+  const CLI::App* subcommand = nullptr;
+  const CLI::Option* open_option = nullptr;  ///< the last word, whose value is not there yet
+  std::size_t arguments = 0;                 ///< how many the subcommand has, without options and the command
+  bool has_ended_options = false;
+  bool is_in_command = false;  ///< no word that follows is ours
+
+  bool takes_command_next() const;
 };
 
 /// Parts them. No word after "--" is an option of ours. For `run` and `lead` the command is whatever comes after NAME

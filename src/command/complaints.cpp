@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "command/manual.hpp"
-#include "command/pages.hpp"
 #include "command/words.hpp"
 
 namespace rowlock::command {

@@ -1,35 +1,36 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace rowlock::command {
 
-/// As "--help" and "-h".
-std::vector<std::string> flags_of(const CLI::Option& o);
+/// What may come next on a command line that is being typed. `rowlock __complete WORD...`, which shells call, prints
+/// it: `manner` in the first line, then a candidate in each, with its description after a tab.
+struct completion {
+  struct candidate {
+    std::string word;
+    std::string description{};
+  };
+  /// "words"; "beginnings", after which the word goes on; "files TEXT", any file with TEXT before its path; "command
+  /// N", what follows the word N (0: the program) is a command line of its own; "nothing".
+  std::string manner = "words";
+  std::vector<candidate> candidates{};
+  std::optional<std::string> begun_name{};  ///< the names of locks that begin with it, too
+  std::string before_names{};               ///< what stands before each of them in the same word
+};
 
-/// The kinds of values that can be listed.
-inline constexpr std::string_view listed_kinds[] = {"STRATEGY", "SHELL", "KEY"};
-/// The values that there are for one kind of value ("STRATEGY"); empty: they cannot be listed.
-std::vector<std::string> values_of_kind(std::string_view kind);
+/// `words`: the program, and all that was typed up to the cursor; the last is the one to complete.
+completion complete(const CLI::App& whole, std::span<const char* const> words);
 
-/// As one word of any of these shells, which is taken to the letter.
-std::string shell_quoted(std::string_view text);
-
-/// The parts of a completion, one for each shell.
-std::string bash_completion(const CLI::App& whole);
-std::string zsh_completion(const CLI::App& whole);
-std::string fish_completion(const CLI::App& whole);
-
-/// The shells that it completes for.
-inline constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
-
-/// For a shell to source: subcommands, options and their values, files behind "sqlite:", and names of locks that are
-/// held. nullopt: it is none of the shells.
-std::optional<std::string> completion_for(std::string_view shell, const CLI::App& whole);
+/// For a shell (bash, zsh, fish) to source: it calls `rowlock __complete`.
+std::string_view completion_for(std::string_view shell);
 
 }  // namespace rowlock::command

@@ -46,6 +46,8 @@ int carry_out(const options& given) {
       return metrics(given);
     case subcommand::sql:
       return print_sql(given);
+    case subcommand::complete:
+      return print_completion(given);
   }
   return exit_status::internal;
 }

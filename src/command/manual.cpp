@@ -1,39 +1,153 @@
 #include "command/manual.hpp"
 
+#include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
-
-#include "command/pages.hpp"
 
 namespace rowlock::command {
 
 namespace {
 
+/// What a page of the manual is written on. Parts come in the order in which they are read.
+class paper {
+ public:
+  paper() = default;
+  paper(const paper&) = delete;
+  paper& operator=(const paper&) = delete;
+  virtual ~paper() = default;
+
+  virtual void heading(std::string_view title) = 0;
+  /// Words, filled into lines.
+  virtual void paragraph(std::string_view text) = 0;
+  /// A line that stands as it is.
+  virtual void line(std::string_view text) = 0;
+  virtual void gap() = 0;
+  /// An option or a subcommand, with the name of its value or its arguments, and what it does.
+  virtual void item(std::string_view term, std::string_view arguments, std::string_view text) = 0;
+};
+
+class plain_paper final : public paper {
+ public:
+  void heading(std::string_view title) override { out_ << (out_.tellp() > 0 ? "\n" : "") << title << '\n'; }
+  void paragraph(std::string_view text) override { fill(text, indent); }
+  void line(std::string_view text) override { out_ << std::string(indent, ' ') << text << '\n'; }
+  void gap() override { out_ << '\n'; }
+
+  void item(std::string_view term, std::string_view arguments, std::string_view text) override {
+    out_ << std::string(indent, ' ') << term << (arguments.empty() ? "" : " ") << arguments << '\n';
+    fill(text, 2 * indent);
+  }
+
+  std::string text() const { return out_.str(); }
+
+ private:
+  static constexpr std::size_t width = 80;
+  static constexpr std::size_t indent = 7;
+
+  void fill(std::string_view text, std::size_t margin) {
+    std::istringstream words{std::string{text}};
+    std::size_t column = 0;
+    for (std::string word; words >> word;) {
+      if (column != 0 && column + 1 + word.size() > width) {
+        out_ << '\n';
+        column = 0;
+      }
+      const std::size_t before = column == 0 ? margin : 1;
+      out_ << std::string(before, ' ') << word;
+      column += before + word.size();
+    }
+    if (column != 0) out_ << '\n';
+  }
+
+  std::ostringstream out_{};
+};
+
+/// Of what groff makes typographic characters.
+constexpr std::pair<char, std::string_view> escapes[] = {{'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
+                                                         {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}};
+
+/// So that it is printed as it stands; a line that begins with a full stop or an apostrophe is a request.
+std::string escaped(std::string_view text) {
+  std::string out;
+  if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
+  for (const char c : text) {
+    const auto* const escape =
+        std::find_if(std::begin(escapes), std::end(escapes), [&](const auto& each) { return each.first == c; });
+    if (escape != std::end(escapes))
+      out += escape->second;
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+class roff_paper final : public paper {
+ public:
+  explicit roff_paper(const std::string& title) {
+    out_ = ".TH " + upper(escaped(title)) + " 1 \"\" \"rowlock " + escaped(ROWLOCK_VERSION) + "\"\n";
+    out_ += ".nh\n.ad l\n";  // options and commands must not be cut, nor drawn apart
+  }
+
+  void heading(std::string_view title) override { begin(".SH " + escaped(title)); }
+  void gap() override { begin(".PP"); }
+
+  void paragraph(std::string_view text) override {
+    end_lines();
+    add(escaped(text));
+  }
+
+  void line(std::string_view text) override {
+    if (!is_in_lines_) out_ += begins_ ? ".nf\n" : ".PP\n.nf\n";
+    is_in_lines_ = true;
+    add(escaped(text));
+  }
+
+  void item(std::string_view term, std::string_view arguments, std::string_view text) override {
+    end_lines();
+    out_ += ".TP\n\\fB" + escaped(term) + "\\fR";
+    if (!arguments.empty()) out_ += " \\fI" + escaped(arguments) + "\\fR";
+    out_ += '\n';
+    add(escaped(text));
+  }
+
+  std::string text() {
+    end_lines();
+    return out_;
+  }
+
+ private:
+  void begin(const std::string& request) {
+    end_lines();
+    add(request);
+    begins_ = true;
+  }
+
+  void add(const std::string& text) {
+    out_ += text + '\n';
+    begins_ = false;
+  }
+
+  void end_lines() {
+    if (is_in_lines_) out_ += ".fi\n";
+    is_in_lines_ = false;
+  }
+
+  std::string out_{};
+  bool begins_ = true;  // a section or a paragraph, where another .PP would be one too many
+  bool is_in_lines_ = false;
+};
+
 bool is_whole(const CLI::App& app) { return app.get_parent() == nullptr; }
 
-// An empty line parts paragraphs; a line that begins with a space stands as it is, without that.
-void write(paper& out, const page::section& s) {
-  out.heading(s.title);
-  std::istringstream lines{std::string{s.text}};
-  std::string so_far;
-  const auto flush = [&] {
-    if (!so_far.empty()) out.paragraph(std::exchange(so_far, {}));
-  };
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line[0] != ' ') {
-      so_far += line + ' ';
-      continue;
-    }
-    flush();
-    if (line.empty())
-      out.gap();
-    else
-      out.line(line.substr(1));
-  }
-  flush();
-}
+/// "rowlock-run", as the page is called.
+std::string title_of(const CLI::App& app) { return (is_whole(app) ? "" : "rowlock-") + app.get_name(); }
 
 void write_options(paper& out, const CLI::App& app, bool with_help) {
   for (const CLI::Option* o : options_of(app))
@@ -42,10 +156,7 @@ void write_options(paper& out, const CLI::App& app, bool with_help) {
 }
 
 void write_subcommands(paper& out, const CLI::App& app) {
-  const auto all = subcommands_of(app);
-  if (all.empty()) return;
-  out.heading("SUBCOMMANDS");
-  for (const CLI::App* sub : all) {
+  for (const CLI::App* sub : subcommands_of(app)) {
     const auto synopsis = page_of(sub->get_name()).synopsis;
     const auto name = sub->get_name().size();
     const auto arguments = synopsis.size() > name ? synopsis.substr(name + 1) : std::string_view{};
@@ -53,11 +164,53 @@ void write_subcommands(paper& out, const CLI::App& app) {
   }
 }
 
+void begin_section(paper& out, const CLI::App& app, std::string_view title) {
+  out.heading(title);
+  if (title == "SUBCOMMANDS") write_subcommands(out, app);
+  if (title != "OPTIONS") return;
+  write_options(out, app, is_whole(app));
+  if (!is_whole(app)) write_options(out, *app.get_parent(), true);
+}
+
+void write_text(paper& out, const CLI::App& app, std::string_view text) {
+  std::istringstream lines{std::string{text}};
+  std::string paragraph;
+  bool has_gap = false;
+  const auto end_paragraph = [&] {
+    if (!paragraph.empty()) out.paragraph(std::exchange(paragraph, {}));
+  };
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_filled = !line.empty() && line[0] != ' ' && line[0] != '#' && line[0] != '@';
+    if (!is_filled) end_paragraph();
+    const bool is_text = is_filled || line.starts_with(' ');
+    if (is_text && std::exchange(has_gap, false)) out.gap();
+    if (is_filled)
+      paragraph += (paragraph.empty() ? "" : " ") + line;
+    else if (is_text)
+      out.line(line.substr(1));
+    else
+      has_gap = line.empty();
+    if (line.starts_with("## ")) begin_section(out, app, line.substr(3));
+    if (line.starts_with('@')) write_text(out, app, shared_text(line.substr(1)));
+  }
+  end_paragraph();
+}
+
 void write_relatives(paper& out, const CLI::App& app) {
   std::string names = is_whole(app) ? "" : "rowlock(1)";
   for (const CLI::App* sub : subcommands_of(app)) names += (names.empty() ? "" : ", ") + title_of(*sub) + "(1)";
   out.heading("SEE ALSO");
   out.paragraph(names);
+}
+
+void write_page(paper& out, const CLI::App& app) {
+  const page& about = page_of(app.get_name());
+  out.heading("NAME");
+  out.paragraph(title_of(app) + " - " + std::string{about.summary});
+  out.heading("SYNOPSIS");
+  out.line("rowlock " + std::string{is_whole(app) ? "[OPTION]... " : ""} + std::string{about.synopsis});
+  write_text(out, app, about.text);
+  write_relatives(out, app);
 }
 
 }  // namespace
@@ -76,21 +229,16 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* each) { return each->nonpositional(); });
 }
 
-std::string title_of(const CLI::App& app) { return (is_whole(app) ? "" : "rowlock-") + app.get_name(); }
+std::string plain_page(const CLI::App& app) {
+  plain_paper out;
+  write_page(out, app);
+  return out.text();
+}
 
-void write_manual(paper& out, const CLI::App& app) {
-  const page& about = page_of(app.get_name());
-  out.heading("NAME");
-  out.paragraph(title_of(app) + " - " + std::string{about.summary});
-  out.heading("SYNOPSIS");
-  out.line("rowlock " + std::string{is_whole(app) ? "[OPTION]... " : ""} + std::string{about.synopsis});
-  for (const auto& s : about.before_options) write(out, s);
-  write_subcommands(out, app);
-  out.heading("OPTIONS");
-  write_options(out, app, is_whole(app));
-  if (!is_whole(app)) write_options(out, *app.get_parent(), true);
-  for (const auto& s : about.behind_options) write(out, s);
-  write_relatives(out, app);
+std::string roff_page(const CLI::App& app) {
+  roff_paper out{title_of(app)};
+  write_page(out, app);
+  return out.text();
 }
 
 }  // namespace rowlock::command

@@ -8,45 +8,39 @@
 
 namespace rowlock::command {
 
-/// What a page of the manual is written on. Parts come in the order in which they are read.
-class paper {
- public:
-  paper() = default;
-  paper(const paper&) = delete;
-  paper& operator=(const paper&) = delete;
-  virtual ~paper() = default;
-
-  virtual void heading(std::string_view title) = 0;
-  /// Words, filled into lines.
-  virtual void paragraph(std::string_view text) = 0;
-  /// A line that stands as it is.
-  virtual void line(std::string_view text) = 0;
-  virtual void gap() = 0;
-  /// An option or a subcommand, with the name of its value or its arguments, and what it does.
-  virtual void item(std::string_view term, std::string_view arguments, std::string_view text) = 0;
+/// What the manual says of the command or of one of its subcommands, but for its options.
+struct page {
+  std::string_view name;
+  std::string_view synopsis;
+  std::string_view summary;
+  /// "## TITLE" begins a section; OPTIONS and SUBCOMMANDS are filled in. An empty line parts paragraphs, which are
+  /// filled; a line that begins with a space is left as it is; "@name" stands for shared_text(name).
+  std::string_view text;
 };
 
-/// The page of the program or of one of its subcommands: pages.cpp, and the options where they are declared.
-void write_manual(paper& out, const CLI::App& app);
+/// "rowlock" or the name of a subcommand.
+const page& page_of(std::string_view name);
+std::string_view shared_text(std::string_view name);
 
 /// In the order in which they were declared.
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
 /// nullptr: there is none of that name.
 const CLI::App* find_subcommand(const CLI::App& app, std::string_view name);
-
 /// Its options, without NAME and the like.
 std::vector<const CLI::Option*> options_of(const CLI::App& app);
 
-/// "rowlock-run", as the page is called.
-std::string title_of(const CLI::App& app);
+/// The page of the program or of one of its subcommands as --help prints it: pages.cpp, and the options where they are
+/// declared.
+std::string plain_page(const CLI::App& app);
+/// The same for man(1), in the macros of man(7).
+std::string roff_page(const CLI::App& app);
 
-/// Help that reads like a page of the manual: pages.cpp, and the options where they are declared.
+/// Lets CLI11 print plain_page() as its help.
 class manual_formatter final : public CLI::Formatter {
  public:
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+  std::string make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode /*mode*/) const override {
+    return plain_page(*app);
+  }
 };
-
-/// The page of the program or of one of its subcommands for man(1), in the macros of man(7).
-std::string roff_page(const CLI::App& app);
 
 }  // namespace rowlock::command

@@ -37,8 +37,6 @@ json json_of(const schema_status& found) {
           {"fits", found.fits},       {"refusal", or_null(found.refusal)}, {"migrations", all}};
 }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
-
 void print_lines(const schema_status& found) {
   std::vector<table_line> lines{{"VERSION", "STATE", "APPLIED", "FILE"}};
   for (const auto& each : found.migrations)

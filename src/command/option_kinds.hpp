@@ -2,13 +2,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "command/options.hpp"
 #include "command/words.hpp"
@@ -18,7 +21,8 @@ namespace rowlock::command {
 
 using namespace std::chrono_literals;
 
-/// A kind of value: how it is called in help, how it is read, and what is said where it cannot be.
+/// A kind of value: how it is called in help, how it is read, and what is said where it cannot be. If there are few
+/// values, words_for(name) lists them, and the complaint, too.
 template <class T>
 struct kind {
   std::string_view name;
@@ -35,6 +39,20 @@ std::optional<Number> parse_number(std::string_view text) {
   return is_one ? std::optional{number} : std::nullopt;
 }
 
+inline constexpr strategy all_strategies[] = {strategy::unique_index, strategy::for_update, strategy::version_cas};
+inline constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
+
+/// The values that there are for a kind; empty: they cannot be listed.
+inline std::vector<std::string> words_for(std::string_view kind) {
+  std::vector<std::string> out;
+  if (kind == "STRATEGY")
+    for (const auto each : all_strategies) out.emplace_back(to_string(each));
+  if (kind == "SHELL") out.assign(std::begin(shells), std::end(shells));
+  if (kind == "KEY")
+    for (const auto& each : top_orders) out.emplace_back(each.name);
+  return out;
+}
+
 inline std::optional<strategy> parse_strategy(std::string_view text) {
   for (const auto each : all_strategies)
     if (text == to_string(each)) return each;
@@ -47,6 +65,11 @@ inline std::optional<top_order> parse_order(std::string_view text) {
   return std::nullopt;
 }
 
+inline std::optional<std::string> parse_shell(std::string_view text) {
+  const bool is_one = std::find(std::begin(shells), std::end(shells), text) != std::end(shells);
+  return is_one ? std::optional{std::string{text}} : std::nullopt;
+}
+
 inline constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 1m30s or 90"};
 inline constexpr kind<int> a_status{"STATUS", parse_number<int, 0, 255>,
                                     "is no exit status; write a number from 0 to 255"};
@@ -57,11 +80,17 @@ inline constexpr kind<std::int64_t> some_permits{"NUMBER", parse_number<std::int
 inline constexpr kind<std::int64_t> a_token{"TOKEN",
                                             parse_number<std::int64_t, 1, std::numeric_limits<std::int64_t>::max()>,
                                             "is no fencing token; write the number that rowlock show prints"};
-inline constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy,
-                                           "is no strategy; there are unique_index, for_update and version_cas"};
+inline constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy, "is no strategy"};
+inline constexpr kind<top_order> an_order{"KEY", parse_order, "is no key to sort by"};
+inline constexpr kind<std::string> a_shell{"SHELL", parse_shell, "is no shell that rowlock knows"};
 
-inline constexpr kind<top_order> an_order{"KEY", parse_order,
-                                          "is no key to sort by; there are name, age, lease, queue and rate"};
+/// "; there are a, b and c".
+inline std::string listed(const std::vector<std::string>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    out += (i == 0 ? "; there are " : i + 1 == words.size() ? " and " : ", ") + words[i];
+  return out;
+}
 
 inline std::string refusal(const std::string& text, std::string_view complaint) {
   return '"' + text + "\" " + std::string{complaint};
@@ -73,7 +102,7 @@ CLI::Option& add(CLI::App& app, const std::string& flags, const kind<T>& of, To&
   const auto flag = flags.substr(flags.find("--"));
   const auto read = [flag, &of, &to](const std::string& text) {
     const auto value = of.parse(text);
-    if (!value) throw CLI::ValidationError{flag, refusal(text, of.complaint)};
+    if (!value) throw CLI::ValidationError{flag, refusal(text, of.complaint) + listed(words_for(of.name))};
     to = *value;
   };
   return *app.add_option_function<std::string>(flags, read, explanation)->type_name(std::string{of.name});

@@ -14,7 +14,6 @@
 #include "command/completion.hpp"
 #include "command/manual.hpp"
 #include "command/option_kinds.hpp"
-#include "command/pages.hpp"
 #include "command/words.hpp"
 
 namespace rowlock::command {
@@ -26,21 +25,21 @@ using namespace std::chrono_literals;
 void add_fair(CLI::App& app, run_options& run) {
   app.add_flag_callback(
       "--fair", [&run] { run.lock.fairness = fairness::fifo; },
-      "First come, first served: do not go before anybody who waits already. See WAITING.");
+      "First come, first served: do not overtake a waiter. See WAITING.");
 }
 
 void add_lease(CLI::App& app, run_options& run, const std::string& except) {
   add(app, "--lease", length_of_a_lease, run.lock.lease,
-      "How long the lock outlives a rowlock that cannot renew it any more: 100ms to 30d. Renewed every third of it. "
+      "How long the lock remains after the last renewal: 100ms to 30d. It is renewed every third of this time. "
       "Default: 30s." +
           except);
 }
 
 void add_talk(CLI::App& app, run_options& run, const std::string& quiet_about) {
-  app.add_option("--note", run.lock.note, "Shown to people who list locks and waiters.")->type_name("TEXT");
+  app.add_option("--note", run.lock.note, "A text that is shown with the lock and its waiter.")->type_name("TEXT");
   auto& quiet = *app.add_flag("--quiet", run.is_quiet, "Say nothing while waiting" + quiet_about);
   app.add_flag("--verbose", run.is_verbose,
-               "Say who has the lock and since when, how long it took to get it, and which renewals fail.")
+               "Say who holds the lock and since when, how long it took to acquire it, and which renewals fail.")
       ->excludes(&quiet);
 }
 
@@ -48,22 +47,23 @@ void add_talk(CLI::App& app, run_options& run, const std::string& quiet_about) {
 void add_lock(CLI::App& app, options& to) {
   run_options& run = to.run;
   app.add_option("NAME", to.name)->required();
-  auto& wait = add(app, "-w,--wait", up_to_ten_years, run.wait,
-                   "Wait at most so long for the lock, and for a database that is away; 0 tries once. Default: for "
-                   "ever, but at the start 1m for a database that cannot be reached.");
+  auto& wait =
+      add(app, "-w,--wait", up_to_ten_years, run.wait,
+          "How long to wait for the lock, and for a database that cannot be reached; 0 tries once. Default: no "
+          "limit, but 1m for a database that has not answered since the start.");
   app.add_flag_callback(
          "-n,--nonblock", [&run] { run.wait = duration::zero(); }, "Try once: as --wait 0.")
       ->excludes(&wait);
   add_fair(app, run);
   auto& shared = *app.add_flag("-s,--shared", run.is_shared,
-                               "Share the lock with any others that give --shared: readers, which keep out whoever "
-                               "wants it alone.");
-  auto& permits = add(app, "--permits", some_permits, run.permits,
-                      "Let at most so many have the lock at once, of those that give a number: each keeps to its own.");
+                               "Share the lock with others that give --shared: readers, which exclude a writer.");
+  auto& permits =
+      add(app, "--permits", some_permits, run.permits,
+          "How many of those that give a number may hold the lock at once: 1 to 1000000. Each obeys its own number.");
   permits.excludes(&shared);
   app.add_option(
          "--also", run.also,
-         "Have this lock, too: all of them at once, or none while it waits. May be given several times. Not with "
+         "Acquire this lock, too: all of them at once, or none while it waits. May be given several times. Not with "
          "for_update.")
       ->type_name("NAME")
       ->allow_extra_args(false)
@@ -71,15 +71,16 @@ void add_lock(CLI::App& app, options& to) {
       ->excludes(&permits);
   add_lease(app, run, " Not with for_update, which has no lease.");
   add(app, "--at-least", up_to_thirty_days, run.lock.at_least,
-      "Keep the name taken for so long after the grant, however soon the lock is released: for commands that are "
+      "How long the name stays taken after the grant, even if the lock is released earlier: for commands that are "
       "shorter than the difference between the clocks of the hosts that start them. At most as long as --lease. Not "
       "with for_update.");
   add(app, "--hold-limit", length_of_a_lease, run.lock.hold_limit,
       "The longest time to hold the lock: then it is lost. 100ms to 30d. Default: no limit. Not with for_update.");
   add(app, "--strategy", a_strategy, run.lock.strategy,
       "How the lock is owned: unique_index (the default), for_update or version_cas. See STRATEGIES.");
-  add_talk(app, run, ", nor if the lock was not got in time.");
-  add(app, "-E,--busy-exit", a_status, run.busy_exit, "The exit status if the lock was not got in time. Default: 75.");
+  add_talk(app, run, ", nor if the lock was not acquired in time.");
+  add(app, "-E,--busy-exit", a_status, run.busy_exit,
+      "The exit status if the lock was not acquired in time. Default: 75.");
   add(app, "--lost-exit", a_status, run.lost_exit, "The exit status if the lock was lost while held. Default: 70.");
 }
 
@@ -112,20 +113,21 @@ void add_json(CLI::App& app, options& to) { app.add_flag("--json", to.as_json, "
 
 void add_migrate(CLI::App& app, options& to) {
   auto& dry_run = *app.add_flag("--dry-run", to.migrate.is_dry_run, "Change nothing; print the SQL that is missing.");
-  app.add_flag("--status", to.migrate.wants_status, "Change nothing; print how the tables stand.")->excludes(&dry_run);
+  app.add_flag("--status", to.migrate.wants_status, "Change nothing; print the state of the tables.")
+      ->excludes(&dry_run);
   add_json(app, to);
 }
 
 void add_sweep(CLI::App& app, options& to) {
   sweep_options& sweep = to.sweep;
-  auto& once = *app.add_flag("--once", sweep.is_once, "Sweep now, and that is all: for cron.");
+  auto& once = *app.add_flag("--once", sweep.is_once, "Sweep now, and exit: for cron.");
   auto& every =
-      add(app, "--every", bounds{1s, 24h}, sweep.how.every, "Sweep again and again, until a signal ends it: 1s to 1d.");
+      add(app, "--every", bounds{1s, 24h}, sweep.how.every, "Sweep at this interval until a signal ends it: 1s to 1d.");
   every.excludes(&once);
   add(app, "--retention", bounds{1min, 24h * 365}, sweep.how.retention,
-      "Rows go when nobody has had their names for so long: 1m to 365d. Default: 1h.");
+      "Delete a row when its name has had no holder for this time: 1m to 365d. Default: 1h.");
   add(app, "--batch", a_count, sweep.how.batch,
-      "At most so many rows are looked at, and deleted, by one statement: 1 to 10000. Default: 1000.");
+      "How many rows one statement looks at, and deletes, at most: 1 to 10000. Default: 1000.");
   auto& quiet = *app.add_flag("--quiet", sweep.is_quiet, "Do not say what was swept.");
   app.add_flag("--json", to.as_json, "With --once: print JSON, for programs.")->needs(&once)->excludes(&quiet);
 }
@@ -146,24 +148,27 @@ void add_waiters(CLI::App& app, options& to) {
     to.waiters.is_of_one = true;
   };
   auto& name = *app.add_option_function<std::string>("NAME", take_name);
-  auto& prefix = *app.add_option("--prefix", to.prefix, "Only of the names that begin with it.");
+  auto& prefix = *app.add_option("--prefix", to.prefix, "Print only the waiters for names that begin with it.");
   prefix.type_name("TEXT")->excludes(&name);
-  app.add_flag("--graph", to.waiters.is_graph, "Who waits for whom, of all names.")->excludes(&name)->excludes(&prefix);
+  app.add_flag("--graph", to.waiters.is_graph, "Print who waits for whom, for all names.")
+      ->excludes(&name)
+      ->excludes(&prefix);
   add_json(app, to);
 }
 
 void add_top(CLI::App& app, options& to) {
   app.add_option("PREFIX", to.prefix);
-  add(app, "--every", bounds{100ms, 24h}, to.top.every, "Look again after so long: 100ms to 1d. Default: 1s.");
+  add(app, "--every", bounds{100ms, 24h}, to.top.every, "Look again after this time: 100ms to 1d. Default: 1s.");
   add(app, "--sort", an_order, to.top.by, "Sort by this: name (the default), age, lease, queue or rate.");
-  app.add_flag("--once", to.top.is_once, "Print a table, and that is all.");
+  app.add_flag("--once", to.top.is_once, "Print a table, and exit.");
 }
 
 void add_release(CLI::App& app, options& to) {
   app.add_flag("--force")->description(
-      "Free the lock, whoever has it. It must be given: otherwise only holders release.");
+      "Free the lock, whichever process holds it. Required: without it, only holders release.");
   add(app, "--token", a_token, to.release.token,
-      "Only if this is its fencing token: of a lock that is shared, the one holder who has it. Default: all of them.");
+      "Free it only if this is its fencing token; of a shared lock, the one holder with this token. Default: all "
+      "holders.");
   app.add_flag("--yes", to.release.is_confirmed, "Do not ask: for scripts.");
   add_name_and_json(app, to);
 }
@@ -171,17 +176,16 @@ void add_release(CLI::App& app, options& to) {
 void add_check(CLI::App& app, options& to) { add_json(app, to); }
 
 void add_metrics(CLI::App& app, options& to) {
-  app.add_option("--output", to.metrics.output, "Put the text in the place of this file, in one step.")
-      ->type_name("FILE");
+  app.add_option("--output", to.metrics.output, "Replace this file by the text, in one step.")->type_name("FILE");
   add_json(app, to);
 }
 
 void add_sql(CLI::App& app, options& to) {
   app.add_option("VERB", to.sql.verb);
   app.add_flag("--transaction-pooling", to.sql.transaction_pooling,
-               "Print what clients send whose option transaction_pooling is set: PostgreSQL behind PgBouncer.");
+               "Print what clients with the option transaction_pooling send: PostgreSQL behind PgBouncer.");
   app.add_flag("--durable-release", to.sql.durable_release,
-               "Print what clients send whose option durable_release is set: PostgreSQL.");
+               "Print what clients with the option durable_release send: PostgreSQL.");
 }
 
 /// rowlock help.
@@ -196,11 +200,9 @@ void add_help(CLI::App& app, help_options& to) {
   CLI::App& help = *app.add_subcommand(std::string{about.name}, std::string{about.summary});
   help.fallthrough();
   auto& subcommand = *help.add_option("SUBCOMMAND", to.subcommand);
-  auto& man = *help.add_flag("--man", to.is_for_man, "Print the page as man(1) wants it.");
-  help.add_option("--completion", to.shell,
-                  "Print what completes command lines of rowlock, for a shell: bash, zsh or fish.")
-      ->type_name("SHELL")
-      ->excludes(&subcommand)
+  auto& man = *help.add_flag("--man", to.is_for_man, "Print the page in the form of man(1).");
+  add(help, "--completion", a_shell, to.shell, "Print the completion of command lines for a shell: bash, zsh or fish.")
+      .excludes(&subcommand)
       ->excludes(&man);
 }
 
@@ -268,14 +270,10 @@ const CLI::App& asked_about(const CLI::App& app, const std::string& name) {
 }
 
 std::string answer_to(const CLI::App& app, const help_options& asked) {
-  if (app.get_subcommand("help")->count("--completion") != 0) {
-    if (const auto text = completion_for(asked.shell, app)) return *text;
-    throw usage_error{"--completion: \"" + asked.shell +
-                      "\" is no shell that rowlock knows; there are bash, zsh and fish"};
-  }
+  if (!asked.shell.empty()) return std::string{completion_for(asked.shell)};
   const CLI::App& about = asked_about(app, asked.subcommand);
   if (asked.is_for_man) return roff_page(about);
-  return manual_formatter{}.make_help(&about, {}, CLI::AppFormatMode::Normal);  // help() is of what was parsed
+  return plain_page(about);
 }
 
 parsed_options parse(CLI::App& app, std::span<const char* const> words) {
@@ -299,6 +297,20 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   return parsed;
 }
 
+// What was typed so far says which database, before CLI11 finds the rest missing.
+parsed_options parse_to_complete(CLI::App& app, std::span<const char* const> words) {
+  parsed_options parsed;
+  help_options help;
+  add_everything(app, parsed.given, help);
+  parsed.given.completes = complete(app, words);
+  try {
+    if (parsed.given.completes.begun_name) app.parse(part(app, words.first(words.size() - 1)).ours);
+  } catch (const CLI::ParseError&) {  // it is not complete yet
+  }
+  parsed.given.what = subcommand::complete;
+  return parsed;
+}
+
 /// The page to read about what is wrong with these words.
 std::string page_about(const CLI::App& app, std::span<const char* const> words) {
   for (const std::string word : words.subspan(std::min<std::size_t>(words.size(), 1)))
@@ -311,6 +323,7 @@ std::string page_about(const CLI::App& app, std::span<const char* const> words) 
 parsed_options parse_options(int argc, const char* const* argv) {
   const std::span words{argv, static_cast<std::size_t>(argc)};
   CLI::App app{std::string{page_of("rowlock").summary}, "rowlock"};
+  if (words.size() > 1 && words[1] == std::string_view{"__complete"}) return parse_to_complete(app, words.subspan(1));
   try {
     return parse(app, words);
   } catch (const usage_error& e) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "command/completion.hpp"
 #include "command/exit_status.hpp"
 #include "command/top_rows.hpp"
 
@@ -26,10 +27,9 @@ enum class subcommand : std::uint8_t {
   top,
   check,
   metrics,
-  sql
+  sql,
+  complete
 };
-
-inline constexpr strategy all_strategies[] = {strategy::unique_index, strategy::for_update, strategy::version_cas};
 
 /// rowlock run, rowlock lead and, but for what is about a command, rowlock hold.
 struct run_options {
@@ -112,6 +112,7 @@ struct options {
   release_options release{};
   metrics_options metrics{};
   sql_options sql{};
+  completion completes{};
 };
 
 struct parsed_options {

@@ -31,6 +31,8 @@ void write_table(std::ostream& out, const std::vector<table_line>& lines) {
   }
 }
 
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
 json microseconds(const std::optional<duration>& d) { return d ? json(d->count()) : json{}; }
 
 json or_null(const std::string& text) { return text.empty() ? json{} : json(text); }

@@ -16,6 +16,9 @@ using table_line = std::vector<std::string>;
 /// In columns. All lines have as many fields as the first.
 void write_table(std::ostream& out, const std::vector<table_line>& lines);
 
+/// "-" where it is empty.
+std::string or_dash(const std::string& text);
+
 /// What programs read. The keys keep the order in which they are written down.
 using json = nlohmann::ordered_json;
 

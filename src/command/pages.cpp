@@ -1,4 +1,4 @@
-#include "command/pages.hpp"
+#include "command/manual.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -10,257 +10,264 @@ namespace rowlock::command {
 
 namespace {
 
-constexpr page::section common_statuses{"EXIT STATUS", R"( 0    done
- 1    show, waiters, release: nobody has it, waits for it, or was freed
+/// What pages share; waiting is another.
+constexpr std::string_view statuses = R"(## EXIT STATUS
+ 0    done
+ 1    show, waiters, release: there is no holder or waiter, or nothing was freed
  64   the command line, the name of a lock or a URL is wrong
  69   the database cannot be reached, or does not answer
  74   standard output, or a file, cannot be written to
  77   no permission: for the file, the database, the tables or a session
- 78   rowlock's tables are missing, or of another version: see migrate)"};
+ 78   rowlock's tables are missing, or of another version: see migrate)";
+constexpr std::string_view environment = R"(## ENVIRONMENT
+ROWLOCK_DATABASE is the URL of the database if --database is not given. ROWLOCK_DATABASE_FILE names a file whose first line is
+that URL, if neither is given: then a password is in no process list and in no environment. URLs are
+sqlite:/var/lib/rowlock/locks.db, postgresql://user@host/database or mysql://user@host/database)";
+constexpr std::string_view options_and_environment = R"(## OPTIONS
 
-constexpr page::section whole_before[] = {
-    {"DESCRIPTION",
-     R"(Runs commands under locks whose only infrastructure is a database, as flock(1) does with a file on one host,
-shows who holds them and who waits for them, and frees them.
+@statuses
+@environment)";
 
-What rowlock says of its own goes to standard error. DURATIONs are written 100ms, 5s, 2m30s, 1.5h, 1d, 1w; a bare number
-is seconds. The page of a subcommand: rowlock run --help. No word after -- is an option, so a NAME there may begin with a
-hyphen: rowlock show -- -job.
+constexpr page pages[] = {
+    {"rowlock", "SUBCOMMAND ...", "locks in a database, for shells", R"(## DESCRIPTION
+Runs commands under locks that are kept in a database, as flock(1) does with a lock in a file on one host. Shows the holders
+of locks and their waiters, and frees locks.
 
-A write beyond the limit for the size of files (ulimit -f) fails as one on a full disk does; it does not end rowlock.)"}};
+Messages go to standard error. A DURATION is written 100ms, 5s, 2m30s, 1.5h, 1d or 1w; a bare number is seconds. No word
+after -- is an option, so a NAME there may begin with a hyphen: rowlock show -- -job. The page of a subcommand: rowlock run
+--help.
 
-constexpr page::section whole_behind[] = {
-    common_statuses, environment, {"EXAMPLES", R"(Say where the locks live, and make the tables there, once:
+A write beyond the limit for the size of files (ulimit -f) fails like a write to a full disk; it does not end rowlock.
+
+## SUBCOMMANDS
+
+@options
+
+## EXAMPLES
+Say where the locks live, and make the tables there, once:
  export ROWLOCK_DATABASE=postgresql://cron@db/ops
  rowlock migrate
  rowlock check
 
 A line for the crontabs of several hosts: the job runs on one of them, and the others skip it, although their clocks differ
-by minutes. The file has the URL in its first line:
+by minutes. The first line of the file is the URL:
  ROWLOCK_DATABASE_FILE=/etc/rowlock/database
  0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly nightly.sh
 
-Which locks are held, who has this one, and who waits for it:
+Which locks are held, who holds this one, and who waits for it:
  rowlock list
  rowlock show nightly
  rowlock waiters nightly
 
-The same of all locks, on a screen:
+All locks, on a live screen:
  rowlock top
 
-Free it, where you know that its holder should not have it:
- rowlock release --force nightly)"}};
+Free it, if you know that its holder should not hold it:
+ rowlock release --force nightly)"},
+    {"run", "run [OPTION]... NAME [--] COMMAND [ARGUMENT]...", "run a command while holding a lock", about_run},
+    {"hold", "hold [OPTION]... NAME", "hold a lock until standard input ends", about_hold},
+    {"lead", "lead [OPTION]... NAME [--] COMMAND [ARGUMENT]...", "keep a command running on one of several hosts",
+     about_lead},
+    {"migrate", "migrate [OPTION]...", "make or update the tables", R"(## DESCRIPTION
+Makes rowlock's tables, or brings them up to date. It may be run again, and by many at once: one does it, and the others find
+it done. Programs that hold locks meanwhile keep them.
 
-constexpr page::section migrate_before[] = {
-    {"DESCRIPTION",
-     R"(Makes rowlock's tables, or brings them up to date. It may be run again, and by many at once: one does it, and the
-others find it done. Programs that hold locks meanwhile keep them.
+With --dry-run it prints the SQL that it would run, to be read or to be run by psql, mysql or sqlite3; nothing if nothing is
+missing. Tables that were made in this way are as good; migrate later notes their checksums.
 
-With --dry-run it prints what it would run, to be read or to be run by psql, mysql or sqlite3; nothing where nothing is
-missing. Tables that were made so, or from the files themselves, are as good; migrate later notes their checksums.
-
-With --status it prints a line for each file of the schema: version, state, when it was applied (UTC), and file. The
-exit status is 78 unless this rowlock can work with the tables. The states are
- pending  not there yet
- applied  from the very text that this rowlock has
- by_hand  run by somebody, and not yet looked at by migrate
- edited   from another text than this rowlock has: migrate refuses
+With --status it prints a line for each file of the schema: version, state, time of application (UTC) and file. The exit
+status is 78 unless this rowlock can work with the tables. The states are
+ pending  not applied
+ applied  applied from the text that this rowlock has
+ by_hand  run by hand, and not yet checked by migrate
+ edited   applied from another text than this rowlock has: migrate refuses
  unknown  newer than this rowlock
-With --json that is an object, which migrating itself prints too when it is done: applied and expected (the newest version in the database, and the newest this rowlock knows),
-serves_from (the oldest that a program may expect and still work with these tables), fits, refusal (why migrate would
-refuse; null where it would not), and "migrations", an array of objects: version, file, state and applied_at. With
---dry-run it is an array of what is missing: version, file and sql.)"}};
+With --json the status, which is also printed after a migration, is an object: applied and expected (the newest version in
+the database, and the newest that this rowlock knows), serves_from (the oldest version that a program may expect and still
+work with these tables), fits, refusal (why migrate would refuse, or null), and migrations, an array of objects: version,
+file, state and applied_at. With --dry-run it is an array of what is missing: version, file and sql.
 
-constexpr page::section sweep_before[] = {
-    {"DESCRIPTION",
-     R"(Deletes the rows of names that nobody has had for the retention, and the tickets of waiters that have died. Nothing is
-wrong where nobody sweeps, but the tables grow with every new name. It may be run on every host: one sweeps, and the
-others stand by and take over if it dies. It goes through the tables in small steps, rests between them, and waits for no
-row that somebody has locked.
+@options)"},
+    {"sweep", "sweep --once|--every DURATION [OPTION]...", "delete rows that are not needed any more", R"(## DESCRIPTION
+Deletes the rows of names that had no holder during the retention, and the tickets of waiters that have died. Without sweeps
+locks work, but the tables grow with every new name. It may run on every host: one sweeps, the others stand by and take over
+if it dies. It goes through the tables in small steps, rests between them, and waits for no locked row.
 
-With --once it prints what was deleted, or that another one is at work. With --every it says nothing but what went wrong,
-tries again, and runs until SIGTERM, SIGINT or SIGHUP, which are an end in order: the exit status is 0.
+With --once it prints what was deleted, or that another sweeper is at work. With --every it reports only failures, tries
+again, and runs until SIGTERM, SIGINT or SIGHUP; the exit status is then 0.
 
-With --once --json it prints an object: sweeps (1 unless another one is at work, which stand_bys counts), failures, rows
-and tickets (deleted), announced (free names that waiters were told of), and longest_call_us, the longest that the database took for one step.)"},
-    {"EXAMPLES", R"(As a service:
+With --once --json it prints an object: sweeps (1, or 0 if another sweeper is at work, which stand_bys counts), failures,
+rows and tickets (deleted), announced (free names whose waiters were notified) and longest_call_us, the longest time that
+the database took for one step.
+
+@options
+
+## EXAMPLES
+As a service:
  rowlock sweep --every 1m
 
-From cron, where a day's rows may stay:
- 17 4 * * *  rowlock sweep --once --quiet --retention 1d)"}};
+From cron, if a day's rows may stay:
+ 17 4 * * *  rowlock sweep --once --quiet --retention 1d)"},
+    {"list", "list [OPTION]... [PREFIX]", "list the locks that are held", R"(## DESCRIPTION
+Prints the locks that are held now and whose names begin with PREFIX, in the order of the names' bytes: name, fencing token,
+time since the grant, time until the lease ends unless it is renewed, owner (application:host:pid:id) and note. A lock that
+a transaction holds has no lease, and on a server no other session can read its owner. The owner of a shared lock is
+(shared), with the number of permits in use. Control characters are shown as \n or \x1b.
 
-constexpr page::section list_before[] = {
-    {"DESCRIPTION",
-     R"(Prints the locks that are held now and whose names begin with PREFIX, in the order of their bytes: name, fencing
-token, for how long it is held, when its lease ends unless it is renewed, owner (application:host:pid:id) and note.
-A lock that is held by a transaction has no lease, and on a server nobody else can read who its owner is. The owner of one that is
-shared is (shared), with the number of permits that are given out. Control characters are shown as \n or \x1b.)"}};
+@options)"},
+    {"show", "show [OPTION]... NAME", "show the holder of a lock and its waiters", R"(## DESCRIPTION
+Prints the holder of the lock NAME and, below, its waiters in their order: ticket (the least is the next), time since the
+wait began, owner (application:host:pid:id), thread and note. The exit status is 1 if there is no holder, even if there are
+waiters.
 
-constexpr page::section show_before[] = {
-    {"DESCRIPTION",
-     R"(Prints who holds the lock NAME and, below, who waits for it, in their order: ticket (the least is the next), for how
-long, owner (application:host:pid:id), thread and note. The exit status is 1 where nobody holds it, also if
-somebody waits.
+A lock that was released, but is kept by --at-least, is shown with its last owner and the thread (released). The holders of
+a shared lock are shown below it: token, time since the grant, time until the lease ends, permits, owner, thread and note.
 
-A lock that was released, but is kept by --at-least, is shown with its last owner and the thread (released).
+With --json it prints an object as in the list, with "waiters", an array of objects (name, ticket, owner, thread,
+waits_for_us, note), and for a shared lock "holders", an array of objects as in the list. Without a holder its fields are
+null; without waiters too, the answer is null.
 
-Of a lock that is shared it prints below who has it: token, for how long, when the lease ends, permits, owner, thread and note.
+@options)"},
+    {"waiters", "waiters [OPTION]... [NAME]", "list the waiters for a lock, or for all locks", R"(## DESCRIPTION
+Prints the waiters for the lock NAME in their order: ticket (the least is the next), time since the wait began, owner
+(application:host:pid:id), thread and note. Without NAME it prints the waiters for every lock, with the lock's name first,
+in the order of the names' bytes. The exit status is 1 if there are none. A wait inside a transaction of a program is not in
+the queue.
 
-With --json it is an object as in the list, "holders", an array of such objects, if it is shared, and "waiters" an array of objects: name, ticket, owner, thread, waits_for_us and
-note. Where somebody waits but nobody holds it, what is about the holder is null, and where nobody does either, all is: null.)"}};
+With --json it prints an array of objects: name, ticket, owner, thread, waits_for_us and note.
 
-constexpr page::section waiters_before[] = {
-    {"DESCRIPTION",
-     R"(Prints who waits for the lock NAME, in their order: ticket (the least is the next), for how long, owner
-(application:host:pid:id), thread and note. Without NAME it prints who waits for any lock, with the lock's name first, in the order of the
-names' bytes. The exit status is 1 where nobody waits. Who waits in a transaction of a program's own is not in the queue.
+With --graph it prints who waits for whom: the waiter, the name that it waits for, and the holder; a line for each holder. A
+waiter is in a circle if it waits, by way of others, for itself: such a wait ends with an error within 2s, unless a member
+of the circle waits in a transaction. A lock that was handed over inside a program is shown with its first thread. With
+--json it prints an array of objects: owner, thread, name, holders (an array of objects: owner, thread) and in_circle.
 
-With --json it is an array of objects: name, ticket, owner, thread, waits_for_us and note.
+@options)"},
+    {"release", "release --force [OPTION]... NAME", "free a lock that another process holds", R"(## DESCRIPTION
+Frees the lock NAME, whichever process holds it: for operators who know that the holder should not hold it, because it hangs,
+or because its host is gone and the lease is long. After a command or a program has ended, its lock is freed without this, at
+the latest when its lease ends.
 
-With --graph it prints who waits for whom: the waiter, what it waits for, and who holds that; a line for each holder. A waiter
-is in a circle if it waits, by way of others, for itself: such a wait ends with an error within 2s, unless somebody in the circle
-waits in a transaction. A lock that is handed over inside a program is shown under the thread that
-had it first. With --json it is an array of objects: owner, thread, name, holders (an array of objects: owner, thread) and in_circle.)"}};
+It shows the holder and the waiters, and asks on the terminal. It frees only the lock that it has shown: if the lock has
+passed to another holder meanwhile, that holder keeps it. A shared lock is freed as a whole; with --token, only for the
+holder with this token (see rowlock show). The exit status is 1 if nothing was freed. With --yes it does not ask. If standard
+input or standard error is no terminal, --yes is required.
 
-constexpr page::section top_before[] = {
-    {"DESCRIPTION",
-     R"(Shows the locks that are held or waited for and whose names begin with PREFIX, and looks again every second: for how
-long each is held, when its lease ends unless it is renewed, how often it is granted, how many wait, how long the queue was at the
-last ten looks (a step for each who waits, the highest for eight and more), and who holds it. A wide screen also shows the token, the longest
-wait and the note. What the database refuses is said below the table, and it looks again.
+The holder is not stopped. A holder with a lease learns of the loss when it next renews it, within a third of the lease
+(rowlock run then ends its command); until then it works on, beside the next holder. A lock that a transaction holds is freed
+by ending the transaction's session on the server, which rolls it back; that needs the permission to end the session.
 
-GRANTS/S is by the last ten looks. A look sees that a lock has another token than at the look before, not how many had it
-between the two: where every look saw another, there is a ">" before the number. It is - after the first look, and for a
-lock that a transaction has without a token that can be seen.
+With --json it prints the object of rowlock show --json, as it was before, with "freed" and "why_not": null if the lock was
+freed, or else "not_held" (there is no holder any more), "not_confirmed" (the answer was no) or "passed_on" (another holder
+has it meanwhile).
 
-Where standard input or output is no terminal, it prints a table after each look, in place of a screen.)"},
-    {"KEYS", R"( q, Ctrl-C     quit
- n a l w r     sort by name, age, lease left, queue or rate; again: the other way round
- /             show only names that have the text that is typed next; ^ stands for the beginning;
+@options
+
+## EXAMPLES
+By hand:
+ rowlock release --force nightly
+
+In a script that needs the lock to be free, whether or not it was held:
+ rowlock release --force --yes nightly || test $? -eq 1)"},
+    {"top", "top [OPTION]... [PREFIX]", "show locks, holders and waiters on a live screen", R"(## DESCRIPTION
+Shows the locks that are held or waited for and whose names begin with PREFIX, and looks again every second: time since the
+grant, time until the lease ends unless it is renewed, grants per second, number of waiters, length of the queue at the last
+ten looks (a step for each waiter, the highest for eight or more), and holder. A wide screen also shows the token, the longest
+wait and the note. If a look fails, the error is shown below the table, and rowlock looks again.
+
+GRANTS/S is measured over the last ten looks. A look sees that the token has changed since the look before, but not how often:
+if every look saw another token, the number has a ">". It is - after the first look, and for a lock that a transaction holds
+without a visible token.
+
+If standard input or output is no terminal, it prints a table after each look.
+
+## KEYS
+ q, Ctrl-C     quit
+ n a l w r     sort by name, age, lease left, queue or rate; again: in reverse
+ /             show only names that contain the text that is typed next; ^ stands for the beginning;
                enter keeps it, escape ends it
  arrows, j k   select a lock, as do page up and down, home and end
- f             free the selected lock: shows its holder and asks; what is freed is what was shown
+ f             free the selected lock: shows its holder and asks; only the lock as shown is freed
                (see rowlock release)
  space         look now
- ?             show the keys that the last line does not name)"}};
+ ?             show the keys that the last line does not name
 
-constexpr page::section top_behind[] = {
-    common_statuses, environment, {"EXAMPLES", R"(The locks of the orders, those that are waited for most first:
+@options
+
+## EXAMPLES
+The locks of the orders, those with the most waiters first:
  rowlock top --sort queue orders/
 
 A table for a ticket or a log:
- rowlock top --once)"}};
-
-constexpr page::section release_before[] = {
-    {"DESCRIPTION",
-     R"(Frees the lock NAME, whoever has it: for people who know that the holder should not have it, because it hangs, or
-because its host is gone and the lease is long. Nothing else is needed where a command or a program has ended: its lock is
-let go by itself, at the latest when its lease ends.
-
-It shows who has the lock and who waits for it, and asks on the terminal. What it frees is what it has shown: if the
-lock has passed to another meanwhile, it stays. A lock that is shared is freed as a whole; with --token, only for the holder that has
-this token (see rowlock show). The exit status is 1 where nothing was freed. With --yes it asks nothing. Where standard input or standard error is no terminal, --yes must be given.
-
-The holder is not stopped. One with a lease hears that its lock is lost when it next renews it, within a third of the
-lease (rowlock run then ends its command), and works on until then while the next one has the lock already. A lock that
-a transaction has is freed by ending the session of that transaction on the server, which undoes what it has done; that needs the
-permission to end it.
-
-With --json it prints the object of rowlock show --json, as it was before, with "freed" and "why_not": null where it was
-freed, or else "not_held" (nobody has it, or has it any more), "not_confirmed" (the answer was no) or "passed_on" (another has it meanwhile).)"}};
-
-constexpr page::section release_behind[] = {common_statuses, environment, {"EXAMPLES", R"(By hand:
- rowlock release --force nightly
-
-In a script, that needs the lock to be free whether or not anybody had it:
- rowlock release --force --yes nightly || test $? -eq 1)"}};
-
-constexpr page::section check_before[] = {
-    {"DESCRIPTION",
-     R"(Looks at all that locks need, and prints a line for each matter: the connection, the schema, the privileges, the
-clock, settings that decide whether a committed lock can be forgotten, and whether the database is one server of several.
-Behind the matter stands
+ rowlock top --once)"},
+    {"check", "check [OPTION]...", "check whether locks work here, and what would be better", R"(## DESCRIPTION
+Checks everything that locks need, and prints a line for each subject: the connection, the schema, the privileges, the clock,
+settings that decide whether a committed lock can be forgotten, and whether the database is one server of several. After the
+subject comes
  ok       it is as it should be
  advice   locks work; the sentence says what would be better
  failed   locks do not work; the sentence says what to do
- unknown  it could not be looked at
-The exit status is 0 unless something has failed; then it is 77 for the privileges, 78 for the schema, and 69 for all else.
+ unknown  it could not be checked
+The exit status is 0 unless a check has failed; then it is 77 for the privileges, 78 for the schema, and 69 for all else.
 
-With --json it is an array of objects: subject, condition and sentence.)"}};
+With --json it prints an array of objects: subject, condition and sentence.
 
-constexpr page::section metrics_before[] = {
-    {"DESCRIPTION",
-     R"(Prints what is in the database, for monitoring, as OpenMetrics text: how many names there are, how many locks are
-held, how many wait, and the longest of each. It reads all rows: for once a minute or so. Where that
-fails, rowlock_database_up is 0, all else is left out, and the exit status is that of the failure.
+@options)"},
+    {"metrics", "metrics [OPTION]...", "print metrics of the database, for monitoring", R"(## DESCRIPTION
+Prints metrics of the database as OpenMetrics text: the numbers of names, of held locks and of waiters, and the longest hold
+and wait. It reads all rows: run it once a minute or so. If that fails, rowlock_database_up is 0, all other metrics are left
+out, and the exit status is that of the failure.
 
-With --output it replaces a file in one step, so that whoever reads it finds the old text or the new. The file's mode is 0644, less the umask.
+With --output it replaces a file in one step, so that a reader finds the old text or the new. The file's mode is 0644, less
+the umask.
 
-With --json it is an object: up, names, held, held_by_transaction, waiters, longest_hold_us and longest_wait_us. What is
-not known, or not there, is null.)"}};
+With --json it prints an object: up, names, held, held_by_transaction, waiters, longest_hold_us and longest_wait_us. A value
+that is unknown or does not exist is null.
 
-constexpr page::section metrics_behind[] = {
-    common_statuses, environment, {"EXAMPLES", R"(From cron, for the textfile collector of node_exporter:
- * * * * *  rowlock metrics --output /var/lib/prometheus/node-exporter/rowlock.prom)"}};
+@options
 
-constexpr page::section sql_before[] = {
-    {"DESCRIPTION",
-     R"(Prints every statement that rowlock sends to a database, with comments: for people who want to know what it asks of their
-server, EXPLAIN it, or find it again in a log. Nothing is connected to, and of the URL only the beginning counts:
-postgresql:, mysql:, mariadb: or sqlite: is enough.
+## EXAMPLES
+From cron, for the textfile collector of node_exporter:
+ * * * * *  rowlock metrics --output /var/lib/prometheus/node-exporter/rowlock.prom)"},
+    {"sql", "sql [OPTION]... [VERB]", "print the SQL that is sent to a database", R"(## DESCRIPTION
+Prints every statement that rowlock sends to a database, with comments, for people who want to know what it asks of their
+server, EXPLAIN it, or find it in a log. It connects to nothing, and needs only the beginning of the URL: postgresql:, mysql:,
+mariadb: or sqlite:.
 
-A verb is one thing that is asked of the database. Its comments say what it takes and answers, what it does, which rows it locks, where
-it reads the clock, and what it means if no row is answered; or why this database has no need of it. With VERB, only that one is printed.
+A verb is one request to the database. Its comments say what it takes and answers, what it does, which rows it locks, where it
+reads the clock, and what it means if no row is answered; or why this database does not need it. With VERB, only that verb is
+printed.
 
-The names of the tables begin with --table-prefix. Arguments stand as they are sent: $1 for PostgreSQL, ?1 for SQLite, and ? for MySQL
-and MariaDB, where a comment before the statement names them.)"}};
+The names of the tables begin with --table-prefix. Arguments are printed as they are sent: $1 for PostgreSQL, ?1 for SQLite,
+and ? for MySQL and MariaDB, where a comment before the statement names them.
 
-constexpr page::section sql_behind[] = {common_statuses, environment, {"EXAMPLES", R"(What a release does on MySQL:
+@options
+
+## EXAMPLES
+What a release does on MySQL:
  rowlock sql --database mysql: release
 
-All that is sent to this database, on pages:
- rowlock sql | less)"}};
+All statements for this database, page by page:
+ rowlock sql | less)"},
+    {"help", "help [OPTION]... [SUBCOMMAND]", "print a page of the manual", R"(## DESCRIPTION
+Prints the page of SUBCOMMAND, or of rowlock itself, as --help does. It needs no database.
 
-constexpr page::section help_before[] = {
-    {"DESCRIPTION",
-     R"(Prints the page of SUBCOMMAND, or of rowlock itself, as --help does. It needs no database.
+With --man the page is in the form that man(1) reads. The package installs these pages, and completion for bash, zsh and fish.
+Completion also offers the names of held locks, if the database answers within 200ms.
 
-With --man it is in the form that man(1) reads. The package has these pages installed, and the completion for
-bash, zsh and fish.)"}};
+## OPTIONS
 
-constexpr page::section help_behind[] = {common_statuses, {"EXAMPLES", R"(Read a page without installing it:
+@statuses
+
+## EXAMPLES
+Read a page without installing it:
  rowlock help --man run | man -l -
 
 Complete in this shell, which is bash or zsh:
  source <(rowlock help --completion bash)
  source <(rowlock help --completion zsh)
 
-The same in fish:
+Complete in fish:
  rowlock help --completion fish | source)"}};
-
-constexpr page::section other_behind[] = {common_statuses, environment};
-
-constexpr page pages[] = {
-    {"rowlock", "SUBCOMMAND ...", "locks in a database, for shells", whole_before, whole_behind},
-    {"run", "run [OPTION]... NAME [--] COMMAND [ARGUMENT]...", "run a command while holding a lock", run_before,
-     run_behind},
-    {"hold", "hold [OPTION]... NAME", "hold a lock until standard input ends", hold_before, hold_behind},
-    {"lead", "lead [OPTION]... NAME [--] COMMAND [ARGUMENT]...", "keep a command running on one of several hosts",
-     lead_before, lead_behind},
-    {"migrate", "migrate [OPTION]...", "make or update the tables", migrate_before, other_behind},
-    {"sweep", "sweep --once|--every DURATION [OPTION]...", "delete what nobody needs any more", sweep_before,
-     other_behind},
-    {"list", "list [OPTION]... [PREFIX]", "list the locks that are held", list_before, other_behind},
-    {"show", "show [OPTION]... NAME", "tell who holds a lock and who waits for it", show_before, other_behind},
-    {"waiters", "waiters [OPTION]... [NAME]", "list who waits for a lock, or for any", waiters_before, other_behind},
-    {"release", "release --force [OPTION]... NAME", "free a lock that somebody else has", release_before,
-     release_behind},
-    {"top", "top [OPTION]... [PREFIX]", "show on a live screen who holds what and who waits", top_before, top_behind},
-    {"check", "check [OPTION]...", "tell whether locks can be had here, and what would be better", check_before,
-     other_behind},
-    {"metrics", "metrics [OPTION]...", "print what is in the database, for monitoring", metrics_before, metrics_behind},
-    {"sql", "sql [OPTION]... [VERB]", "print the SQL that is sent to a database", sql_before, sql_behind},
-    {"help", "help [OPTION]... [SUBCOMMAND]", "print a page of the manual", help_before, help_behind}};
 
 }  // namespace
 
@@ -269,6 +276,12 @@ const page& page_of(std::string_view name) {
       std::find_if(std::begin(pages), std::end(pages), [&](const page& p) { return p.name == name; });
   if (found == std::end(pages)) throw std::logic_error{"no page for a subcommand"};
   return *found;
+}
+
+std::string_view shared_text(std::string_view name) {
+  if (name == "options") return options_and_environment;
+  if (name == "waiting") return waiting;
+  return name == "statuses" ? statuses : environment;
 }
 
 }  // namespace rowlock::command

@@ -1,117 +1,123 @@
 #pragma once
 
-#include "command/pages.hpp"
+#include <string_view>
 
-// The texts about the subcommands that hold a lock while something runs, and what they share with the others.
+// The texts about the subcommands that hold a lock while something runs.
 namespace rowlock::command {
 
-inline constexpr page::section environment{
-    "ENVIRONMENT",
-    R"(ROWLOCK_DATABASE is the URL of the database where --database is not given. ROWLOCK_DATABASE_FILE names a file whose first
-line is that URL, where neither is given: so that a password shows neither in the list of processes nor in the
-environment. URLs are sqlite:/var/lib/rowlock/locks.db, postgresql://user@host/database or
-mysql://user@host/database)"};
+inline constexpr std::string_view waiting = R"(## WAITING
+Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue, unless a
+newcomer is faster. If standard error is a terminal, a line there shows the holder. With --verbose, lines do.
 
-inline constexpr page::section waiting{
-    "WAITING",
-    R"(Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue,
-unless a newcomer is faster. If standard error is a terminal, a line there says who has the lock. With --verbose, lines do.
+With --fair this rowlock overtakes no waiter: it acquires the lock when all who began to wait before have held it or have
+given up, and --wait 0 fails if there are waiters, even if the lock is free. Give --fair to all who ask for NAME: one without
+it may still overtake. A waiting rowlock that was killed or stopped is passed over within 10s.
 
-With --fair this rowlock overtakes nobody: it gets the lock when all who began to wait before have had it or have
-given up, and --wait 0 fails if anybody waits, even if the lock is free. Give it to all who ask for NAME: one without it
-may still overtake. A waiting rowlock that was killed or stopped is passed over within 10s.
-
-If the database cannot be reached, rowlock says so and tries again until --wait is over, so that a job survives a restart
-or a failover of the server. With --wait 0 it fails at once. Without --wait it fails after one minute if the database has not
+If the database cannot be reached, rowlock says so and tries again until --wait is over, so that a job survives a restart or
+a failover of the server. With --wait 0 it fails at once. Without --wait it fails after one minute if the database has not
 answered since the start, as with a wrong address.
 
-In a command under the lock NAME, a rowlock that waits for NAME is refused (64): it would wait for itself.)"};
+In a command under the lock NAME, a rowlock that waits for NAME is refused (64): it would wait for itself.)";
 
-inline constexpr page::section run_before[] = {
-    {"DESCRIPTION",
-     R"(Waits for the lock NAME, runs COMMAND while it has it, and lets go when COMMAND has ended. At any time at most one
-of all who ask for NAME has it, on whichever hosts they run.
+inline constexpr std::string_view about_run = R"(## DESCRIPTION
+Waits for the lock NAME, runs COMMAND while it holds the lock, and releases it when COMMAND has ended. At any time at most one
+of all who ask for NAME holds the lock, on whichever hosts they run.
 
-The lock is a lease in the database, which rowlock renews while COMMAND runs. If rowlock or its host dies, the next one
-gets the lock when the lease ends (but see STRATEGIES). If the lock is lost while COMMAND runs (the database could not be reached in time,
-the machine slept, somebody freed it, --hold-limit is over), COMMAND and what it has started get SIGTERM, and SIGKILL after
---grace. If rowlock itself is killed, even by SIGKILL, a second process of it, rowlock-guard, does the same.
+The lock is a lease in the database, which rowlock renews while COMMAND runs. If rowlock or its host dies, the next waiter
+acquires the lock when the lease ends (but see STRATEGIES). If the lock is lost while COMMAND runs (the database could not be
+reached in time, the machine slept, an operator freed it, --hold-limit is over), COMMAND and its descendants receive SIGTERM,
+and SIGKILL after --grace. If rowlock itself is killed, even by SIGKILL, they receive the same from its second process,
+rowlock-guard.
 
-COMMAND keeps standard input, output and error. Where there is a terminal it stays in the foreground, so that it may
-read from the terminal and Ctrl-C and Ctrl-Z work as usual. Without a terminal, as in cron, it gets a process group of
-its own. Signals sent to rowlock alone are passed on to COMMAND and to what it has started in its group.
+COMMAND keeps standard input, output and error. On a terminal it stays in the foreground, so that it may read from the
+terminal, and Ctrl-C and Ctrl-Z work as usual. Without a terminal, as in cron, it gets a process group of its own. Signals
+sent to rowlock alone are passed on to COMMAND and to its descendants in its group.
 
-When rowlock itself has used up its processor time (the soft limit of ulimit -t), COMMAND and what it has started get SIGTERM too,
-and SIGKILL after --grace; then the lock is released. For its own limits COMMAND gets the signals that it gets without rowlock.
+When rowlock itself has used up its processor time (the soft limit of ulimit -t), COMMAND and its descendants receive SIGTERM
+too, and SIGKILL after --grace; then the lock is released. At its own limits COMMAND receives the same signals as without
+rowlock.
 
-rowlock waits for COMMAND alone: what COMMAND leaves running in the background when it ends runs on without the lock. So
-does a daemon, a process with a session or, without a terminal, a group of its own, also where the lock is lost.
+rowlock waits for COMMAND alone: what COMMAND leaves running in the background when it ends runs on without the lock. So does
+a daemon, a process with a session or, without a terminal, a group of its own, even if the lock is lost.
 
-Options of rowlock come before COMMAND; what comes after it is its own. With -- in between, COMMAND may begin with a hyphen.)"}};
+Options of rowlock come before COMMAND; what comes after it is its own. After --, COMMAND may begin with a hyphen.
 
-inline constexpr page::section run_behind[] = {
-    {"EXIT STATUS", R"(That of COMMAND, or
+## OPTIONS
+
+## EXIT STATUS
+That of COMMAND, or
  64   the command line, the name of the lock or a URL is wrong
  69   the database cannot be reached, or does not answer
  70   the lock was lost while COMMAND ran, whatever that returned (--lost-exit)
- 75   the lock was not got in time (--busy-exit)
+ 75   the lock was not acquired in time (--busy-exit)
  77   no permission: for the file, the database or the tables
  78   rowlock's tables are missing, or of another version: see migrate
  126  COMMAND was found but cannot be executed
  127  COMMAND was not found
- 128+n  COMMAND was ended by signal n)"},
-    {"ENVIRONMENT OF THE COMMAND",
-     R"(COMMAND finds the lock's name in ROWLOCK_NAME and in ROWLOCK_TOKEN its fencing token, a number that grows with every
-holder: a storage that remembers the largest it has seen can refuse a late one.)"},
-    {"SHARING",
-     R"(With --shared, any number of commands have the lock at once, and none that asks for it without; with --permits NUMBER, as many
-as that. Each has a lease and a token of its own. It takes the strategy unique_index. Who wants the lock alone is not passed for
-longer than 100ms by those who come later and share it; with --fair, nobody is passed.)"},
-    {"STRATEGIES", R"(Those who ask for a NAME exclude each other, whichever strategies they chose.
+ 128+n  signal n ended COMMAND
 
-unique_index and version_cas take a lease, and no connection stays open for it. They differ in how they take it: by one
-statement that waits for nobody, or by a read and a change that fails where somebody else was faster.
+## ENVIRONMENT OF THE COMMAND
+ROWLOCK_NAME is the lock's name. ROWLOCK_TOKEN is its fencing token, a number that grows with every holder: a storage that
+remembers the largest it has seen can refuse a late writer.
 
-for_update keeps a transaction open on a connection of its own. If rowlock dies, the next one gets the lock as soon as
-the server sees the connection end, within 10s at the latest. It is for commands of seconds: as long as a transaction is
-open, PostgreSQL cannot clean up behind others. The lock is also lost if rowlock is stopped for longer than 10s.
-In an SQLite file it is no transaction but a file beside the database that the operating system keeps locked.)"},
-    waiting,
-    environment,
-    {"EXAMPLES",
-     R"(A job that runs on one of several hosts, whose clocks differ by less than 5 minutes; the others skip it:
+## SHARING
+With --shared, any number of commands hold the lock at once, and none that asks for it without; with --permits NUMBER, that
+many. Each has a lease and a token of its own. The strategy must be unique_index. A command that wants the lock alone is
+overtaken for at most 100ms by later commands that share it; with --fair, by none.
+
+## STRATEGIES
+All who ask for a NAME exclude each other, whichever strategies they chose.
+
+unique_index and version_cas take a lease, and keep no connection open for it. unique_index takes it by one statement that
+waits for no other; version_cas by a read, and a change that fails if another client was faster.
+
+for_update keeps a transaction open on a connection of its own. If rowlock dies, the lock is free as soon as the server sees
+the connection end, within 10s at the latest. It is for commands of seconds: while a transaction is open, PostgreSQL cannot
+clean up behind others. The lock is also lost if rowlock is stopped for longer than 10s. In an SQLite file it is no
+transaction but a file beside the database that the operating system keeps locked.
+
+@waiting
+@environment
+
+## EXAMPLES
+A job that runs on one of several hosts, whose clocks differ by less than 5 minutes; the others skip it:
  0 3 * * *  rowlock run -n --quiet -E 0 --at-least 5m --lease 5m nightly nightly.sh
 
-The same, and each waits for a database that is away: --at-least is the wait and the difference between the clocks:
+The same, but each waits for a database that is away: --at-least is the wait and the difference between the clocks:
  0 3 * * *  rowlock run -w 10m --quiet -E 0 --at-least 15m --lease 15m nightly nightly.sh
 
 One deployment after the other, for at most ten minutes of waiting:
- rowlock run --wait 10m --note "$USER" deploy ./deploy.sh production)"}};
+ rowlock run --wait 10m --note "$USER" deploy ./deploy.sh production)";
 
-inline constexpr page::section hold_before[] = {
-    {"DESCRIPTION",
-     R"(Waits for the lock NAME, prints its fencing token on a line of its own, and holds the lock until standard input ends or
-SIGTERM, SIGINT, SIGHUP or SIGXCPU comes. Then it releases the lock and exits with 0. It is for a section of a script that is no
-command of its own. What is written to its standard input is ignored.
+inline constexpr std::string_view about_hold = R"(## DESCRIPTION
+Waits for the lock NAME, prints its fencing token on a line of its own, and holds the lock until standard input ends or it
+receives SIGTERM, SIGINT, SIGHUP or SIGXCPU. Then it releases the lock and exits with 0. It is for a section of a script that
+is no command of its own. What is written to its standard input is ignored.
 
-If the lock is lost meanwhile (the database could not be reached in time, the machine slept, somebody freed it,
---hold-limit is over), it says so and exits with 70. It stops nothing: the script must look.
+If the lock is lost meanwhile (the database could not be reached in time, the machine slept, an operator freed it,
+--hold-limit is over), it says so and exits with 70. It stops nothing: the script must check.
 
 When the script that started it ends, in whatever way, its end of the pipe is closed, and the lock is released. If standard
-output is a pipe that no process reads any more while rowlock waits for the lock, it gives up, as by SIGPIPE. Standard
-input of a background job of a script is /dev/null, which ends at once, as a closed one does: give it a pipe.)"}};
+output is a pipe without a reader while rowlock waits for the lock, it gives up, as by SIGPIPE. The standard input of a
+background job of a script is /dev/null, which ends at once, as a closed one does: give it a pipe.
 
-inline constexpr page::section hold_behind[] = {{"EXIT STATUS", R"( 0    the lock was held, and was released
+## OPTIONS
+
+## EXIT STATUS
+ 0    the lock was held, and was released
  64   the command line, the name of the lock or a URL is wrong
  69   the database cannot be reached, or does not answer
  70   the lock was lost while it was held (--lost-exit)
  74   standard output cannot be written to
- 75   the lock was not got in time (--busy-exit)
+ 75   the lock was not acquired in time (--busy-exit)
  77   no permission: for the file, the database or the tables
- 78   rowlock's tables are missing, or of another version: see migrate)"},
-                                                waiting,
-                                                environment,
-                                                {"EXAMPLES", R"(A section of a script, in sh, dash, bash and zsh:
+ 78   rowlock's tables are missing, or of another version: see migrate
+
+@waiting
+@environment
+
+## EXAMPLES
+A section of a script, in sh, dash, bash and zsh:
  folder=$(mktemp -d) || exit
  mkfifo "$folder/until" "$folder/token" || exit
  rowlock hold deploy <"$folder/until" >"$folder/token" &
@@ -123,30 +129,32 @@ inline constexpr page::section hold_behind[] = {{"EXIT STATUS", R"( 0    the loc
  exec 3>&- 4<&-
  wait "$holder"
 
-Where the whole script may have the lock, it can start itself again with rowlock run:
+If the whole script may hold the lock, it can start itself again with rowlock run:
  [ "${1-}" = locked ] || exec rowlock run deploy sh "$0" locked "$@"
- shift)"}};
+ shift)";
 
-inline constexpr page::section lead_before[] = {
-    {"DESCRIPTION",
-     R"(Keeps COMMAND running on exactly one of several hosts: start the same line on each of them. It waits for the lock NAME,
-without a time limit, and runs COMMAND when it has it, as rowlock run does; the others stand by.
+inline constexpr std::string_view about_lead = R"(## DESCRIPTION
+Keeps COMMAND running on exactly one of several hosts: start the same line on each of them. It waits for the lock NAME,
+without a time limit, and runs COMMAND while it holds it, as rowlock run does; the others stand by.
 
-If the lock is lost while COMMAND runs (the database could not be reached in time, the machine slept, somebody freed
-it), COMMAND and what it has started get SIGTERM, and SIGKILL after --grace. Then rowlock waits for the lock again. If
-rowlock is killed, they get the same. If it or its host dies, the next one gets the lock when the lease ends.
+If the lock is lost while COMMAND runs (the database could not be reached in time, the machine slept, an operator freed it),
+COMMAND and its descendants receive SIGTERM, and SIGKILL after --grace. Then rowlock waits for the lock again. If rowlock is
+killed, they receive the same. If it or its host dies, the next host acquires the lock when the lease ends.
 
-When COMMAND ends by itself, rowlock releases the lock and exits with its status; another host that waits runs COMMAND
-then. With --restart, rowlock keeps the lock and starts COMMAND again.
+When COMMAND ends by itself, rowlock releases the lock and exits with its status; another host that waits runs COMMAND then.
+With --restart, rowlock keeps the lock and starts COMMAND again.
 
-SIGTERM, SIGINT and SIGQUIT end it: they are passed on to COMMAND, which gets SIGKILL after --grace; then rowlock releases the
-lock, so that the next host has it at once, and exits. All other signals are only passed on. While it waits, any of them ends it.
+SIGTERM, SIGINT and SIGQUIT end it: they are passed on to COMMAND, which receives SIGKILL after --grace; then rowlock releases
+the lock, so that the next host acquires it at once, and exits. All other signals are only passed on. While it waits, any of
+them ends it.
 
-Terminals, process groups and the words of COMMAND are as of rowlock run. Who asks for NAME with rowlock run, or in a
-program, is kept out as well.)"}};
+Terminals, process groups and the words of COMMAND are as in rowlock run. A rowlock run or a program that asks for NAME is
+excluded as well.
 
-inline constexpr page::section lead_behind[] = {
-    {"EXIT STATUS", R"(That of COMMAND, or
+## OPTIONS
+
+## EXIT STATUS
+That of COMMAND, or
  64   the command line, the name of the lock or a URL is wrong
  69   the database does not answer as it should
  70   rowlock was told to end, and had lost the lock before COMMAND had ended
@@ -154,19 +162,24 @@ inline constexpr page::section lead_behind[] = {
  78   rowlock's tables are missing, or of another version: see migrate
  126  COMMAND was found but cannot be executed, also with --restart
  127  COMMAND was not found, also with --restart
- 128+n  COMMAND was ended by signal n)"},
-    {"ENVIRONMENT OF THE COMMAND",
-     R"(COMMAND finds the lock's name in ROWLOCK_NAME and in ROWLOCK_TOKEN its fencing token, the leader's term: each leader has a
-greater one than all before, and the commands that --restart starts have that of their leader.)"},
-    {"WAITING",
-     R"(Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue,
-unless a newcomer is faster; with --fair this rowlock overtakes nobody. If the database cannot be reached, rowlock says so and
-tries again until it can, but for one minute if it has not answered since the start.)"},
-    environment,
-    {"EXAMPLES", R"(A queue's worker of which there must be one, on two hosts; the other takes over:
+ 128+n  signal n ended COMMAND
+
+## ENVIRONMENT OF THE COMMAND
+ROWLOCK_NAME is the lock's name. ROWLOCK_TOKEN is its fencing token, the leader's term: each leader has a greater one than all
+before, and the commands that --restart starts have that of their leader.
+
+## WAITING
+Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue, unless a
+newcomer is faster; with --fair this rowlock overtakes no waiter. If the database cannot be reached, rowlock says so and tries
+again until it can, but only for one minute if the database has not answered since the start.
+
+@environment
+
+## EXAMPLES
+The only worker of a queue, on two hosts; if one dies, the other takes over:
  rowlock lead --restart billing/worker -- /usr/local/bin/worker
 
-Who leads, and who stands by:
- rowlock show billing/worker)"}};
+The leader, and the hosts that stand by:
+ rowlock show billing/worker)";
 
 }  // namespace rowlock::command

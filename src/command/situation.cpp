@@ -28,8 +28,6 @@ json json_of_nobody(const std::string& name) {
 /// For a transaction, where the server tells whose it is.
 bool is_session(const std::string& thread) { return thread.starts_with("session "); }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
-
 std::string expiry_of(const lock_info& lock) {
   if (lock.expires_in) return "in " + format_duration(*lock.expires_in);
   return lock.held_by_transaction ? "not by the clock: held by a transaction" : "not by the clock";

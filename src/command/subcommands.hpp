@@ -6,6 +6,7 @@ namespace rowlock::command {
 
 /// Each carries out its subcommand, prints to standard output, and gives the exit status.
 int check(const options& given);
+int print_completion(const options& given);
 int list(const options& given);
 int metrics(const options& given);
 int migrate(const options& given);
