@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""stage_site.py <sources> <folder>: writes there what mkdocs makes the site of.
+"""stage_site.py <sources> <folder> [<program>]: writes there what mkdocs makes the site of.
 
 These are the pages, in the places that they have in the sources, so that their links work in both, the files that they
-link to, what the theme lacks, and mkdocs.yml, whose menu also gets the pages that it does not name and the reference. mkdocs does not
-know what follows a block's language (```cpp for postgresql), so that is left out.
+link to, what the theme lacks, and mkdocs.yml, whose menu also gets the pages that it does not name, the manual, as the program
+`rowlock` prints it, and the reference. mkdocs does not know what follows a block's language (```cpp for postgresql), so that is
+left out.
 """
 
 import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
+import textwrap
 
 ROOT_PAGES = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -60,7 +63,22 @@ def stage_file(source, to, target):
         shutil.copy(source / target, to / target)
 
 
-def menu(source, pages):
+def stage_manual(to, program):
+    """A page for the program and for each of its subcommands; yields their places."""
+    def help_of(subcommand):
+        return subprocess.run([program, "help", *subcommand], check=True, capture_output=True, text=True).stdout
+
+    names = re.findall(r"rowlock-(\w+)\(1\)", help_of([]).rpartition("SEE ALSO")[2])
+    (to / "manual").mkdir()
+    for subcommand in [[]] + [[name] for name in names]:
+        name = "-".join(["rowlock", *subcommand])
+        sections = re.split(r"^([A-Z][A-Z ]+)\n", help_of(subcommand), flags=re.M)[1:]
+        blocks = [f"## {title}\n\n```text\n{textwrap.dedent(text).rstrip()}\n```\n" for title, text in zip(sections[::2], sections[1::2])]
+        (to / "manual" / f"{name}.md").write_text("\n".join([f"# {name}\n", *blocks]))
+        yield f"manual/{name}.md"
+
+
+def menu(source, pages, manual):
     """mkdocs.yml, whose menu also gets the pages that it does not name: guides after its last one, others at its end."""
     lines = (source / "mkdocs.yml").read_text().splitlines()
     name = re.compile(r"( +- ).*: (\S+\.md)$")
@@ -75,6 +93,8 @@ def menu(source, pages):
             indent = name.match(lines[last])[1] if is_guide else "  - "
             title = json.dumps((source / page).read_text().splitlines()[0].lstrip("# "))
             (guides if is_guide else others).append(f"{indent}{title}: {page}")
+    if manual:
+        others += ["  - Manual of the command:"] + [f"      - {page}" for page in manual]
     lines[last + 1 : last + 1] = guides
     return "\n".join(lines + others + ["  - Reference: reference/index.html", "docs_dir: pages", "site_dir: html", ""])
 
@@ -93,7 +113,8 @@ def main():
             elif linked not in pages:
                 pages.append(linked)
     shutil.copytree(source / "cmake" / "site_theme", to / "theme")
-    (to / "mkdocs.yml").write_text(menu(source, pages))
+    manual = [page for program in sys.argv[3:] for page in stage_manual(to / "pages", program)]
+    (to / "mkdocs.yml").write_text(menu(source, pages, manual))
 
 
 main()
