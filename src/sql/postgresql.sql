@@ -122,13 +122,15 @@ RETURNING l.name, l.version, g.lease;
 -- doing: acquiring
 -- does: acquires all names of a batch, or none. version: as it was seen, or 0 for any. The rows must exist
 -- rules: takes_all
--- locks: FOR UPDATE SKIP LOCKED on each row that is free
+-- locks: FOR UPDATE SKIP LOCKED on each row that is free, and on the ticket of a lease that has ended
 -- clock: after the last lock
 -- no row: one is not free, or has no row
 -- batch: rows that others have locked are skipped, so two sets that want some of the same names do not wait for each
---   other. The clock is read above all of the locks. Version 0 is any, unless a client waits.
+--   other. The clock is read above all of the locks. Version 0 is any, unless a client waits. A ticket by which a release
+--   had granted a name, for a lease that has ended, is deleted, as by acquire_in_turn: with the grant or not at all. Its
+--   waiter, if it is only late, finds no ticket and takes another one.
 WITH free AS MATERIALIZED (
-  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+  SELECT r.name, r.acquisition AS had, w.owner, w.thread, w.acquisition, w.lease, w.note
   FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[],
     :version::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
@@ -138,7 +140,11 @@ WITH free AS MATERIALIZED (
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
-    WHERE f.number = cardinality(:name::text[]))
+    WHERE f.number = cardinality(:name::text[])),
+passed AS (
+  DELETE FROM rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM all_of_them, free g JOIN rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
+    FOR UPDATE OF w SKIP LOCKED))
 UPDATE rowlock_lock l SET version = greatest(l.version + 1, us(a.at)), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -593,11 +599,13 @@ FROM freed;
 -- name: share(name, owner, thread, acquisition, lease, note, permits, room, version) -> acquisition, version, left, permits
 -- doing: acquiring
 -- does: shares the name, if it is free, or shared with at most `room` permits. version 0: if no client waits
--- locks: FOR UPDATE on a row that looks free, or shared with free permits; waits at most lock_timeout
+-- locks: FOR UPDATE on a row that looks free, or shared with free permits; waits at most lock_timeout. FOR UPDATE SKIP
+--   LOCKED on the ticket of a lease that has ended
 -- clock: after the lock
 -- no row: turn shows why
 -- write: waits for the row, briefly: clients that share a name change it at any time. The row is locked before a share
---   is looked at, and the clock is read once, above that lock. Version 0: no client may wait.
+--   is looked at, and the clock is read once, above that lock. Version 0: no client may wait. A ticket by which a release
+--   had granted the name, for a lease that has ended, is deleted, as by acquire_in_turn.
 WITH asked AS (SELECT *
   FROM (VALUES (:owner::text, :thread::text, :acquisition::text, :lease::bigint, :note::text, :permits::bigint,
   1)) AS a (owner, thread, acquisition, lease, note, permits, place)),
@@ -608,9 +616,9 @@ taken AS (
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
   FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins FROM (
-    SELECT k.owner, k.expires_at, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at FROM rowlock_lock
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
+    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at, acquisition FROM rowlock_lock
       WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= :room::bigint))
         AND CASE WHEN :version::bigint = 0 THEN NOT waiting
@@ -620,7 +628,11 @@ taken AS (
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = :name::text
-  RETURNING l.version - own.number AS before, l.acquisition, own.at),
+  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+passed AS (
+  DELETE FROM rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM taken t JOIN rowlock_waiter w ON w.name = :name::text AND w.attempt = t.had
+    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
 share AS (
   INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT :name::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -636,9 +648,9 @@ taken AS (
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
   FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins FROM (
-    SELECT k.owner, k.expires_at, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at FROM rowlock_lock
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
+    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at, acquisition FROM rowlock_lock
       WHERE name = (:name::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= (:room::bigint[])[1]))
         AND CASE WHEN (:version::bigint[])[1] = 0 THEN NOT waiting
@@ -648,7 +660,11 @@ taken AS (
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = (:name::text[])[1]
-  RETURNING l.version - own.number AS before, l.acquisition, own.at),
+  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+passed AS (
+  DELETE FROM rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM taken t JOIN rowlock_waiter w ON w.name = (:name::text[])[1] AND w.attempt = t.had
+    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
 share AS (
   INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT (:name::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,

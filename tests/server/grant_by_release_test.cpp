@@ -193,7 +193,9 @@ TEST_P(grant_by_release, is_never_for_a_ticket_that_was_used) {
 
 // The row would have the acquisition of a holder that had lost the name in between: it would not be told, and could
 // confirm. Whoever acquires the name next does so before the ticket that was used is deleted.
-TEST_P(grant_by_release, is_never_for_a_ticket_whose_lock_was_freed) {
+TEST_P(grant_by_release, is_never_for_a_ticket_whose_lock_was_freed_or_has_expired) {
+  const std::function<void(client&)> ends[] = {[](client& locks) { ASSERT_TRUE(locks.force_release("orders/42")); },
+                                               [this](client& /*locks*/) { db().expire("orders/42"); }};
   const std::function<void(client&)> ways[] = {
       [](client& locks) { locks.acquire("orders/42").release(); },
       [](client& locks) { locks.acquire("orders/42", {.strategy = strategy::version_cas}).release(); },
@@ -203,18 +205,21 @@ TEST_P(grant_by_release, is_never_for_a_ticket_whose_lock_was_freed) {
       [](client& locks) { locks.acquire_shared("orders/42").release(); }};
   auto first = connect();
   auto third = connect();
-  for (const auto& acquire_and_release : ways) {
-    SCOPED_TRACE(&acquire_and_release - ways);
-    auto second = connect();
-    auto held = first.acquire("orders/42", in_turn);
-    background one{waiting(second)};
-    ASSERT_TRUE(has_a_ticket_marked(1));
-    held.release();
-    const auto freed = one.get();
-    ASSERT_TRUE(third.force_release("orders/42"));
-    acquire_and_release(third);
-    EXPECT_TRUE(is_vacant("orders/42"));
-  }
+  for (const auto& end : ends)
+    for (const auto& acquire_and_release : ways) {
+      SCOPED_TRACE(testing::Message{} << &end - ends << ", " << &acquire_and_release - ways);
+      auto second = connect();
+      auto held = first.acquire("orders/42", in_turn);
+      background one{waiting(second)};
+      ASSERT_TRUE(has_a_ticket_marked(1));
+      held.release();
+      const auto gone = one.get();
+      end(third);
+      acquire_and_release(third);
+      EXPECT_TRUE(is_vacant("orders/42"));
+      third.acquire("orders/42").release();
+      EXPECT_TRUE(is_vacant("orders/42"));
+    }
 }
 
 class claim_of_a_grant : public on_each_server_by_proxy {

@@ -70,7 +70,7 @@ RETURNING l.name, l.version, g.lease
 --- plain, durable_release
 
 WITH free AS MATERIALIZED (
-  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+  SELECT r.name, r.acquisition AS had, w.owner, w.thread, w.acquisition, w.lease, w.note
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
     $7::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
@@ -80,7 +80,11 @@ WITH free AS MATERIALIZED (
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
-    WHERE f.number = cardinality($1::text[]))
+    WHERE f.number = cardinality($1::text[])),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM all_of_them, free g JOIN place.rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
+    FOR UPDATE OF w SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -411,9 +415,9 @@ taken AS (
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
   FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins FROM (
-    SELECT k.owner, k.expires_at, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at FROM place.rowlock_lock
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
+    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
       WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= $8::bigint))
         AND CASE WHEN $9::bigint = 0 THEN NOT waiting
@@ -423,7 +427,11 @@ taken AS (
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = $1::text
-  RETURNING l.version - own.number AS before, l.acquisition, own.at),
+  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = $1::text AND w.attempt = t.had
+    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT $1::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -441,9 +449,9 @@ taken AS (
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
   FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins FROM (
-    SELECT k.owner, k.expires_at, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at FROM place.rowlock_lock
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
+    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
       WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
         AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
@@ -453,7 +461,11 @@ taken AS (
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = ($1::text[])[1]
-  RETURNING l.version - own.number AS before, l.acquisition, own.at),
+  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = ($1::text[])[1] AND w.attempt = t.had
+    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -1800,7 +1812,7 @@ RETURNING l.name, l.version, g.lease
 --- transaction_pooling, both
 
 WITH free AS MATERIALIZED (
-  SELECT r.name, w.owner, w.thread, w.acquisition, w.lease, w.note
+  SELECT r.name, r.acquisition AS had, w.owner, w.thread, w.acquisition, w.lease, w.note
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[],
     $7::bigint[])
     AS w (name, owner, thread, acquisition, lease, note, version)
@@ -1810,7 +1822,11 @@ WITH free AS MATERIALIZED (
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
-    WHERE f.number = cardinality($1::text[]))
+    WHERE f.number = cardinality($1::text[])),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM all_of_them, free g JOIN place.rowlock_waiter w ON w.name = g.name AND w.attempt = g.had
+    FOR UPDATE OF w SKIP LOCKED))
 UPDATE place.rowlock_lock l SET version = greatest(l.version + 1, (extract(epoch FROM a.at) * 1000000)::bigint), owner = g.owner, thread = g.thread,
   acquisition = g.acquisition, acquired_at = a.at, expires_at = a.at + g.lease * interval '1 microsecond', note = g.note
 FROM all_of_them a, free g
@@ -2019,9 +2035,9 @@ taken AS (
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
   FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins FROM (
-    SELECT k.owner, k.expires_at, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at FROM place.rowlock_lock
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
+    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
       WHERE name = $1::text AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= $8::bigint))
         AND CASE WHEN $9::bigint = 0 THEN NOT waiting
@@ -2031,7 +2047,11 @@ taken AS (
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = $1::text
-  RETURNING l.version - own.number AS before, l.acquisition, own.at),
+  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = $1::text AND w.attempt = t.had
+    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT $1::text, a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
@@ -2049,9 +2069,9 @@ taken AS (
     acquired_at = CASE WHEN own.joins THEN l.acquired_at ELSE own.at END,
     expires_at = CASE WHEN own.joins THEN greatest(l.expires_at, own.until) ELSE own.until END
   FROM (SELECT r.at, r.at + total.lease * interval '1 microsecond' AS until, total.number, total.permits,
-      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins FROM (
-    SELECT k.owner, k.expires_at, clock_timestamp() AS at FROM (
-      SELECT owner, expires_at FROM place.rowlock_lock
+      r.owner IS NOT DISTINCT FROM '(shared)' AND r.expires_at > r.at AS joins, r.acquisition AS had FROM (
+    SELECT k.owner, k.expires_at, k.acquisition, clock_timestamp() AS at FROM (
+      SELECT owner, expires_at, acquisition FROM place.rowlock_lock
       WHERE name = ($1::text[])[1] AND (owner IS NULL OR expires_at <= clock_timestamp()
           OR (owner = '(shared)' AND sharers <= ($8::bigint[])[1]))
         AND CASE WHEN ($9::bigint[])[1] = 0 THEN NOT waiting
@@ -2061,7 +2081,11 @@ taken AS (
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = ($1::text[])[1]
-  RETURNING l.version - own.number AS before, l.acquisition, own.at),
+  RETURNING l.version - own.number AS before, l.acquisition, own.at, own.joins, own.had),
+passed AS (
+  DELETE FROM place.rowlock_waiter WHERE ticket IN (
+    SELECT w.ticket FROM taken t JOIN place.rowlock_waiter w ON w.name = ($1::text[])[1] AND w.attempt = t.had
+    WHERE NOT t.joins FOR UPDATE OF w SKIP LOCKED)),
 share AS (
   INSERT INTO place.rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
   SELECT ($1::text[])[1], a.acquisition, t.acquisition, a.permits, t.before + a.place, a.owner, a.thread, t.at,
