@@ -4,13 +4,10 @@
 #include <rowlock/error.hpp>
 
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,7 +21,9 @@
 #include "driver/mysql/errors.hpp"
 #include "support/background.hpp"
 #include "support/errors.hpp"
+#include "support/loopback.hpp"
 #include "testkit/eventually.hpp"
+#include "testkit/url.hpp"
 
 // The session of MySQL and MariaDB, with steps of the test's own, against the server of ROWLOCK_TEST_MYSQL_URL.
 
@@ -42,11 +41,7 @@ driver::limits within(duration d) { return {.deadline = base::now() + d}; }
 
 mysql_address address_in(std::string_view url) { return driver::read_mysql_url(core::cut_url(url)); }
 
-mysql_address server() {
-  const char* url = std::getenv("ROWLOCK_TEST_MYSQL_URL");
-  if (url == nullptr) throw std::runtime_error{"ROWLOCK_TEST_MYSQL_URL is not set; ./test.sh starts a server"};
-  return address_in(url);
-}
+mysql_address server() { return address_in(test::address_in("ROWLOCK_TEST_MYSQL_URL").url()); }
 
 // --- addresses -------------------------------------------------------------------------------------------------------
 
@@ -162,23 +157,17 @@ TEST(mysql_errors, say_what_now) {
   }
 }
 
-TEST(mysql_errors, do_not_know_what_became_of_a_commit_that_failed) {
-  const auto outcome = [](bool writing) {
-    return driver::mysql_error({.code = 1180, .message = "so", .writing = writing}, "MySQL", "x").outcome_is_unknown();
-  };
-  EXPECT_TRUE(outcome(true));
-  EXPECT_FALSE(outcome(false));
-}
-
-TEST(mysql_errors, do_not_know_what_became_of_a_write_on_a_lost_connection) {
-  const auto outcome = [](int code, bool writing) {
-    return driver::mysql_error({.code = code, .message = "so", .connection_lost = true, .writing = writing}, "MySQL",
+TEST(mysql_errors, do_not_know_what_became_of_a_failed_commit_or_of_a_write_on_a_lost_connection) {
+  const auto is_unknown = [](int code, bool lost, bool writing) {
+    return driver::mysql_error({.code = code, .message = "so", .connection_lost = lost, .writing = writing}, "MySQL",
                                "x")
         .outcome_is_unknown();
   };
-  EXPECT_TRUE(outcome(2013, true));
-  EXPECT_FALSE(outcome(2013, false));
-  EXPECT_TRUE(outcome(0, true));
+  EXPECT_TRUE(is_unknown(1180, false, true));
+  EXPECT_FALSE(is_unknown(1180, false, false));
+  EXPECT_TRUE(is_unknown(2013, true, true));
+  EXPECT_FALSE(is_unknown(2013, true, false));
+  EXPECT_TRUE(is_unknown(0, true, true));
 }
 
 // --- the session -----------------------------------------------------------------------------------------------------
@@ -201,6 +190,13 @@ class mysql_session_test : public testing::Test {
     return error_of([&] { return open_on(to, until); });
   }
 
+  /// How a call ended, which is to have ended so.
+  static error expect_end(const std::optional<error>& e, errc code, bool is_unknown) {
+    const auto& found = e.value();
+    EXPECT_EQ(found.code(), code) << found.what();
+    EXPECT_EQ(found.outcome_is_unknown(), is_unknown) << found.what();
+    return found;
+  }
   static std::vector<driver::row> ask(mysql_session& on, const std::string& sql, const driver::request& with = {},
                                       const driver::limits& until = within(10s)) {
     return on.run({.read = sql}, {&with, 1}, until);
@@ -329,9 +325,8 @@ TEST_F(mysql_session_test, a_call_ends_at_its_deadline_and_the_session_with_it) 
   // Whoever sleeps would notice that nobody waits any more.
   const auto e = error_of([&] { return act(*on, "DO BENCHMARK(1000000000000, SHA2('', 512))", within(150ms)); });
   EXPECT_LT(watch.elapsed(), 5s);
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::call_timed_out);
-  EXPECT_TRUE(e->is_retryable() && e->connection_is_unusable() && e->outcome_is_unknown());
+  const auto end = expect_end(e, errc::call_timed_out, true);
+  EXPECT_TRUE(end.is_retryable() && end.connection_is_unusable());
   EXPECT_FALSE(on->looks_alive());
   EXPECT_TRUE(throws(errc::connection_failed, [&] { ask(*on, "SELECT 1"); }));
 
@@ -347,9 +342,7 @@ TEST_F(mysql_session_test, a_call_ends_at_its_deadline_and_the_session_with_it) 
 TEST_F(mysql_session_test, a_read_that_was_cut_has_no_unknown_outcome) {
   const auto on = open();
   const auto e = error_of([&] { return ask(*on, "SELECT SLEEP(30)", {}, within(150ms)); });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::call_timed_out);
-  EXPECT_FALSE(e->outcome_is_unknown());
+  expect_end(e, errc::call_timed_out, false);
 }
 
 TEST_F(mysql_session_test, a_call_ends_soon_after_a_stop) {
@@ -366,10 +359,7 @@ TEST_F(mysql_session_test, a_call_ends_soon_after_a_stop) {
                   {id}) == 1;
   }));
   stop.request_stop();
-  const auto e = call.get();
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::cancelled);
-  EXPECT_TRUE(e->outcome_is_unknown());
+  expect_end(call.get(), errc::cancelled, true);
 }
 
 TEST_F(mysql_session_test, sends_nothing_when_no_time_is_left) {
@@ -386,36 +376,25 @@ TEST_F(mysql_session_test, notices_that_it_was_ended_while_nobody_used_it) {
   other->script("KILL " + std::to_string(id));
   EXPECT_TRUE(test::eventually([&] { return !on->looks_alive(); }));
   const auto e = error_of([&] { return act(*on, "DO 1", within(10s)); });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::connection_failed);
-  EXPECT_FALSE(e->outcome_is_unknown()) << "nothing was sent";
+  expect_end(e, errc::connection_failed, false);
 }
 
 // --- connecting ------------------------------------------------------------------------------------------------------
 
 TEST_F(mysql_session_test, says_why_it_cannot_connect) {
-  auto wrong = server();
-  wrong.password = "not this";
-  const auto password = failure_to_open(wrong);
-  ASSERT_TRUE(password.has_value());
-  EXPECT_EQ(password->code(), errc::permission_denied);
-  EXPECT_EQ(password->native_code(), 1045);
+  const auto failure_at = [&](std::string mysql_address::*part, const char* value, errc code) {
+    auto to = server();
+    to.*part = value;
+    return expect_end(failure_to_open(to), code, false);
+  };
+  const auto password = failure_at(&mysql_address::password, "not this", errc::permission_denied);
+  EXPECT_EQ(password.native_code(), 1045);
   EXPECT_FALSE(mentions(password, "not this"));
-
-  wrong = server();
-  wrong.database = "rowlock_no_such_database";
-  const auto database = failure_to_open(wrong);
-  ASSERT_TRUE(database.has_value());
-  EXPECT_EQ(database->code(), errc::connection_failed);
-  EXPECT_TRUE(mentions(database, "create it")) << database->what();
-  EXPECT_FALSE(database->is_retryable());
-
-  wrong = server();
-  wrong.host = "nowhere.invalid";
-  EXPECT_EQ(failure_to_open(wrong)->code(), errc::connection_failed);
-  wrong = server();
-  wrong.socket = "/nonexistent/socket";
-  EXPECT_EQ(failure_to_open(wrong)->code(), errc::connection_failed);
+  const auto database = failure_at(&mysql_address::database, "rowlock_no_such_database", errc::connection_failed);
+  EXPECT_TRUE(mentions(database, "create it")) << database.what();
+  EXPECT_FALSE(database.is_retryable());
+  failure_at(&mysql_address::host, "nowhere.invalid", errc::connection_failed);
+  failure_at(&mysql_address::socket, "/nonexistent/socket", errc::connection_failed);
 }
 
 // MariaDB says whether it can, MySQL with what.
@@ -436,44 +415,18 @@ TEST_F(mysql_session_test, is_encrypted_if_that_was_asked_for_or_not_opened_at_a
   EXPECT_EQ(e->code(), errc::connection_failed);
 }
 
-/// A server that says nothing.
-class mute_server {
- public:
-  mute_server() : listening_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
-    at_.sin_family = AF_INET;
-    at_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof at_;
-    if (bind(listening_, reinterpret_cast<const sockaddr*>(&at_), size) != 0 || listen(listening_, 8) != 0 ||
-        getsockname(listening_, reinterpret_cast<sockaddr*>(&at_), &size) != 0)
-      throw std::runtime_error{"cannot listen"};
-  }
-  mute_server(const mute_server&) = delete;
-  mute_server& operator=(const mute_server&) = delete;
-  ~mute_server() { hang_up(); }
-  std::uint16_t port() const { return ntohs(at_.sin_port); }
-  /// Whoever is connected hears of it.
-  void hang_up() {
-    if (listening_ >= 0) close(listening_);
-    listening_ = -1;
-  }
-
- private:
-  int listening_;
-  sockaddr_in at_{};
-};
-
 TEST_F(mysql_session_test, gives_up_on_a_server_that_never_answers) {
-  mute_server mute;
+  auto mute = test::listening_socket();
   auto to = server();
   to.host = "127.0.0.1";
-  to.port = mute.port();
+  to.port = test::port_of(mute);
   const test::stopwatch watch;
   EXPECT_TRUE(throws(errc::connection_failed, [&] { open_on(to, within(200ms)); }));
   std::stop_source stop;
   stop.request_stop();
   EXPECT_TRUE(throws(errc::cancelled, [&] { open_on(to, {.deadline = base::now() + 60s, .stop = stop.get_token()}); }));
   EXPECT_LT(watch.elapsed(), 3s);
-  mute.hang_up();  // else the thread that was left behind would take its time
+  mute.close();  // else the thread that was left behind would take its time
 }
 
 TEST_F(mysql_session_test, leaves_no_socket_open_across_exec) {
@@ -493,20 +446,14 @@ TEST_F(mysql_session_test, leaves_no_socket_open_across_exec) {
 TEST_F(mysql_session_test, knows_its_socket_while_others_connect_to_the_same_server) {
   const auto to = server();
   std::atomic<bool> is_over{false};
-  const auto connect_again_and_again = [&] {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(to.port);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const std::jthread others{[&] {
     while (!is_over) {
-      const int number = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      static_cast<void>(connect(number, reinterpret_cast<const sockaddr*>(&at), sizeof at));
+      const auto socket = test::tcp_socket();
+      static_cast<void>(test::connect(socket, test::loopback(to.port)));
       char greeting = 0;
-      static_cast<void>(read(number, &greeting, 1));
-      close(number);
+      static_cast<void>(read(socket.get(), &greeting, 1));
     }
-  };
-  const std::jthread others{connect_again_and_again};
+  }};
   std::vector<std::jthread> own;
   std::atomic<int> cut{0};
   for (int i = 0; i < 4; ++i)

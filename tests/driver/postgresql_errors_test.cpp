@@ -10,38 +10,28 @@
 
 #include "driver/postgresql/errors.hpp"
 #include "support/background.hpp"
+#include "support/loopback.hpp"
 
 namespace rowlock::test {
 namespace {
 
 TEST_F(postgresql_session_test, tells_why_it_cannot_connect) {
+  const auto failure_at = [&](const server_address& to, errc code, const char* sqlstate) {
+    const auto e = error_of([&] { return open(to.url()); });
+    EXPECT_TRUE(e && e->code() == code && e->sqlstate() == sqlstate) << sqlstate;
+    return e;
+  };
   auto to = server();
   to.password = "not-the-password";
-  const auto wrong_password = error_of([&] { return open(to.text()); });
-  ASSERT_TRUE(wrong_password);
-  EXPECT_EQ(wrong_password->code(), errc::permission_denied);
-  EXPECT_EQ(wrong_password->sqlstate(), "28P01");
-  EXPECT_FALSE(mentions(wrong_password, to.password));
-
+  EXPECT_FALSE(mentions(failure_at(to, errc::permission_denied, "28P01"), to.password));
   to = server();
   to.database = "no_such_database";
-  const auto no_database = error_of([&] { return open(to.text()); });
-  ASSERT_TRUE(no_database);
-  EXPECT_EQ(no_database->code(), errc::connection_failed);
-  EXPECT_EQ(no_database->sqlstate(), "3D000");
-  EXPECT_TRUE(mentions(no_database, "no_such_database"));
-
-  to = server();
-  {
-    tcp_socket unused;
-    unused.listen_with(1);
-    to.port = unused.port();
-  }
-  const auto no_server = error_of([&] { return open(to.text()); });
+  EXPECT_TRUE(mentions(failure_at(to, errc::connection_failed, "3D000"), to.database));
+  to = server_at(port_of(listening_socket()));  // which is closed again
+  const auto no_server = failure_at(to, errc::connection_failed, "");
   ASSERT_TRUE(no_server);
-  EXPECT_EQ(no_server->code(), errc::connection_failed);
   EXPECT_TRUE(no_server->is_retryable());
-  EXPECT_TRUE(mentions(no_server, to.port));
+  EXPECT_TRUE(mentions(no_server, std::to_string(*to.port)));
 }
 
 TEST_F(postgresql_session_test, refuses_urls_without_repeating_them) {
@@ -109,10 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(postgresql_session_test, statements_have_a_limit_on_the_server_too) {
   const auto on = open({.call_timeout = 1ms});
   const auto late = error_of([&] { return act(*on, "SELECT pg_sleep(60)", within(20s)); });
-  ASSERT_TRUE(late);
-  EXPECT_EQ(late->code(), errc::call_timed_out);
-  EXPECT_EQ(late->sqlstate(), "57014");
-  EXPECT_FALSE(late->connection_is_unusable());
+  EXPECT_EQ(expect_end(late, errc::call_timed_out, false, false).sqlstate(), "57014");
 }
 
 TEST_F(with_table, waits_for_a_row_only_shortly) {
@@ -122,10 +109,7 @@ TEST_F(with_table, waits_for_a_row_only_shortly) {
       [&] {
         act(*session_, "UPDATE driver_test SET n = 2", within(10s));
         const auto late = error_of([&] { return act(*other, "UPDATE driver_test SET n = 3", within(10s)); });
-        ASSERT_TRUE(late);
-        EXPECT_EQ(late->sqlstate(), "55P03");
-        EXPECT_EQ(late->code(), errc::call_timed_out);
-        EXPECT_FALSE(late->connection_is_unusable());
+        EXPECT_EQ(expect_end(late, errc::call_timed_out, false, false).sqlstate(), "55P03");
       },
       within(10s));
 }
@@ -138,12 +122,9 @@ TEST_F(postgresql_session_test, a_session_that_is_ended_while_it_writes_leaves_t
   ASSERT_TRUE(eventually([&] { return is_asleep(*by, on->id().pid); }));
   end_backend(*by, on->id().pid);
   const auto ended = call.get();
-  ASSERT_TRUE(ended);
-  EXPECT_EQ(ended->code(), errc::connection_failed);
-  EXPECT_EQ(ended->sqlstate(), "57P01");
-  EXPECT_TRUE(ended->is_retryable());
-  EXPECT_TRUE(ended->connection_is_unusable());
-  EXPECT_TRUE(ended->outcome_is_unknown());
+  const auto end = expect_end(ended, errc::connection_failed, true, true);
+  EXPECT_EQ(end.sqlstate(), "57P01");
+  EXPECT_TRUE(end.is_retryable());
   EXPECT_EQ(lost(), 1U);
 }
 
@@ -155,11 +136,7 @@ TEST_F(postgresql_session_test, a_session_that_was_ended_while_idle_does_not_com
   ASSERT_TRUE(eventually([&] { return kill(static_cast<pid_t>(on->id().pid), 0) != 0 && errno == ESRCH; }));
   for (int i = 0; i < 2; ++i) {
     const auto gone = error_of([&] { return act(*on, "SELECT 1", within(10s)); });
-    ASSERT_TRUE(gone);
-    EXPECT_EQ(gone->code(), errc::connection_failed);
-    EXPECT_TRUE(gone->is_retryable());
-    EXPECT_TRUE(gone->connection_is_unusable());
-    EXPECT_FALSE(gone->outcome_is_unknown());
+    EXPECT_TRUE(expect_end(gone, errc::connection_failed, true, false).is_retryable());
   }
 }
 
@@ -173,12 +150,8 @@ TEST_F(with_table, a_session_lost_inside_a_transaction_has_done_nothing) {
           act(*session_, "INSERT INTO driver_test VALUES ('b', 1)", within(10s));
         },
         within(10s));
-    return 0;
   });
-  ASSERT_TRUE(lost);
-  EXPECT_EQ(lost->code(), errc::connection_failed);
-  EXPECT_TRUE(lost->connection_is_unusable());
-  EXPECT_FALSE(lost->outcome_is_unknown());
+  expect_end(lost, errc::connection_failed, true, false);
   session_ = open();
   EXPECT_EQ(rows(), 0);
 }
@@ -240,11 +213,7 @@ TEST_F(with_missing_standby, a_commit_that_nobody_confirmed_is_of_unknown_outcom
       "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM pg_stat_activity "
       "WHERE pid = $1::integer AND wait_event = 'SyncRep'";
   EXPECT_TRUE(eventually([&] { return number(*by, cancel, {session_->id().pid}) == 1; }));
-  const auto unknown = call.get();
-  ASSERT_TRUE(unknown);
-  EXPECT_EQ(unknown->code(), errc::outcome_unknown);
-  EXPECT_TRUE(unknown->outcome_is_unknown());
-  EXPECT_FALSE(unknown->connection_is_unusable());
+  expect_end(call.get(), errc::outcome_unknown, false, true);
 }
 
 }  // namespace

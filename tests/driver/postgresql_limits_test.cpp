@@ -3,49 +3,45 @@
 #include <fcntl.h>
 #include <signal.h>
 
-#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "support/background.hpp"
+#include "support/loopback.hpp"
 #include "support/tcp_proxy.hpp"
 
 namespace rowlock::test {
 namespace {
 
+constexpr duration some_time = 150ms;
+
+/// How a call ends that must not last much longer than that.
+template <class Call>
+std::optional<error> end_of(Call call, duration most = 1s) {
+  const stopwatch watch;
+  auto out = error_of(call);
+  EXPECT_LT(watch.elapsed(), most);
+  return out;
+}
+
 TEST_F(postgresql_session_test, a_call_ends_at_its_deadline) {
   const auto on = open();
-  const test::stopwatch watch;
-  const auto cut = error_of([&] { return act(*on, "SELECT pg_sleep(60)", within(150ms)); });
-  EXPECT_LT(watch.elapsed(), 1s);
-  ASSERT_TRUE(cut);
-  EXPECT_EQ(cut->code(), errc::call_timed_out);
-  EXPECT_TRUE(cut->is_retryable());
-  EXPECT_TRUE(cut->connection_is_unusable());
-  EXPECT_TRUE(cut->outcome_is_unknown());
+  const auto cut = end_of([&] { return act(*on, "SELECT pg_sleep(60)", within(some_time)); });
+  EXPECT_TRUE(expect_end(cut, errc::call_timed_out, true, true).is_retryable());
   EXPECT_EQ(lost(), 1U);
-  const auto after = failure(*on, "SELECT 1");
-  ASSERT_TRUE(after);
-  EXPECT_EQ(after->code(), errc::connection_failed);
-  EXPECT_FALSE(after->outcome_is_unknown());
+  expect_end(failure(*on, "SELECT 1"), errc::connection_failed, true, false);
 }
 
 TEST_F(postgresql_session_test, the_outcome_of_a_look_is_never_unknown) {
   const auto on = open();
-  const auto cut = error_of([&] { return ask(*on, "SELECT pg_sleep(60)", {}, within(50ms)); });
-  ASSERT_TRUE(cut);
-  EXPECT_EQ(cut->code(), errc::call_timed_out);
-  EXPECT_FALSE(cut->outcome_is_unknown());
+  expect_end(end_of([&] { return ask(*on, "SELECT pg_sleep(60)", {}, within(50ms)); }), errc::call_timed_out, true,
+             false);
 }
 
 TEST_F(postgresql_session_test, nothing_is_sent_when_no_time_is_left) {
   const auto on = open();
-  const auto late = error_of([&] { return act(*on, "SELECT 1", within(-1ms)); });
-  ASSERT_TRUE(late);
-  EXPECT_EQ(late->code(), errc::call_timed_out);
-  EXPECT_FALSE(late->connection_is_unusable());
-  EXPECT_FALSE(late->outcome_is_unknown());
+  expect_end(error_of([&] { return act(*on, "SELECT 1", within(-1ms)); }), errc::call_timed_out, false, false);
   EXPECT_EQ(number(*on, "SELECT 1::bigint"), 1);
 }
 
@@ -58,14 +54,10 @@ TEST_F(postgresql_session_test, a_call_ends_soon_after_stop) {
         [&] { return act(*on, "SELECT pg_sleep(60)", {.deadline = base::now() + 60s, .stop = source.get_token()}); });
   }};
   ASSERT_TRUE(eventually([&] { return is_asleep(*by, on->id().pid); }));
-  const test::stopwatch watch;
   source.request_stop();
-  const auto stopped = call.get();
+  const stopwatch watch;
+  expect_end(call.get(), errc::cancelled, true, true);
   EXPECT_LT(watch.elapsed(), 500ms);
-  ASSERT_TRUE(stopped);
-  EXPECT_EQ(stopped->code(), errc::cancelled);
-  EXPECT_TRUE(stopped->connection_is_unusable());
-  EXPECT_TRUE(stopped->outcome_is_unknown());
 }
 
 TEST_F(postgresql_session_test, a_healthy_server_answers_in_spite_of_a_stop) {
@@ -84,92 +76,63 @@ TEST_F(postgresql_session_test, a_healthy_server_answers_in_spite_of_a_stop) {
 }
 
 TEST_F(postgresql_session_test, a_call_ends_when_the_network_drops_its_packets) {
-  auto to = server();
-  tcp_proxy between{to.host, static_cast<std::uint16_t>(std::stoi(to.port))};
-  to.host = "127.0.0.1";
-  to.port = std::to_string(between.port());
-  const auto on = open(to.text());
+  const auto to = server();
+  tcp_proxy between{to.host, to.port.value_or(5432)};
+  const auto on = open(server_at(between.port()).url());
   between.black_hole(true);
-  const test::stopwatch watch;
-  const auto cut = error_of([&] { return act(*on, "SELECT 1", within(150ms)); });
-  EXPECT_LT(watch.elapsed(), 1s);
-  ASSERT_TRUE(cut);
-  EXPECT_EQ(cut->code(), errc::call_timed_out);
-  EXPECT_TRUE(cut->outcome_is_unknown());
+  expect_end(end_of([&] { return act(*on, "SELECT 1", within(some_time)); }), errc::call_timed_out, true, true);
 }
 
 TEST_F(postgresql_session_test, a_call_ends_although_the_server_process_is_stopped) {
-  const auto by = open();
   const auto on = open();
   const auto pid = static_cast<pid_t>(on->id().pid);
   if (kill(pid, SIGSTOP) != 0) GTEST_SKIP() << "the server's processes are another user's";
-  const test::stopwatch watch;
-  const auto cut = error_of([&] { return act(*on, "SELECT 1", within(150ms)); });
-  EXPECT_LT(watch.elapsed(), 1s);
+  const auto cut = end_of([&] { return act(*on, "SELECT 1", within(some_time)); });
   kill(pid, SIGCONT);
-  ASSERT_TRUE(cut);
-  EXPECT_EQ(cut->code(), errc::call_timed_out);
+  expect_end(cut, errc::call_timed_out, true, true);
 }
 
-TEST_F(postgresql_session_test, connecting_ends_where_nobody_answers) {
-  tcp_socket silent;
-  silent.listen_with(8);
-  auto to = server();
-  to.host = "127.0.0.1";
-  to.port = silent.port();
-  const test::stopwatch watch;
-  const auto late = error_of([&] { return open(to.text(), {}, within(150ms)); });
-  EXPECT_LT(watch.elapsed(), 1s);
+TEST_F(postgresql_session_test, connecting_ends_where_nobody_answers_and_soon_after_stop) {
+  const auto silent = listening_socket();
+  const auto to = server_at(port_of(silent));
+  const auto late = end_of([&] { return open(to.url(), {}, within(some_time)); });
   ASSERT_TRUE(late);
   EXPECT_EQ(late->code(), errc::connection_failed);
   EXPECT_TRUE(late->is_retryable());
   EXPECT_FALSE(mentions(late, to.password));
-}
 
-TEST_F(postgresql_session_test, connecting_ends_where_packets_vanish) {
-  tcp_socket full;
-  full.listen_with(0);
-  std::vector<tcp_socket> fill(4);  // of a full backlog nothing more is answered
-  for (const auto& one : fill) {
-    fcntl(one.number(), F_SETFL, O_NONBLOCK);
-    const auto at = tcp_socket::loopback(std::stoi(full.port()));
-    static_cast<void>(connect(one.number(), reinterpret_cast<const sockaddr*>(&at), sizeof at));  // some get no answer
-  }
-  auto to = server();
-  to.host = "127.0.0.1";
-  to.port = full.port();
-  const test::stopwatch watch;
-  const auto late = error_of([&] { return open(to.text(), {}, within(150ms)); });
-  EXPECT_LT(watch.elapsed(), 1s);
-  ASSERT_TRUE(late);
-  EXPECT_EQ(late->code(), errc::connection_failed);
-}
-
-TEST_F(postgresql_session_test, connecting_ends_soon_after_stop) {
-  tcp_socket silent;
-  silent.listen_with(8);
-  auto to = server();
-  to.host = "127.0.0.1";
-  to.port = silent.port();
   std::stop_source source;
   background call{[&](const std::stop_token&) {
-    return error_of([&] { return open(to.text(), {}, {.deadline = base::now() + 60s, .stop = source.get_token()}); });
+    return error_of([&] { return open(to.url(), {}, {.deadline = base::now() + 60s, .stop = source.get_token()}); });
   }};
-  EXPECT_FALSE(call.is_done_within(test::a_moment));
-  const test::stopwatch watch;
+  EXPECT_FALSE(call.is_done_within(a_moment));
   source.request_stop();
+  const stopwatch watch;
   const auto stopped = call.get();
   EXPECT_LT(watch.elapsed(), 500ms);
   ASSERT_TRUE(stopped);
   EXPECT_EQ(stopped->code(), errc::cancelled);
 }
 
+TEST_F(postgresql_session_test, connecting_ends_where_packets_vanish) {
+  const auto full = listening_socket(0);
+  std::vector<file_descriptor> fill;  // of a full backlog nothing more is answered
+  for (int i = 0; i < 4; ++i)
+    static_cast<void>(connect(fill.emplace_back(tcp_socket(SOCK_NONBLOCK)), loopback(port_of(full))));
+  const auto to = server_at(port_of(full));
+  const auto late = end_of([&] { return open(to.url(), {}, within(some_time)); });
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->code(), errc::connection_failed);
+}
+
 TEST_F(postgresql_session_test, each_of_several_hosts_has_its_share_of_the_time) {
-  tcp_socket silent;
-  silent.listen_with(8);
+  const auto silent = listening_socket();
   auto to = server();
-  to.host = "127.0.0.1:" + silent.port() + "," + to.host;
-  EXPECT_EQ(number(*open(to.text(), {}, within(2s)), "SELECT 1::bigint"), 1);
+  to.options = "host=127.0.0.1," + to.host + "&port=" + std::to_string(port_of(silent)) + "," +
+               std::to_string(to.port.value_or(5432));
+  to.host.clear();
+  to.port.reset();
+  EXPECT_EQ(number(*open(to.url(), {}, within(2s)), "SELECT 1::bigint"), 1);
 }
 
 }  // namespace

@@ -1,89 +1,24 @@
 #include "driver/postgresql_session_test.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
+#include <sys/socket.h>
 
-#include <array>
-#include <atomic>
 #include <future>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "support/background.hpp"
 #include "support/pq_connection.hpp"
+#include "support/tcp_proxy.hpp"
 
 extern "C" const rowlock::driver::backend* rowlock_backend_postgresql();
 
 namespace rowlock::test {
 namespace {
-
-/// Stands between one session and its server, and counts the messages that ask for an answer, those of the password's
-/// exchange left out.
-class relay {
- public:
-  relay() {
-    listening_.listen_with(1);
-    thread_ = std::jthread{[this](const std::stop_token& stop) { work(stop); }};
-  }
-  std::string url() const {
-    auto out = server();
-    out.host = "127.0.0.1";
-    out.port = listening_.port();
-    return out.text() + "?sslmode=disable&gssencmode=disable";
-  }
-  int round_trips() const { return round_trips_; }
-
- private:
-  static bool is_readable(int descriptor) {
-    pollfd one{.fd = descriptor, .events = POLLIN, .revents = 0};
-    return poll(&one, 1, 1) > 0;
-  }
-  void work(const std::stop_token& stop) {
-    while (!is_readable(listening_.number()))
-      if (stop.stop_requested()) return;
-    const tcp_socket client{accept4(listening_.number(), nullptr, nullptr, SOCK_CLOEXEC)};
-    const tcp_socket behind;
-    behind.connect_to(server().port);
-    while (!stop.stop_requested()) {
-      if (is_readable(client.number()) && !carry(client, behind, true)) return;
-      if (is_readable(behind.number()) && !carry(behind, client, false)) return;
-    }
-  }
-  bool carry(const tcp_socket& from, const tcp_socket& to, bool counting) {
-    std::array<char, 65536> buffer{};
-    const auto size = read(from.number(), buffer.data(), buffer.size());
-    if (size <= 0) return false;
-    if (counting) count({buffer.data(), static_cast<std::size_t>(size)});
-    return send(to.number(), buffer.data(), static_cast<std::size_t>(size), MSG_NOSIGNAL) == size;
-  }
-  // The first message has no type; after it: a type and a length that counts itself.
-  void count(std::string_view bytes) {
-    pending_.append(bytes);
-    for (;;) {
-      const std::size_t type = is_started_ ? 1 : 0;
-      if (pending_.size() < type + 4) return;
-      std::size_t length = type;
-      std::uint32_t own = 0;
-      for (std::size_t i = 0; i < 4; ++i) own = own << 8U | static_cast<unsigned char>(pending_[type + i]);
-      length += own;
-      if (pending_.size() < length) return;
-      if (is_started_ && (pending_[0] == 'S' || pending_[0] == 'Q')) ++round_trips_;
-      is_started_ = true;
-      pending_.erase(0, length);
-    }
-  }
-
-  tcp_socket listening_;
-  std::string pending_;
-  bool is_started_ = false;
-  std::atomic<int> round_trips_{0};
-  std::jthread thread_;
-};
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
@@ -168,22 +103,23 @@ TEST_F(postgresql_session_test, refuses_a_text_with_more_parameters_than_a_reque
 // --- round trips and transactions ------------------------------------------------------------------------------------
 
 TEST_F(postgresql_session_test, needs_one_round_trip_to_set_up_and_one_for_each_run) {
-  relay between;
-  const auto on = open(between.url());
-  EXPECT_EQ(between.round_trips(), 1);
-  ask(*on, "SELECT $1::text", {std::string_view{"x"}});
-  const int prepared = between.round_trips();
-  EXPECT_EQ(prepared, 3);
-  for (int i = 0; i < 5; ++i) ask(*on, "SELECT $1::text", {std::string_view{"x"}});
-  EXPECT_EQ(between.round_trips(), prepared + 5);
-}
-
-TEST_F(postgresql_session_test, needs_one_round_trip_behind_a_pooler_too) {
-  relay between;
-  const auto on = open(between.url(), {.transaction_pooling = true});
-  const int before = between.round_trips();
-  ask(*on, "SELECT $1::text", {std::string_view{"x"}});
-  EXPECT_EQ(between.round_trips(), before + 1);
+  const auto to = server();
+  tcp_proxy between{to.host, to.port.value_or(5432)};
+  auto by_way = server_at(between.port());
+  by_way.options = "sslmode=disable&gssencmode=disable";
+  const auto round_trips_of = [&](auto what) {
+    const int before = between.round_trips();
+    what();
+    return between.round_trips() - before;
+  };
+  session on;
+  const auto run = [&] { ask(*on, "SELECT $1::text", {std::string_view{"x"}}); };
+  const int to_log_in = round_trips_of([&] { const pq_connection plain{by_way.url()}; });
+  EXPECT_EQ(round_trips_of([&] { on = open(by_way.url()); }), to_log_in + 1);
+  EXPECT_EQ(round_trips_of(run), 2) << "it is prepared";
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(round_trips_of(run), 1);
+  on = open(by_way.url(), {.transaction_pooling = true});
+  EXPECT_EQ(round_trips_of(run), 1);
 }
 
 TEST_F(with_table, a_batch_without_a_text_of_its_own_is_all_or_nothing) {
@@ -225,13 +161,8 @@ TEST_F(with_table, exclusively_lets_one_in_at_a_time) {
   const auto other = open();
   session_->exclusively(
       [&] {
-        const auto refused = error_of([&] {
-          other->exclusively([] { ADD_FAILURE() << "two were in"; }, within(2s));
-          return 0;
-        });
-        ASSERT_TRUE(refused);
-        EXPECT_EQ(refused->code(), errc::call_timed_out);
-        EXPECT_FALSE(refused->connection_is_unusable());
+        const auto refused = error_of([&] { other->exclusively([] { ADD_FAILURE() << "two were in"; }, within(2s)); });
+        expect_end(refused, errc::call_timed_out, false, false);
       },
       within(10s));
   bool was_in = false;
@@ -277,7 +208,7 @@ class with_defaults : public postgresql_session_test {
   static std::string url() {
     auto to = server();
     to.database = "driver_defaults";
-    return to.text();
+    return to.url();
   }
 };
 

@@ -3,19 +3,11 @@
 #include <gtest/gtest.h>
 #include <rowlock/error.hpp>
 
-#include <arpa/inet.h>
-#include <libpq-fe.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +17,7 @@
 #include "driver/postgresql/values.hpp"
 #include "support/errors.hpp"
 #include "testkit/eventually.hpp"
+#include "testkit/url.hpp"
 
 // The PostgreSQL session, with steps of the test's own, against the server of ROWLOCK_TEST_POSTGRESQL_URL.
 
@@ -35,75 +28,16 @@ using driver::postgresql_session;
 
 inline driver::limits within(duration d) { return {.deadline = base::now() + d}; }
 
-inline std::string server_url() {
-  const char* url = std::getenv("ROWLOCK_TEST_POSTGRESQL_URL");
-  if (url == nullptr) throw std::runtime_error{"ROWLOCK_TEST_POSTGRESQL_URL is not set; ./test.sh starts a server"};
-  return url;
-}
+inline server_address server() { return address_in("ROWLOCK_TEST_POSTGRESQL_URL"); }
+inline std::string server_url() { return server().url(); }
 
-/// The server's URL, in pieces.
-struct url_parts {
-  std::string user, password, host, port, database;
-  std::string text() const {
-    return "postgresql://" + user + ":" + password + "@" + host + ":" + port + "/" + database;
-  }
-};
-
-inline url_parts server() {
-  url_parts out;
-  auto* options = PQconninfoParse(server_url().c_str(), nullptr);
-  for (auto* o = options; o != nullptr && o->keyword != nullptr; ++o) {
-    const std::string key = o->keyword;
-    const std::string value = o->val != nullptr ? o->val : "";
-    if (key == "user") out.user = value;
-    if (key == "password") out.password = value;
-    if (key == "host") out.host = value;
-    if (key == "port") out.port = value.empty() ? "5432" : value;
-    if (key == "dbname") out.database = value;
-  }
-  PQconninfoFree(options);
+/// Another way to it.
+inline server_address server_at(std::uint16_t port) {
+  auto out = server();
+  out.host = "127.0.0.1";
+  out.port = port;
   return out;
 }
-
-/// A TCP socket on the loopback interface, closed at the end.
-class tcp_socket {
- public:
-  tcp_socket() : number_{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {}
-  explicit tcp_socket(int number) : number_{number} {}
-  tcp_socket(tcp_socket&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
-  tcp_socket& operator=(tcp_socket&&) = delete;
-  ~tcp_socket() {
-    if (number_ >= 0) close(number_);
-  }
-  int number() const { return number_; }
-
-  static sockaddr_in loopback(int port) {
-    sockaddr_in out{};
-    out.sin_family = AF_INET;
-    out.sin_port = htons(static_cast<std::uint16_t>(port));
-    out.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return out;
-  }
-  void listen_with(int backlog) const {
-    const auto at = loopback(0);
-    if (bind(number_, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0 || listen(number_, backlog) != 0)
-      throw std::runtime_error{"cannot listen"};
-  }
-  std::string port() const {
-    sockaddr_in at{};
-    socklen_t size = sizeof at;
-    getsockname(number_, reinterpret_cast<sockaddr*>(&at), &size);
-    return std::to_string(ntohs(at.sin_port));
-  }
-  void connect_to(const std::string& to) const {
-    const auto at = loopback(std::stoi(to));
-    if (connect(number_, reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0)
-      throw std::runtime_error{"cannot connect"};
-  }
-
- private:
-  int number_;
-};
 
 class postgresql_session_test : public testing::Test {
  protected:
@@ -148,6 +82,14 @@ class postgresql_session_test : public testing::Test {
   }
   static bool is_running(driver::session& by, std::int64_t pid) {
     return number(by, "SELECT count(*) FROM pg_stat_activity WHERE pid = $1::integer", {pid}) == 1;
+  }
+  /// How a call ended, which is to have ended so.
+  static error expect_end(const std::optional<error>& e, errc code, bool is_unusable, bool is_unknown) {
+    const auto& found = e.value();
+    EXPECT_EQ(found.code(), code) << found.what();
+    EXPECT_EQ(found.connection_is_unusable(), is_unusable) << found.what();
+    EXPECT_EQ(found.outcome_is_unknown(), is_unknown) << found.what();
+    return found;
   }
   std::size_t lost() {
     const std::lock_guard lock{mutex_};

@@ -4,8 +4,8 @@
 #include <rowlock/error.hpp>
 
 #include <atomic>
-#include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <thread>
@@ -54,11 +54,19 @@ class sqlite_session_test : public testing::Test {
     return {.sheet = sql_, .session = on, .until = until};
   }
   void migrate(driver::session& on) const { store::migrate(access(on, within(5s)), schema_); }
-  strategies::answer acquire(driver::session& on, const char* name, const char* acquisition,
-                             duration lease = 30s) const {
-    const strategies::acquire_args one{
-        .name = name, .owner = "o", .thread = "t", .acquisition = acquisition, .note = "", .lease = lease};
-    return algorithm_.acquire(access(on, within(5s)), {&one, 1}).at(0);
+  static strategies::acquire_args wanted(const char* name, const char* acquisition, duration lease = 30s) {
+    return {.name = name, .owner = "o", .thread = "t", .acquisition = acquisition, .note = "", .lease = lease};
+  }
+  /// Each by an acquisition that is called like the name.
+  static std::vector<strategies::acquire_args> all_wanted(std::initializer_list<const char*> names) {
+    std::vector<strategies::acquire_args> out;
+    for (const char* name : names) out.push_back(wanted(name, name));
+    return out;
+  }
+  strategies::answer acquire(driver::session& on, const char* name, const char* acquisition, duration lease = 30s,
+                             duration limit = 5s) const {
+    const auto one = wanted(name, acquisition, lease);
+    return algorithm_.acquire(access(on, within(limit)), {&one, 1}).at(0);
   }
   release_outcome release(driver::session& on, const char* name, const char* acquisition) const {
     const store::lease_ref one{.name = name, .acquisition = acquisition};
@@ -81,6 +89,17 @@ class sqlite_session_test : public testing::Test {
   sheets::sheet sql_ = sheets::sqlite("rowlock_");
   const store::schema_files schema_{.files = sheets::sqlite_migrations(), .prefix = "rowlock_"};
   const strategies::algorithm algorithm_{strategies::unique_index};
+};
+
+std::vector<verdict> verdicts(const std::vector<strategies::answer>& of) {
+  std::vector<verdict> out;
+  for (const auto& each : of) out.push_back(each.what);
+  return out;
+}
+
+struct with_tables : sqlite_session_test {
+  with_tables() { migrate(session); }
+  driver::sqlite_session session = open();
 };
 
 TEST_F(sqlite_session_test, a_new_file_becomes_wal) {
@@ -116,16 +135,9 @@ TEST_F(sqlite_session_test, a_file_that_was_there_keeps_its_mode_and_gives_a_war
   EXPECT_NE(warnings[0].find("journal_mode delete"), std::string::npos) << warnings[0];
 }
 
-TEST_F(sqlite_session_test, the_first_token_is_the_clock) {
-  auto session = open();
-  migrate(session);
-  EXPECT_EQ(acquire(session, "a", "1").token.value(), test_time);
-}
-
-TEST_F(sqlite_session_test, tokens_grow_although_the_clock_is_set_back) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, the_first_token_is_the_clock_and_tokens_grow_although_that_is_set_back) {
   const auto first = acquire(session, "a", "1").token;
+  EXPECT_EQ(first.value(), test_time);
   test_time -= 3'600'000'000;
   ASSERT_EQ(release(session, "a", "1"), release_outcome::released);
   const auto second = acquire(session, "a", "2").token;
@@ -133,9 +145,7 @@ TEST_F(sqlite_session_test, tokens_grow_although_the_clock_is_set_back) {
   test_time += 3'600'000'000;
 }
 
-TEST_F(sqlite_session_test, a_lease_ends_at_the_instant_it_says_for_taking_and_for_renewing) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, a_lease_ends_at_the_instant_it_says_for_taking_and_for_renewing) {
   ASSERT_EQ(acquire(session, "a", "1", 10s).what, verdict::granted);
   test_time += 9'999'999;
   EXPECT_EQ(acquire(session, "a", "2").what, verdict::busy);
@@ -148,26 +158,16 @@ TEST_F(sqlite_session_test, a_lease_ends_at_the_instant_it_says_for_taking_and_f
   EXPECT_EQ(release(session, "a", "1"), release_outcome::gone);
 }
 
-TEST_F(sqlite_session_test, renewing_does_not_shorten) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, renewing_does_not_shorten_not_by_a_microsecond_while_the_clock_runs) {
   acquire(session, "a", "1", 1h);
   EXPECT_EQ(renew(session, "a", "1", 1s).left, 1h);
+  auto ticking = open(ticking_clock);
+  const auto before = expiry("a");
+  EXPECT_LE(renew(ticking, "a", "1", 1s).left, 1h);
+  EXPECT_EQ(expiry("a"), before);
 }
 
-TEST_F(sqlite_session_test, renewing_does_not_shorten_by_a_microsecond_while_the_clock_runs) {
-  auto session = open(ticking_clock);
-  migrate(session);
-  acquire(session, "a", "1", 1h);
-  const auto ends = [&] { return expiry("a"); };
-  const auto before = ends();
-  EXPECT_LE(renew(session, "a", "1", 1s).left, 1h);
-  EXPECT_EQ(ends(), before);
-}
-
-TEST_F(sqlite_session_test, reserving_renews_and_raises_the_version_by_that_number_or_to_the_clock) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, reserving_renews_and_raises_the_version_by_that_number_or_to_the_clock) {
   const auto token = acquire(session, "a", "1", 10s).token;
   const auto reserve = [&](std::string_view acquisition, std::int64_t number) {
     return store::reserve(access(session, within(5s)), {.name = "a", .acquisition = acquisition, .lease = 10s}, number);
@@ -193,9 +193,7 @@ TEST_F(sqlite_session_test, reserving_renews_and_raises_the_version_by_that_numb
   EXPECT_FALSE(reserve("1", 1)) << "so has the lease";
 }
 
-TEST_F(sqlite_session_test, releasing_twice_frees_nothing_of_the_next) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, releasing_twice_frees_nothing_of_the_next) {
   acquire(session, "a", "1");
   EXPECT_EQ(release(session, "a", "1"), release_outcome::released);
   EXPECT_EQ(release(session, "a", "1"), release_outcome::gone);
@@ -204,27 +202,18 @@ TEST_F(sqlite_session_test, releasing_twice_frees_nothing_of_the_next) {
   EXPECT_EQ(acquire(session, "a", "3").what, verdict::busy);
 }
 
-TEST_F(sqlite_session_test, an_owner_without_expiry_is_busy_for_ever) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, an_owner_without_expiry_is_busy_for_ever) {
   session.script("INSERT INTO rowlock_lock (name, version, owner) VALUES ('a', 1, 'o')");
   const auto answer = acquire(session, "a", "1");
   EXPECT_EQ(answer.what, verdict::busy);
   EXPECT_EQ(answer.left, std::nullopt);
 }
 
-TEST_F(sqlite_session_test, a_batch_answers_each_request_by_itself) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, a_batch_answers_each_request_by_itself) {
   acquire(session, "b", "before");
-  std::vector<strategies::acquire_args> batch;
-  for (const char* name : {"a", "b", "c"})
-    batch.push_back({.name = name, .owner = "o", .thread = "t", .acquisition = name, .note = "", .lease = 30s});
+  const auto batch = all_wanted({"a", "b", "c"});
   const auto answers = algorithm_.acquire(access(session, within(5s)), batch);
-  ASSERT_EQ(answers.size(), 3U);
-  EXPECT_EQ(answers[0].what, verdict::granted);
-  EXPECT_EQ(answers[1].what, verdict::busy);
-  EXPECT_EQ(answers[2].what, verdict::granted);
+  ASSERT_EQ(verdicts(answers), (std::vector{verdict::granted, verdict::busy, verdict::granted}));
   const std::vector<store::lease_ref> held{{.name = "a", .acquisition = "a", .lease = 30s},
                                            {.name = "b", .acquisition = "b", .lease = 30s},
                                            {.name = "x", .acquisition = "x", .lease = 30s},
@@ -239,24 +228,17 @@ TEST_F(sqlite_session_test, a_batch_answers_each_request_by_itself) {
                          release_outcome::released}));
 }
 
-TEST_F(sqlite_session_test, a_refused_try_waits_for_no_lock_whether_the_last_was_granted_or_not) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, a_refused_try_waits_for_no_lock_whether_the_last_was_granted_or_not) {
   acquire(session, "a", "1");
   auto writer = open();
   writer.exclusively(
       [&] {
-        const strategies::acquire_args one{
-            .name = "a", .owner = "o", .thread = "t", .acquisition = "2", .note = "", .lease = 30s};
-        for (int times = 0; times < 2; ++times)
-          EXPECT_EQ(algorithm_.acquire(access(session, within(1ms)), {&one, 1}).at(0).what, verdict::busy);
+        for (int times = 0; times < 2; ++times) EXPECT_EQ(acquire(session, "a", "2", 30s, 1ms).what, verdict::busy);
       },
       within(5s));
 }
 
-TEST_F(sqlite_session_test, a_try_after_a_grant_is_refused_with_what_is_left_of_the_lease) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, a_try_after_a_grant_is_refused_with_what_is_left_of_the_lease) {
   acquire(session, "a", "1", 20s);
   EXPECT_EQ(acquire(session, "b", "2").what, verdict::granted);
   const auto refused = acquire(session, "a", "3");
@@ -277,9 +259,7 @@ TEST_F(sqlite_session_test, a_batch_that_cannot_be_committed_is_answered_by_noth
   ASSERT_EQ(release(writer, "a", "1"), release_outcome::released);
   auto reader = open();
   reader.script("BEGIN; SELECT * FROM rowlock_lock");
-  std::vector<strategies::acquire_args> batch;
-  for (const char* name : {"a", "b"})
-    batch.push_back({.name = name, .owner = "o", .thread = "t", .acquisition = name, .note = "", .lease = 30s});
+  const auto batch = all_wanted({"a", "b"});
   const auto failure = error_of([&] { algorithm_.acquire(access(writer, within(50ms)), batch); });
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->code(), errc::call_timed_out);
@@ -289,32 +269,21 @@ TEST_F(sqlite_session_test, a_batch_that_cannot_be_committed_is_answered_by_noth
   EXPECT_EQ(acquire(reader, "b", "3").what, verdict::granted);
 }
 
-TEST_F(sqlite_session_test, a_batch_inside_a_transaction_is_granted_and_refused_one_by_one) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, a_batch_inside_a_transaction_is_granted_and_refused_one_by_one) {
   acquire(session, "b", "before", 20s);
-  std::vector<strategies::acquire_args> batch;
-  for (const char* name : {"a", "b", "c"})
-    batch.push_back({.name = name, .owner = "o", .thread = "t", .acquisition = name, .note = "", .lease = 30s});
+  const auto batch = all_wanted({"a", "b", "c"});
   std::vector<strategies::answer> answers;
   session.exclusively([&] { answers = algorithm_.acquire(access(session, within(5s)), batch); }, within(5s));
-  ASSERT_EQ(answers.size(), 3U);
-  EXPECT_EQ(answers[0].what, verdict::granted);
-  EXPECT_EQ(answers[1].what, verdict::busy);
+  ASSERT_EQ(verdicts(answers), (std::vector{verdict::granted, verdict::busy, verdict::granted}));
   EXPECT_EQ(answers[1].left, 20s);
-  EXPECT_EQ(answers[2].what, verdict::granted);
 }
 
-TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_at_the_deadline) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, waiting_for_the_files_lock_ends_at_the_deadline) {
   auto writer = open();
   writer.exclusively(
       [&] {
-        const strategies::acquire_args one{
-            .name = "a", .owner = "o", .thread = "t", .acquisition = "1", .note = "", .lease = 30s};
         const auto before = base::now();
-        const auto failure = error_of([&] { algorithm_.acquire(access(session, within(50ms)), {&one, 1}); });
+        const auto failure = error_of([&] { acquire(session, "a", "1", 30s, 50ms); });
         ASSERT_TRUE(failure);
         EXPECT_EQ(failure->code(), errc::call_timed_out);
         EXPECT_TRUE(failure->is_retryable());
@@ -325,9 +294,7 @@ TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_at_the_deadline) {
   EXPECT_EQ(acquire(session, "a", "1").what, verdict::granted);
 }
 
-TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_on_stop) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, waiting_for_the_files_lock_ends_on_stop) {
   auto writer = open();
   std::stop_source stop;
   stop.request_stop();
@@ -343,9 +310,7 @@ TEST_F(sqlite_session_test, waiting_for_the_files_lock_ends_on_stop) {
       within(5s));
 }
 
-TEST_F(sqlite_session_test, a_transaction_that_throws_leaves_nothing) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, a_transaction_that_throws_leaves_nothing) {
   EXPECT_THROW(session.exclusively(
                    [&] {
                      session.script("DELETE FROM rowlock_migration");
@@ -356,9 +321,7 @@ TEST_F(sqlite_session_test, a_transaction_that_throws_leaves_nothing) {
   EXPECT_NO_THROW(store::require_fit_schema(access(session, within(5s)), schema_));
 }
 
-TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothing) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, a_full_disk_is_an_error_that_says_so_and_harms_nothing) {
   ASSERT_EQ(acquire(session, "a", "1").what, verdict::granted);
   session.script("PRAGMA max_page_count = 1");  // SQLite takes what there is already
   std::optional<error> failure;
@@ -375,9 +338,7 @@ TEST_F(sqlite_session_test, a_full_disk_is_an_error_that_says_so_and_harms_nothi
   EXPECT_EQ(release(session, "a", "1"), release_outcome::released);
 }
 
-TEST_F(sqlite_session_test, other_connections_commits_change_the_count_and_own_ones_do_not) {
-  auto session = open();
-  migrate(session);
+TEST_F(with_tables, other_connections_commits_change_the_count_and_own_ones_do_not) {
   auto other = open();
   const auto before = session.change_count(within(1s));
   acquire(session, "a", "1");

@@ -1,12 +1,8 @@
 #include "support/tcp_proxy.hpp"
 
-#include <arpa/inet.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,12 +15,11 @@
 #include <mutex>
 #include <stdexcept>
 #include <stop_token>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "testkit/file_descriptor.hpp"
+#include "support/loopback.hpp"
 
 namespace rowlock::test {
 
@@ -32,43 +27,22 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-[[noreturn]] void fail(const char* what) { throw std::system_error{errno, std::generic_category(), what}; }
-
-class descriptor : public file_descriptor {
- public:
-  using file_descriptor::file_descriptor;
-
-  /// The other side hears of a connection that is no more.
-  void reset() noexcept {
-    const linger at_once{.l_onoff = 1, .l_linger = 0};
-    if (get() >= 0) ::setsockopt(get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    close();
-  }
-};
+/// The other side hears of a connection that is no more.
+void reset(file_descriptor& socket) noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  if (socket.get() >= 0) ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  socket.close();
+}
 
 void send_at_once(int socket) {
   const int on = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-descriptor listen_here(std::uint16_t& port) {
-  descriptor out{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  socklen_t size = sizeof address;
-  if (::bind(out.get(), generic, size) != 0) fail("bind");
-  if (::listen(out.get(), SOMAXCONN) != 0) fail("listen");
-  if (::getsockname(out.get(), generic, &size) != 0) fail("getsockname");
-  port = ntohs(address.sin_port);
-  return out;
-}
-
 /// Servers of tests are near: connecting takes no time worth waiting for elsewhere. Not open where it fails.
-descriptor connect_to(const sockaddr_in& address) {
-  descriptor out{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-  if (::connect(out.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) out.close();
+file_descriptor connect_to(const sockaddr_in& address) {
+  auto out = tcp_socket();
+  if (!connect(out, address)) out.close();
   send_at_once(out.get());
   return out;
 }
@@ -97,8 +71,8 @@ struct stream {
 };
 
 struct connection {
-  descriptor client;
-  descriptor server;  // not open yet where the connection came into a black hole
+  file_descriptor client;
+  file_descriptor server;  // not open yet where the connection came into a black hole
   stream up;
   stream down;
   std::string request;  // since the server's last word
@@ -110,8 +84,8 @@ struct connection {
   bool dead = false;
 
   void reset() {
-    client.reset();
-    server.reset();
+    test::reset(client);
+    test::reset(server);
     dead = true;
   }
 };
@@ -123,7 +97,7 @@ class tcp_proxy::loop {
  public:
   loop(const std::string& host, std::uint16_t server_port)
       : server_{address_of(host, server_port)},
-        listener_{listen_here(port)},
+        listener_{listening_socket(SOMAXCONN, SOCK_NONBLOCK)},
         wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
         thread_{[this](const std::stop_token& stop) { run(stop); }} {}
   loop(const loop&) = delete;
@@ -144,13 +118,11 @@ class tcp_proxy::loop {
     done.get();
   }
 
-  std::uint16_t port = 0;
+  std::uint16_t port() const { return port_of(listener_); }
+
   std::atomic<bool> has_acted{false};
   std::atomic<int> accepted{0};
-  std::atomic<int> open{0};
   std::atomic<int> round_trips{0};
-  std::atomic<std::uint64_t> bytes_up{0};
-  std::atomic<std::uint64_t> bytes_down{0};
 
   // Of the thread.
   std::list<connection> connections;
@@ -174,7 +146,6 @@ class tcp_proxy::loop {
       run_tasks();
       for (auto& c : connections) serve(c);
       connections.remove_if([](const connection& c) { return c.dead; });
-      open = static_cast<int>(connections.size());
       wait();
       accept();
     }
@@ -193,7 +164,7 @@ class tcp_proxy::loop {
 
   void accept() {
     for (;;) {
-      descriptor client{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+      file_descriptor client{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
       if (client.get() < 0) return;
       ++accepted;
       if (refuses) continue;
@@ -201,9 +172,6 @@ class tcp_proxy::loop {
       connections.emplace_back().client = std::move(client);
     }
   }
-
-  // --- one connection
-  // -------------------------------------------------------------------------------------------------
 
   void serve(connection& c) {
     if (c.dead || is_black(c)) return;
@@ -213,8 +181,8 @@ class tcp_proxy::loop {
     if (!c.dead && !c.black)
       read_all(c, c.server, c.down, [&](std::string bytes) { from_server(c, std::move(bytes)); });
     if (c.black) return;
-    if (!c.dead && !c.held) write_due(c, c.up, c.server, bytes_up);
-    if (!c.dead && !keeps_answers) write_due(c, c.down, c.client, bytes_down);
+    if (!c.dead && !c.held) write_due(c, c.up, c.server);
+    if (!c.dead && !keeps_answers) write_due(c, c.down, c.client);
     if (c.swallows_answer && c.down.ended) cut_after_answer(c);
     if (c.up.passed_on && c.down.passed_on) c.dead = true;
   }
@@ -222,7 +190,7 @@ class tcp_proxy::loop {
   bool is_black(const connection& c) const { return c.black || black_hole; }
 
   template <class Take>
-  void read_all(connection& c, const descriptor& from, stream& into, Take take) {
+  void read_all(connection& c, const file_descriptor& from, stream& into, Take take) {
     std::array<char, 65536> buffer{};
     while (!c.dead && !c.black && !into.ended) {
       const auto size = ::recv(from.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -273,7 +241,7 @@ class tcp_proxy::loop {
         break;
       case action::black_hole_after:
         c.up.pieces.push_back({steady::now(), std::move(bytes)});
-        write_due(c, c.up, c.server, bytes_up);
+        write_due(c, c.up, c.server);
         c.black = true;
         break;
       case action::hold:
@@ -299,12 +267,10 @@ class tcp_proxy::loop {
 
   void push(stream& s, std::string bytes) const { s.pieces.push_back({steady::now() + delay, std::move(bytes)}); }
 
-  static void write_due(connection& c, stream& s, const descriptor& to, std::atomic<std::uint64_t>& count) {
+  static void write_due(connection& c, stream& s, const file_descriptor& to) {
     while (!s.pieces.empty() && s.pieces.front().due <= steady::now()) {
       auto& bytes = s.pieces.front().bytes;
-      count += bytes.size();
       const auto size = ::send(to.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-      count -= bytes.size() - static_cast<std::size_t>(std::max<ssize_t>(size, 0));
       if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
       if (size < 0) return c.reset();
       bytes.erase(0, static_cast<std::size_t>(size));
@@ -314,9 +280,6 @@ class tcp_proxy::loop {
     ::shutdown(to.get(), SHUT_WR);
     s.passed_on = true;
   }
-
-  // --- waiting
-  // --------------------------------------------------------------------------------------------------------
 
   void wait() {
     std::vector<pollfd> watched{{.fd = wake_.get(), .events = POLLIN, .revents = 0},
@@ -331,7 +294,7 @@ class tcp_proxy::loop {
   }
 
   /// Only where something is to be read or written: poll(2) tells of a side that has gone whether it was asked or not.
-  static void watch(const descriptor& side, const stream& read, const stream& written, bool held,
+  static void watch(const file_descriptor& side, const stream& read, const stream& written, bool held,
                     std::vector<pollfd>& watched, steady::time_point& next) {
     int events = read.ended ? 0 : POLLIN;
     if (!held && !written.pieces.empty()) {
@@ -351,8 +314,8 @@ class tcp_proxy::loop {
   }
 
   sockaddr_in server_;
-  descriptor listener_;
-  descriptor wake_;
+  file_descriptor listener_;
+  file_descriptor wake_;
   std::mutex mutex_;
   std::vector<std::packaged_task<void()>> tasks_;
   std::jthread thread_;
@@ -362,7 +325,7 @@ tcp_proxy::tcp_proxy(const std::string& host, std::uint16_t port) : loop_{std::m
 
 tcp_proxy::~tcp_proxy() = default;
 
-std::uint16_t tcp_proxy::port() const noexcept { return loop_->port; }
+std::uint16_t tcp_proxy::port() const noexcept { return loop_->port(); }
 
 void tcp_proxy::cut() {
   loop_->on_thread([this] {
@@ -408,12 +371,6 @@ void tcp_proxy::let_go() {
 }
 
 int tcp_proxy::connections() const noexcept { return loop_->accepted; }
-
-int tcp_proxy::open_connections() const noexcept { return loop_->open; }
-
-std::uint64_t tcp_proxy::bytes_to_server() const noexcept { return loop_->bytes_up; }
-
-std::uint64_t tcp_proxy::bytes_to_client() const noexcept { return loop_->bytes_down; }
 
 int tcp_proxy::round_trips() const noexcept { return loop_->round_trips; }
 

@@ -53,10 +53,7 @@ class tcp_proxy {
   /// Passes on what is held, also where the client has gone meanwhile; then the server learns of that.
   void let_go();
 
-  int connections() const noexcept;       ///< that were accepted so far
-  int open_connections() const noexcept;  ///< that are there now
-  std::uint64_t bytes_to_server() const noexcept;
-  std::uint64_t bytes_to_client() const noexcept;
+  int connections() const noexcept;  ///< that were accepted so far
   /// How often a server has spoken after its client had.
   int round_trips() const noexcept;
 

@@ -27,20 +27,12 @@ constexpr acquire_machine::position without_ticket{.is_first = true, .has_ticket
 
 error retryable() { return detail::error_access::make(errc::connection_failed, "no connection", {.retryable = true}); }
 
-TEST(acquire_machine, goes_before_the_queue_only_if_nobody_waits_here) {
+TEST(acquire_machine, goes_before_the_queue_only_if_nobody_waits_here_and_has_a_ticket_before_it_sleeps) {
   acquire_machine machine{begin, begin + 1s};
   EXPECT_EQ(machine.begin(false).what, action::try_once);
   EXPECT_EQ(machine.begin(true).what, action::enter_queue);
-}
-
-TEST(acquire_machine, enters_the_queue_after_a_refusal_unless_the_time_is_over) {
-  const acquire_machine machine{begin, begin + 1s};
   EXPECT_EQ(machine.after_first_try(begin + 1ms).what, action::enter_queue);
   EXPECT_EQ(machine.after_first_try(begin + 1s).what, action::give_up);
-}
-
-TEST(acquire_machine, has_a_ticket_before_it_sleeps) {
-  const acquire_machine machine{begin, begin + 1s};
   EXPECT_EQ(machine.in_queue(begin, without_ticket).what, action::take_ticket);
   EXPECT_EQ(machine.in_queue(begin, first).what, action::sleep);
   EXPECT_EQ(machine.in_queue(begin + 1s, without_ticket).what, action::give_up) << "it could come back late";
@@ -96,25 +88,21 @@ TEST(acquire_machine, takes_a_ticket_when_it_has_waited_for_its_patience) {
   EXPECT_EQ(machine.after_ticket(behind).until, begin + 60s);
 }
 
-TEST(acquire_machine, told_of_a_release_tries_first_and_takes_a_ticket_if_that_is_refused) {
-  acquire_machine machine{begin, begin + 60s, 100ms};
-  machine.after_sleep(begin + 1ms, wakeup::hinted);
-  EXPECT_EQ(machine.after_look(begin + 1ms, without_ticket).what, action::try_once);
-  machine.was_refused({.left = 10s}, begin + 2ms, 0);
-  EXPECT_EQ(machine.in_queue(begin + 2ms, without_ticket).what, action::take_ticket);
-}
-
-TEST(acquire_machine, told_of_nothing_takes_a_ticket_first) {
-  acquire_machine machine{begin, begin + 60s, 100ms};
-  machine.after_sleep(begin + 50ms, wakeup::out_of_time);
-  EXPECT_EQ(machine.after_look(begin + 50ms, without_ticket).what, action::take_ticket);
-}
-
-TEST(acquire_machine, yields_to_other_clients_with_a_ticket) {
-  acquire_machine machine{begin, begin + 60s, 100ms};
-  machine.after_sleep(begin + 1ms, wakeup::hinted);
+TEST(acquire_machine, first_without_a_ticket_tries_only_when_it_was_told_of_a_release_that_is_for_it) {
   const acquire_machine::position yielding{.is_first = true, .yields_to_other_clients = true};
-  EXPECT_EQ(machine.after_look(begin + 1ms, yielding).what, action::take_ticket);
+  const auto after = [](wakeup by, const acquire_machine::position& where) {
+    acquire_machine machine{begin, begin + 60s, 100ms};
+    machine.after_sleep(begin + 1ms, by);
+    return machine.after_look(begin + 1ms, where).what;
+  };
+  EXPECT_EQ(after(wakeup::hinted, without_ticket), action::try_once);
+  EXPECT_EQ(after(wakeup::out_of_time, without_ticket), action::take_ticket);
+  EXPECT_EQ(after(wakeup::hinted, yielding), action::take_ticket);
+  acquire_machine refused{begin, begin + 60s, 100ms};
+  refused.after_sleep(begin + 1ms, wakeup::hinted);
+  refused.after_look(begin + 1ms, without_ticket);
+  refused.was_refused({.left = 10s}, begin + 2ms, 0);
+  EXPECT_EQ(refused.in_queue(begin + 2ms, without_ticket).what, action::take_ticket);
 }
 
 TEST(acquire_machine, with_a_ticket_does_not_try_what_may_be_handed_over_to_it) {

@@ -48,77 +48,65 @@ class socket_pair {
 
 driver::limits within(duration d) { return {.deadline = base::now() + d}; }
 
-TEST(call_watchdog, cuts_at_the_deadline) {
-  call_watchdog watchdog;
-  const socket_pair line;
-  const auto until = within(20ms);
-  call_watchdog::call call{watchdog, line.mine(), until};
-  line.block();
-  EXPECT_GE(base::now(), until.deadline);
-  EXPECT_EQ(call.end(), reason::deadline);
-}
+struct call_watchdog_test : testing::Test {
+  driver::limits in_an_hour() { return {.deadline = base::now() + 1h, .stop = source.get_token()}; }
+  /// Why a call is cut that blocks.
+  reason why_cut(const driver::limits& until) {
+    call_watchdog::call cut{watchdog, line.mine(), until};
+    line.block();
+    return cut.end();
+  }
+  /// Another call has been cut, and this one has not.
+  void expect_whole(call_watchdog::call& one, duration for_long) {
+    const socket_pair later;
+    call_watchdog::call witness{watchdog, later.mine(), within(for_long)};
+    later.block();
+    EXPECT_EQ(witness.end(), reason::deadline);
+    EXPECT_EQ(one.end(), reason::none);
+    EXPECT_TRUE(line.still_carries());
+  }
 
-TEST(call_watchdog, cuts_a_call_whose_time_is_over_at_once) {
-  call_watchdog watchdog;
-  const socket_pair line;
-  call_watchdog::call call{watchdog, line.mine(), within(-1s)};
-  line.block();
-  EXPECT_EQ(call.end(), reason::deadline);
-}
-
-TEST(call_watchdog, never_cuts_a_call_that_has_ended) {
-  call_watchdog watchdog;
-  const socket_pair line;
-  const socket_pair later;
-  call_watchdog::call ended{watchdog, line.mine(), within(500ms)};
-  EXPECT_EQ(ended.end(), reason::none);
-  call_watchdog::call witness{watchdog, later.mine(), within(550ms)};
-  later.block();
-  EXPECT_EQ(witness.end(), reason::deadline);
-  EXPECT_EQ(ended.end(), reason::none);
-  EXPECT_TRUE(line.still_carries());
-}
-
-TEST(call_watchdog, leaves_calls_without_limits_alone) {
-  call_watchdog watchdog;
-  const socket_pair line;
-  const socket_pair later;
-  call_watchdog::call endless{watchdog, line.mine(), {}};
-  call_watchdog::call witness{watchdog, later.mine(), within(10ms)};
-  later.block();
-  EXPECT_EQ(endless.end(), reason::none);
-  EXPECT_TRUE(line.still_carries());
-}
-
-TEST(call_watchdog, wakes_earlier_for_a_call_that_came_later) {
-  call_watchdog watchdog;
-  const socket_pair patient;
-  const socket_pair hasty;
-  call_watchdog::call long_one{watchdog, patient.mine(), within(1h)};
-  call_watchdog::call short_one{watchdog, hasty.mine(), within(10ms)};
-  hasty.block();
-  EXPECT_EQ(short_one.end(), reason::deadline);
-  EXPECT_EQ(long_one.end(), reason::none);
-  EXPECT_TRUE(patient.still_carries());
-}
-
-TEST(call_watchdog, cuts_one_after_another) {
-  call_watchdog watchdog;
-  const socket_pair first;
-  const socket_pair second;
-  call_watchdog::call a{watchdog, first.mine(), within(10ms)};
-  call_watchdog::call b{watchdog, second.mine(), within(30ms)};
-  first.block();
-  second.block();
-  EXPECT_EQ(a.end(), reason::deadline);
-  EXPECT_EQ(b.end(), reason::deadline);
-}
-
-TEST(call_watchdog, cuts_a_grace_after_stop) {
   call_watchdog watchdog;
   const socket_pair line;
   std::stop_source source;
-  call_watchdog::call call{watchdog, line.mine(), {.deadline = base::now() + 1h, .stop = source.get_token()}};
+};
+
+TEST_F(call_watchdog_test, cuts_at_the_deadline) {
+  const auto until = within(20ms);
+  EXPECT_EQ(why_cut(until), reason::deadline);
+  EXPECT_GE(base::now(), until.deadline);
+}
+
+TEST_F(call_watchdog_test, cuts_a_call_whose_time_is_over_at_once) {
+  EXPECT_EQ(why_cut(within(-1s)), reason::deadline);
+}
+
+TEST_F(call_watchdog_test, never_cuts_a_call_that_has_ended) {
+  call_watchdog::call ended{watchdog, line.mine(), within(500ms)};
+  EXPECT_EQ(ended.end(), reason::none);
+  expect_whole(ended, 550ms);
+}
+
+TEST_F(call_watchdog_test, leaves_calls_without_limits_alone) {
+  call_watchdog::call endless{watchdog, line.mine(), {}};
+  expect_whole(endless, 10ms);
+}
+
+TEST_F(call_watchdog_test, wakes_earlier_for_a_call_that_came_later) {
+  call_watchdog::call long_one{watchdog, line.mine(), within(1h)};
+  expect_whole(long_one, 10ms);
+}
+
+TEST_F(call_watchdog_test, cuts_one_after_another) {
+  const socket_pair second;
+  call_watchdog::call b{watchdog, second.mine(), within(30ms)};
+  EXPECT_EQ(why_cut(within(10ms)), reason::deadline);
+  second.block();
+  EXPECT_EQ(b.end(), reason::deadline);
+}
+
+TEST_F(call_watchdog_test, cuts_a_grace_after_stop) {
+  call_watchdog::call call{watchdog, line.mine(), in_an_hour()};
   const auto asked = base::now();
   source.request_stop();
   line.block();
@@ -126,54 +114,36 @@ TEST(call_watchdog, cuts_a_grace_after_stop) {
   EXPECT_EQ(call.end(), reason::stop);
 }
 
-TEST(call_watchdog, cuts_a_call_that_was_stopped_before_it_began) {
-  call_watchdog watchdog;
-  const socket_pair line;
-  std::stop_source source;
+TEST_F(call_watchdog_test, cuts_a_call_that_was_stopped_before_it_began) {
   source.request_stop();
-  call_watchdog::call call{watchdog, line.mine(), {.deadline = base::instant::max(), .stop = source.get_token()}};
-  line.block();
-  EXPECT_EQ(call.end(), reason::stop);
+  EXPECT_EQ(why_cut({.deadline = base::instant::max(), .stop = source.get_token()}), reason::stop);
 }
 
-TEST(call_watchdog, a_stop_does_not_prolong_a_call) {
-  call_watchdog watchdog;
-  const socket_pair line;
-  std::stop_source source;
+TEST_F(call_watchdog_test, a_stop_does_not_prolong_a_call) {
   source.request_stop();
-  call_watchdog::call call{watchdog, line.mine(), {.deadline = base::now() + 1ms, .stop = source.get_token()}};
-  line.block();
-  EXPECT_EQ(call.end(), reason::deadline);
+  EXPECT_EQ(why_cut({.deadline = base::now() + 1ms, .stop = source.get_token()}), reason::deadline);
 }
 
-TEST(call_watchdog, hears_of_no_stop_after_the_end) {
-  call_watchdog watchdog;
-  const socket_pair line;
-  const socket_pair later;
-  std::stop_source source;
-  call_watchdog::call call{watchdog, line.mine(), {.deadline = base::now() + 1h, .stop = source.get_token()}};
+TEST_F(call_watchdog_test, hears_of_no_stop_after_the_end) {
+  call_watchdog::call call{watchdog, line.mine(), in_an_hour()};
   EXPECT_EQ(call.end(), reason::none);
   source.request_stop();
-  call_watchdog::call witness{watchdog, later.mine(), within(2 * call_watchdog::grace)};
-  later.block();
-  EXPECT_EQ(witness.end(), reason::deadline);
-  EXPECT_TRUE(line.still_carries());
+  expect_whole(call, 2 * call_watchdog::grace);
 }
 
 // Calls that end at about the time of their deadlines: each was either cut or is whole.
-TEST(call_watchdog, says_the_truth_about_close_calls) {
-  call_watchdog watchdog;
+TEST_F(call_watchdog_test, says_the_truth_about_close_calls) {
   const auto caller = [&](int seed) {
     int cut = 0;
     for (int i = 0; i < 300; ++i) {
-      const socket_pair line;
+      const socket_pair own;
       const auto limit = std::chrono::microseconds{(i * 7 + seed * 13) % 150};
-      call_watchdog::call call{watchdog, line.mine(), within(limit)};
-      pollfd one{.fd = line.mine(), .events = POLLIN, .revents = 0};
+      call_watchdog::call call{watchdog, own.mine(), within(limit)};
+      pollfd one{.fd = own.mine(), .events = POLLIN, .revents = 0};
       timespec pause{.tv_sec = 0, .tv_nsec = 70'000};
       ppoll(&one, 1, &pause, nullptr);
       const bool is_cut = call.end() != reason::none;
-      EXPECT_NE(line.still_carries(), is_cut);
+      EXPECT_NE(own.still_carries(), is_cut);
       cut += is_cut ? 1 : 0;
     }
     EXPECT_GT(cut, 0);

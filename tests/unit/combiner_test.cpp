@@ -47,7 +47,10 @@ struct question {
 using asked_verb = engine::combined_verb<question, std::string>;
 using batches = std::vector<std::vector<std::string>>;
 
-error refusal() { return {errc::database_error, "it was refused"}; }
+void refuse_bad(std::span<const question> some) {
+  for (const auto& q : some)
+    if (q.name == "bad") throw error{errc::database_error, "it was refused"};
+}
 error lost_reply() {
   return detail::error_access::make(errc::outcome_unknown, "the reply was lost",
                                     {.connection_unusable = true, .outcome_unknown = true});
@@ -120,6 +123,11 @@ struct combiner_test : testing::Test {
   }
   std::future<std::string> queue(const std::string& name) { return queue(name, acquiring, an_hour()); }
   void go_on() { may_go_on.happens(); }
+  template <class... Futures>
+  void go_on_until_answered(Futures&... all) {
+    go_on();
+    (all.get(), ...);
+  }
 
   batches all_asked() {
     const std::lock_guard alone{mutex};
@@ -180,6 +188,15 @@ struct left_behind_test : combiner_test {
     });
   }
 
+  void expect_fate(const std::string& name, fate what) {
+    leave(name);
+    give_up();
+    EXPECT_TRUE(fates.empty());
+    end_batch();
+    ASSERT_TRUE(is_told.within());
+    EXPECT_THAT(fates, ElementsAre(what));
+  }
+
   happening is_sent;
   happening may_end;
   happening is_told;
@@ -220,8 +237,7 @@ TEST_F(combiner_test, has_a_name_in_a_batch_once) {
   auto first = queue("a");
   auto second = queue("a");
   auto other = queue("b");
-  go_on();
-  for (auto* each : {&first, &second, &other}) each->get();
+  go_on_until_answered(first, second, other);
   EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("a", "b"), ElementsAre("a")));
 }
 
@@ -230,8 +246,7 @@ TEST_F(combiner_test, sends_verbs_one_after_the_other_in_the_order_in_which_they
   auto a = queue("a");
   auto b = queue("b", releasing, an_hour());
   auto c = queue("c");
-  go_on();
-  for (auto* each : {&a, &b, &c}) each->get();
+  go_on_until_answered(a, b, c);
   EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("a", "c"), ElementsAre("-b")));
 }
 
@@ -240,8 +255,7 @@ TEST_F(mixing_combiner_test, sends_releases_first_where_one_transaction_has_all)
   auto a = queue("a");
   auto b = queue("b", releasing, an_hour());
   auto again = queue("b");
-  go_on();
-  for (auto* each : {&a, &b, &again}) each->get();
+  go_on_until_answered(a, b, again);
   EXPECT_THAT(all_asked(), ElementsAre(ElementsAre("blocker"), ElementsAre("-b"), ElementsAre("a", "b")));
 }
 
@@ -279,10 +293,7 @@ TEST_F(combiner_test, counts_the_time_of_a_request_from_before_its_answer) {
 }
 
 TEST_F(combiner_test, lets_a_request_that_is_refused_fail_alone) {
-  on_batch = [](std::span<const question> some) {
-    for (const auto& q : some)
-      if (q.name == "bad") throw error{refusal()};
-  };
+  on_batch = refuse_bad;
   block();
   std::vector<std::future<std::string>> good;
   for (const auto* name : {"a", "b", "c", "d", "e"}) good.push_back(queue(name));
@@ -293,9 +304,7 @@ TEST_F(combiner_test, lets_a_request_that_is_refused_fail_alone) {
 }
 
 TEST_F(mixing_combiner_test, lets_a_request_that_is_refused_fail_alone_among_other_verbs) {
-  on_batch = [](std::span<const question> some) {
-    if (some.front().name == "bad") throw error{refusal()};
-  };
+  on_batch = refuse_bad;
   block();
   auto good = queue("good", releasing, an_hour());
   auto bad = queue("bad");
@@ -374,44 +383,22 @@ TEST_F(combiner_test, lets_a_thread_leave_a_batch_without_knowing_its_outcome) {
   EXPECT_EQ(stays.get(), "stays!");
 }
 
-TEST_F(left_behind_test, is_told_of_when_the_batch_ends) {
-  leave("leaves");
-  give_up();
-  EXPECT_TRUE(fates.empty());
-  end_batch();
-  ASSERT_TRUE(is_told.within());
-  EXPECT_THAT(fates, ElementsAre(fate::done));
+TEST_F(left_behind_test, is_told_of_when_the_batch_ends) { expect_fate("leaves", fate::done); }
+
+TEST_F(left_behind_test, has_done_nothing_if_it_was_refused) { expect_fate("refused", fate::nothing); }
+
+TEST_F(left_behind_test, has_an_unknown_fate_if_the_reply_was_lost) {
+  fails = lost_reply();
+  expect_fate("leaves", fate::unknown);
 }
 
 TEST_F(left_behind_test, is_told_of_at_once_if_the_batch_has_ended) {
   leave("leaves");
   end_batch();
+  EXPECT_TRUE(fates.empty()) << "it is its thread's until it is given up";
   combined.stop();
   give_up();
   EXPECT_THAT(fates, ElementsAre(fate::done));
-}
-
-TEST_F(left_behind_test, has_done_nothing_if_it_was_refused) {
-  leave("refused");
-  give_up();
-  end_batch();
-  ASSERT_TRUE(is_told.within());
-  EXPECT_THAT(fates, ElementsAre(fate::nothing));
-}
-
-TEST_F(left_behind_test, has_an_unknown_fate_if_the_reply_was_lost) {
-  fails = lost_reply();
-  leave("leaves");
-  give_up();
-  end_batch();
-  ASSERT_TRUE(is_told.within());
-  EXPECT_THAT(fates, ElementsAre(fate::unknown));
-}
-
-TEST_F(left_behind_test, is_its_threads_until_it_is_given_up) {
-  leave("leaves");
-  end_batch();
-  EXPECT_TRUE(fates.empty());
 }
 
 TEST_F(combiner_test, gives_a_batch_the_time_of_the_request_that_has_most) {

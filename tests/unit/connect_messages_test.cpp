@@ -199,8 +199,6 @@ class connect_messages_of_sqlite : public testing::Test {
   void TearDown() override { fs::permissions(folder_.path(), fs::perms::owner_all); }
 
   fs::path at(std::string_view file) const { return file.empty() ? folder_.path() : folder_ / file; }
-  void write(std::string_view file, const std::string& text) const { std::ofstream{at(file)} << text; }
-  void make_database(std::string_view file) const { EXPECT_EQ(said(file), "nothing"); }
   void permit(std::string_view file, unsigned mode) const { fs::permissions(at(file), fs::perms{mode}); }
 
   std::string said(std::string_view file) const {
@@ -219,71 +217,44 @@ class connect_messages_of_sqlite : public testing::Test {
   const temp_folder folder_;
 };
 
-TEST_F(connect_messages_of_sqlite, in_a_missing_folder) {
+TEST_F(connect_messages_of_sqlite, on_what_is_no_database) {
   EXPECT_EQ(
       said("no/such/locks.db"),
       "the folder FOLDER/no/such of the SQLite file FOLDER/no/such/locks.db does not exist; create it, or correct "
       "the path");
-}
-
-TEST_F(connect_messages_of_sqlite, under_a_file) {
-  write("notes.txt", "x");
+  std::ofstream{at("notes.txt")} << std::string(4096, 'x');
   EXPECT_EQ(said("notes.txt/locks.db"),
             "FOLDER/notes.txt is not a folder, so there is no SQLite file FOLDER/notes.txt/locks.db; correct the path");
-}
-
-TEST_F(connect_messages_of_sqlite, on_a_folder) {
-  EXPECT_EQ(said(""), "FOLDER is a folder, not an SQLite file; name a file in it, as in sqlite:FOLDER/locks.db");
-}
-
-TEST_F(connect_messages_of_sqlite, on_a_file_that_is_no_database) {
-  write("notes.txt", std::string(4096, 'x'));
   EXPECT_EQ(said("notes.txt"), "FOLDER/notes.txt is not an SQLite database, or it is encrypted; name another file");
-}
-
-TEST_F(connect_messages_of_sqlite, on_a_pipe) {
+  EXPECT_EQ(said(""), "FOLDER is a folder, not an SQLite file; name a file in it, as in sqlite:FOLDER/locks.db");
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
   EXPECT_EQ(said("pipe"), "FOLDER/pipe is not a regular file; name an SQLite file");
 }
 
-TEST_F(connect_messages_of_sqlite, on_a_file_that_may_not_be_read) {
-  make_database("locks.db");
-  permit("locks.db", 0);
-  EXPECT_EQ(said_to_nobody("locks.db"),
+TEST_F(connect_messages_of_sqlite, on_what_may_not_be_used) {
+  constexpr const char* nothing_beside_it =
+      "this process (uid UID) may not write to the folder FOLDER, where SQLite must create FOLDER/locks.db and its "
+      "journal; give it the permission w on the folder";
+  constexpr unsigned everything = 0755;
+  permit("", 0555);
+  EXPECT_EQ(said_to_nobody("locks.db"), nothing_beside_it) << "a new file";
+  permit("", everything);
+  ASSERT_EQ(said("locks.db"), "nothing");
+  const auto said_with = [&](unsigned file, unsigned folder) {
+    permit("locks.db", file);
+    permit("", folder);
+    const auto out = said_to_nobody("locks.db");
+    permit("", everything);
+    return out;
+  };
+  EXPECT_EQ(said_with(0, everything),
             "this process (uid UID) may not read the SQLite file FOLDER/locks.db; give it the permissions r and w on "
             "the file");
-}
-
-TEST_F(connect_messages_of_sqlite, on_a_read_only_file) {
-  make_database("locks.db");
-  permit("locks.db", 0444);
-  EXPECT_EQ(said_to_nobody("locks.db"),
+  EXPECT_EQ(said_with(0444, everything),
             "the SQLite file FOLDER/locks.db is read-only for this process (uid UID); give it the permission w on the "
             "file");
-}
-
-TEST_F(connect_messages_of_sqlite, on_a_new_file_in_a_read_only_folder) {
-  permit("", 0555);
-  EXPECT_EQ(
-      said_to_nobody("locks.db"),
-      "this process (uid UID) may not write to the folder FOLDER, where SQLite must create FOLDER/locks.db and its "
-      "journal; give it the permission w on the folder");
-}
-
-TEST_F(connect_messages_of_sqlite, on_a_writable_file_in_a_read_only_folder) {
-  make_database("locks.db");
-  permit("locks.db", 0666);
-  permit("", 0555);
-  EXPECT_EQ(
-      said_to_nobody("locks.db"),
-      "this process (uid UID) may not write to the folder FOLDER, where SQLite must create FOLDER/locks.db and its "
-      "journal; give it the permission w on the folder");
-}
-
-TEST_F(connect_messages_of_sqlite, in_a_folder_that_may_not_be_entered) {
-  make_database("locks.db");
-  permit("", 0);
-  EXPECT_EQ(said_to_nobody("locks.db"),
+  EXPECT_EQ(said_with(0666, 0555), nothing_beside_it);
+  EXPECT_EQ(said_with(0666, 0),
             "this process (uid UID) may not enter the folder FOLDER of the SQLite file FOLDER/locks.db; give it the "
             "permissions r, w and x on the folder");
 }

@@ -32,6 +32,11 @@ struct deadlock_watch_test : testing::Test {
     watch.run({.deadline = base::now() + 1h});
     return waiter.is_deadlocked();
   }
+  void expect_unminded() {
+    ASSERT_TRUE(test::eventually([&] { return !queue.long_waits(base::now() - 1s).empty(); }));
+    EXPECT_FALSE(look());
+    EXPECT_EQ(declared, 0);
+  }
   /// It has waited for long enough that the database was asked.
   bool is_looked_for() {
     return test::eventually([&] { return look() || looks > 0; });
@@ -72,16 +77,12 @@ TEST_F(deadlock_watch_test, ends_a_wait_when_two_looks_in_a_row_find_the_same_ci
 // Another thread may release them.
 TEST_F(deadlock_watch_test, minds_no_handles_without_a_holder) {
   has(std::nullopt);
-  ASSERT_TRUE(test::eventually([&] { return !queue.long_waits(base::now() - 1s).empty(); }));
-  EXPECT_FALSE(look());
-  EXPECT_EQ(declared, 0);
+  expect_unminded();
 }
 
 TEST_F(deadlock_watch_test, minds_no_holders_with_a_name) {
   has(holder::named("job"));
-  ASSERT_TRUE(test::eventually([&] { return !queue.long_waits(base::now() - 1s).empty(); }));
-  EXPECT_FALSE(look());
-  EXPECT_EQ(declared, 0);
+  expect_unminded();
 }
 
 }  // namespace

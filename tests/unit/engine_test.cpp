@@ -23,9 +23,12 @@ core::acquisition_id id(const char* text) { return core::acquisition_id{text}; }
 constexpr instant never = instant::max();
 constexpr instant at_once = instant::min();
 
-TEST(unresolved_list, gives_what_is_due_and_takes_failures_back_until_their_time_is_over) {
+struct unresolved_list : testing::Test {
   engine::unresolved_list list;
   const instant now{100s};
+};
+
+TEST_F(unresolved_list, gives_what_is_due_and_takes_failures_back_until_their_time_is_over) {
   list.add({.name = "a", .acquisition = id("1"), .until = now + 1s, .next = now});
   list.add({.name = "b", .acquisition = id("2"), .until = now + 1h, .next = now + 10s});
   EXPECT_EQ(list.next_due(), now);
@@ -42,9 +45,7 @@ TEST(unresolved_list, gives_what_is_due_and_takes_failures_back_until_their_time
   EXPECT_EQ(list.next_due(), never);
 }
 
-TEST(unresolved_list, gives_at_the_end_what_may_be_undone_already) {
-  engine::unresolved_list list;
-  const instant now{100s};
+TEST_F(unresolved_list, gives_at_the_end_what_may_be_undone_already) {
   list.add({.name = "a", .acquisition = id("1"), .until = now + 1h, .from = now - 1s, .next = now + 10s});
   list.add({.name = "b", .acquisition = id("2"), .until = now + 1h, .from = now + 1s, .next = now + 1s});
   const auto last = list.take_permitted(now);
@@ -53,7 +54,7 @@ TEST(unresolved_list, gives_at_the_end_what_may_be_undone_already) {
   EXPECT_EQ(list.next_due(), now + 1s);
 }
 
-TEST(unresolved_list, a_batch_of_it_holds_a_name_once) {
+TEST_F(unresolved_list, a_batch_of_it_holds_a_name_once) {
   std::vector<engine::unresolved> some{{.name = "a", .acquisition = id("1")},
                                        {.name = "b", .acquisition = id("2")},
                                        {.name = "a", .acquisition = id("3")}};
@@ -65,8 +66,7 @@ TEST(unresolved_list, a_batch_of_it_holds_a_name_once) {
   EXPECT_EQ(rest[0].acquisition, id("3"));
 }
 
-TEST(unresolved_list, tells_what_is_to_stay_yet_from_what_is_to_go_at_once) {
-  const instant now{100s};
+TEST_F(unresolved_list, tells_what_is_to_stay_yet_from_what_is_to_go_at_once) {
   std::vector<engine::unresolved> some{{.name = "a", .acquisition = id("1")},
                                        {.name = "b", .acquisition = id("2"), .stays_until = now + 1us},
                                        {.name = "c", .acquisition = id("3"), .stays_until = now}};
@@ -78,9 +78,7 @@ TEST(unresolved_list, tells_what_is_to_stay_yet_from_what_is_to_go_at_once) {
   EXPECT_EQ(some[1].acquisition, id("3"));
 }
 
-TEST(unresolved_list, permits_nobody_to_take_what_is_to_stay_yet) {
-  engine::unresolved_list list;
-  const instant now{100s};
+TEST_F(unresolved_list, permits_nobody_to_take_what_is_to_stay_yet) {
   list.add({.name = "a", .acquisition = id("1"), .until = now + 1h, .from = now, .stays_until = now + 1s});
   EXPECT_FALSE(list.permits("1", now).has_value());
   EXPECT_TRUE(list.permits("1", now + 1s).has_value());
@@ -94,15 +92,10 @@ TEST(alarm, wakes_for_the_earliest_and_remembers_what_came_before_the_wait) {
   alarm.arm(at_once);
   alarm.wait();  // returns
   alarm.disarm();
-  std::jthread other{[&] { alarm.arm(at_once); }};
+  alarm.arm(at_once);  // what was armed before does not hold it up
   alarm.wait();
-}
-
-TEST(alarm, an_arming_before_the_disarming_does_not_hold_a_later_one_up) {
-  base::alarm alarm;
-  alarm.arm(at_once);
   alarm.disarm();
-  alarm.arm(at_once);
+  std::jthread other{[&] { alarm.arm(at_once); }};
   alarm.wait();
 }
 

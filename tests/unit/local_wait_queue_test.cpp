@@ -39,43 +39,52 @@ std::vector<std::int64_t> numbers_of(const std::vector<engine::queue_ticket>& so
   return out;
 }
 
-TEST(local_wait_queue, the_first_is_hinted_and_the_second_is_not) {
+/// One with a ticket.
+struct ticketed : waiter {
+  ticketed(engine::local_wait_queue& in, const char* name, std::int64_t number,
+           std::int64_t room = core::sharing{}.room)
+      : waiter{in, name} {
+    take(core::acquisition_id{std::to_string(number)}, core::ticket_number{number}, room);
+  }
+};
+
+struct local_wait_queue_test : testing::Test {
   engine::local_wait_queue line;
+};
+
+TEST_F(local_wait_queue_test, the_first_is_hinted_and_the_second_is_not) {
   EXPECT_TRUE(line.is_empty("a"));
   waiter first{line, "a"};
   waiter second{line, "a"};
   EXPECT_FALSE(line.is_empty("a"));
   EXPECT_EQ(first.wait(never, {}), outcome::hinted);
-  EXPECT_EQ(second.wait(at_once, {}), outcome::out_of_time);
+  EXPECT_FALSE(is_hinted(second));
 }
 
-TEST(local_wait_queue, a_hint_between_try_and_sleep_is_kept) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, a_hint_between_try_and_sleep_is_kept) {
   waiter one{line, "a"};
   one.listen();
   line.hint("a");
   EXPECT_EQ(one.wait(never, {}), outcome::hinted);
   one.listen();
-  EXPECT_EQ(one.wait(at_once, {}), outcome::out_of_time);
+  EXPECT_FALSE(is_hinted(one));
 }
 
-TEST(local_wait_queue, a_hint_is_for_the_head_of_its_own_queue_only) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, a_hint_is_for_the_head_of_its_own_queue_only) {
   waiter a{line, "a"};
   waiter behind{line, "a"};
   waiter b{line, "b"};
   a.listen();
   b.listen();
   line.hint("a");
-  EXPECT_EQ(a.wait(at_once, {}), outcome::hinted);
-  EXPECT_EQ(behind.wait(at_once, {}), outcome::out_of_time);
-  EXPECT_EQ(b.wait(at_once, {}), outcome::out_of_time);
+  EXPECT_TRUE(is_hinted(a));
+  EXPECT_FALSE(is_hinted(behind));
+  EXPECT_FALSE(is_hinted(b));
   line.hint_all();
-  EXPECT_EQ(b.wait(at_once, {}), outcome::hinted);
+  EXPECT_TRUE(is_hinted(b));
 }
 
-TEST(local_wait_queue, a_hint_without_a_name_is_for_the_only_name) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, a_hint_without_a_name_is_for_the_only_name) {
   EXPECT_TRUE(line.hint_the_only_name()) << "there is nobody to look for";
   waiter a{line, "a"};
   waiter behind{line, "a"};
@@ -92,51 +101,44 @@ TEST(local_wait_queue, a_hint_without_a_name_is_for_the_only_name) {
   EXPECT_FALSE(is_hinted(b));
 }
 
-TEST(local_wait_queue, whoever_sleeps_past_the_end_of_a_lease_is_hinted) {
-  engine::local_wait_queue line;
-  waiter one{line, "a"};
-  one.take(id("1"), ticket(7));
+TEST_F(local_wait_queue_test, whoever_sleeps_past_the_end_of_a_lease_is_hinted) {
+  ticketed one{line, "a", 7};
   one.listen();
   auto woken = std::async(std::launch::async, [&] { return one.wait(never, {}); });
   while (woken.wait_for(1ms) != std::future_status::ready) {  // it may not sleep yet
-    line.hint_late({.name = "a", .attempt = id("1"), .number = ticket(8)}, 1h);
-    line.hint_late({.name = "a", .attempt = id("1"), .number = ticket(7)}, std::nullopt);
-    line.hint_late({.name = "a", .attempt = id("1"), .number = ticket(7)}, 1h);
+    line.hint_late({.name = "a", .attempt = id("7"), .number = ticket(8)}, 1h);
+    line.hint_late({.name = "a", .attempt = id("7"), .number = ticket(7)}, std::nullopt);
+    line.hint_late({.name = "a", .attempt = id("7"), .number = ticket(7)}, 1h);
   }
   EXPECT_EQ(woken.get(), outcome::hinted);
 }
 
-TEST(local_wait_queue, whoever_wakes_in_time_for_the_end_of_a_lease_is_not_hinted) {
-  engine::local_wait_queue line;
-  waiter one{line, "a"};
-  one.take(id("1"), ticket(7));
+TEST_F(local_wait_queue_test, whoever_wakes_in_time_for_the_end_of_a_lease_is_not_hinted) {
+  ticketed one{line, "a", 7};
   one.listen();
   EXPECT_EQ(one.wait(base::now(), {}), outcome::out_of_time);
-  line.hint_late({.name = "a", .attempt = id("1"), .number = ticket(7)}, 0s);
+  line.hint_late({.name = "a", .attempt = id("7"), .number = ticket(7)}, 0s);
   EXPECT_FALSE(is_hinted(one));
 }
 
-TEST(local_wait_queue, a_head_that_leaves_hints_the_next) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, a_head_that_leaves_hints_the_next) {
   auto first = std::make_unique<waiter>(line, "a");
   waiter second{line, "a"};
   waiter third{line, "a"};
   first.reset();
   EXPECT_EQ(second.wait(never, {}), outcome::hinted);
-  EXPECT_EQ(third.wait(at_once, {}), outcome::out_of_time);
+  EXPECT_FALSE(is_hinted(third));
 }
 
-TEST(local_wait_queue, one_that_leaves_from_the_middle_hints_nobody) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, one_that_leaves_from_the_middle_hints_nobody) {
   waiter first{line, "a"};
   auto second = std::make_unique<waiter>(line, "a");
   waiter third{line, "a"};
   second.reset();
-  EXPECT_EQ(third.wait(at_once, {}), outcome::out_of_time);
+  EXPECT_FALSE(is_hinted(third));
 }
 
-TEST(local_wait_queue, stop_and_close_end_waits_at_any_place) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, stop_and_close_end_waits_at_any_place) {
   waiter first{line, "a"};
   waiter second{line, "a"};
   std::stop_source stop;
@@ -147,16 +149,14 @@ TEST(local_wait_queue, stop_and_close_end_waits_at_any_place) {
   EXPECT_EQ(first.wait(never, {}), outcome::closed);
 }
 
-TEST(local_wait_queue, tells_whether_anybody_was_there_to_hint) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, tells_whether_anybody_was_there_to_hint) {
   EXPECT_FALSE(line.hint("a"));
   waiter one{line, "a"};
   EXPECT_TRUE(line.hint("a"));
   EXPECT_FALSE(line.hint("b"));
 }
 
-TEST(local_wait_queue, a_hint_for_everybody_reaches_every_place_of_the_name) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, a_hint_for_everybody_reaches_every_place_of_the_name) {
   waiter first{line, "a"};
   waiter second{line, "a"};
   waiter other{line, "b"};
@@ -167,8 +167,7 @@ TEST(local_wait_queue, a_hint_for_everybody_reaches_every_place_of_the_name) {
   EXPECT_FALSE(is_hinted(other));
 }
 
-TEST(local_wait_queue, what_is_closed_lets_nobody_wait) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, what_is_closed_lets_nobody_wait) {
   line.close();
   waiter late{line, "a"};
   EXPECT_EQ(late.wait(never, {}), outcome::closed);
@@ -176,8 +175,7 @@ TEST(local_wait_queue, what_is_closed_lets_nobody_wait) {
 
 // --- with tickets ----------------------------------------------------------------------------------------------------
 
-TEST(local_wait_queue, stands_in_the_order_of_tickets_whatever_the_order_of_arrival) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, stands_in_the_order_of_tickets_whatever_the_order_of_arrival) {
   std::optional<waiter> a{std::in_place, line, "a"};
   std::optional<waiter> b{std::in_place, line, "a"};
   std::optional<waiter> c{std::in_place, line, "a"};
@@ -193,8 +191,7 @@ TEST(local_wait_queue, stands_in_the_order_of_tickets_whatever_the_order_of_arri
   EXPECT_TRUE(a->is_first());
 }
 
-TEST(local_wait_queue, one_that_passes_the_first_becomes_the_first_and_is_hinted) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, one_that_passes_the_first_becomes_the_first_and_is_hinted) {
   waiter first{line, "a"};
   waiter second{line, "a"};
   first.take(id("1"), ticket(8));
@@ -206,11 +203,9 @@ TEST(local_wait_queue, one_that_passes_the_first_becomes_the_first_and_is_hinted
   EXPECT_TRUE(is_hinted(second));
 }
 
-TEST(local_wait_queue, one_that_steps_back_hints_whoever_comes_first_then) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, one_that_steps_back_hints_whoever_comes_first_then) {
   waiter first{line, "a"};
-  waiter second{line, "a"};
-  second.take(id("2"), ticket(4));
+  ticketed second{line, "a", 4};
   second.listen();
   waiter third{line, "a"};
   ASSERT_TRUE(second.is_first());
@@ -225,27 +220,22 @@ TEST(local_wait_queue, one_that_steps_back_hints_whoever_comes_first_then) {
   EXPECT_TRUE(is_hinted(second));
 }
 
-TEST(local_wait_queue, the_first_is_hinted_when_its_ticket_is_committed) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, the_first_is_hinted_when_its_ticket_is_committed) {
   waiter one{line, "a"};
   one.listen();
   one.take(id("1"), ticket(4));
   EXPECT_TRUE(is_hinted(one)) << "it is to try once more before it sleeps";
 }
 
-TEST(local_wait_queue, one_that_joins_behind_hints_nobody) {
-  engine::local_wait_queue line;
-  waiter first{line, "a"};
-  first.take(id("1"), ticket(4));
+TEST_F(local_wait_queue_test, one_that_joins_behind_hints_nobody) {
+  ticketed first{line, "a", 4};
   first.listen();
-  waiter second{line, "a"};
-  second.take(id("2"), ticket(5));
+  ticketed second{line, "a", 5};
   EXPECT_FALSE(is_hinted(first));
   EXPECT_FALSE(is_hinted(second));
 }
 
-TEST(local_wait_queue, tells_its_ticket_until_that_is_given_up) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, tells_its_ticket_until_that_is_given_up) {
   waiter one{line, "a"};
   EXPECT_EQ(one.ticket().number, core::ticket_number::none);
   one.take(id("attempt"), ticket(4));
@@ -257,12 +247,9 @@ TEST(local_wait_queue, tells_its_ticket_until_that_is_given_up) {
   EXPECT_TRUE(line.tickets().empty()) << "there is nothing to keep alive";
 }
 
-TEST(local_wait_queue, whose_ticket_is_gone_wakes_at_any_place) {
-  engine::local_wait_queue line;
-  waiter first{line, "a"};
-  waiter second{line, "a"};
-  first.take(id("1"), ticket(4));
-  second.take(id("2"), ticket(5));
+TEST_F(local_wait_queue_test, whose_ticket_is_gone_wakes_at_any_place) {
+  ticketed first{line, "a", 4};
+  ticketed second{line, "a", 5};
   first.listen();
   line.displace(second.ticket());
   EXPECT_TRUE(is_hinted(second));
@@ -271,12 +258,9 @@ TEST(local_wait_queue, whose_ticket_is_gone_wakes_at_any_place) {
   EXPECT_EQ(numbers_of(line.tickets()), std::vector<std::int64_t>{4});
 }
 
-TEST(local_wait_queue, the_first_is_woken_once_when_the_mark_is_gone_that_a_waiter_relies_on) {
-  engine::local_wait_queue line;
-  waiter first{line, "a"};
-  waiter second{line, "a"};
-  first.take(id("1"), ticket(4));
-  second.take(id("2"), ticket(5));
+TEST_F(local_wait_queue_test, the_first_is_woken_once_when_the_mark_is_gone_that_a_waiter_relies_on) {
+  ticketed first{line, "a", 4};
+  ticketed second{line, "a", 5};
   second.mark(true);
   first.listen();
   line.lost_mark(first.ticket());
@@ -286,14 +270,12 @@ TEST(local_wait_queue, the_first_is_woken_once_when_the_mark_is_gone_that_a_wait
   EXPECT_TRUE(is_hinted(first));
   first.listen();
   line.lost_mark(second.ticket());
-  line.lost_mark({.name = "b", .attempt = id("2"), .number = ticket(5)});
+  line.lost_mark({.name = "b", .attempt = id("5"), .number = ticket(5)});
   EXPECT_FALSE(is_hinted(first));
 }
 
-TEST(local_wait_queue, what_was_displaced_and_replaced_meanwhile_stays) {
-  engine::local_wait_queue line;
-  waiter one{line, "a"};
-  one.take(id("1"), ticket(4));
+TEST_F(local_wait_queue_test, what_was_displaced_and_replaced_meanwhile_stays) {
+  ticketed one{line, "a", 4};
   const auto gone = one.ticket();
   one.take(id("2"), ticket(6));
   one.listen();
@@ -304,12 +286,9 @@ TEST(local_wait_queue, what_was_displaced_and_replaced_meanwhile_stays) {
   EXPECT_EQ(one.ticket().number, ticket(6));
 }
 
-TEST(local_wait_queue, a_displaced_first_goes_to_the_end_at_once) {
-  engine::local_wait_queue line;
-  waiter first{line, "a"};
-  waiter second{line, "a"};
-  first.take(id("1"), ticket(4));
-  second.take(id("2"), ticket(5));
+TEST_F(local_wait_queue_test, a_displaced_first_goes_to_the_end_at_once) {
+  ticketed first{line, "a", 4};
+  ticketed second{line, "a", 5};
   line.displace(first.ticket());
   EXPECT_TRUE(second.is_first());
   EXPECT_TRUE(is_hinted(second));
@@ -318,8 +297,7 @@ TEST(local_wait_queue, a_displaced_first_goes_to_the_end_at_once) {
   EXPECT_EQ(numbers_of(line.tickets()), (std::vector<std::int64_t>{5, 6}));
 }
 
-TEST(local_wait_queue, one_that_has_just_been_granted_the_lock_lets_no_newcomer_before_the_others) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, one_that_has_just_been_granted_the_lock_lets_no_newcomer_before_the_others) {
   std::optional<waiter> granted{std::in_place, line, "a"};
   waiter second{line, "a"};
   waiter newcomer{line, "a"};
@@ -331,8 +309,7 @@ TEST(local_wait_queue, one_that_has_just_been_granted_the_lock_lets_no_newcomer_
   EXPECT_TRUE(second.is_first());
 }
 
-TEST(local_wait_queue, tickets_are_kept_alive_from_the_first_on) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, tickets_are_kept_alive_from_the_first_on) {
   waiter first{line, "a"};
   EXPECT_EQ(line.refresh_due(), never);
   const auto before = base::now();
@@ -340,22 +317,19 @@ TEST(local_wait_queue, tickets_are_kept_alive_from_the_first_on) {
   const auto due = line.refresh_due();
   EXPECT_GE(due, before + core::ticket_refresh);
   EXPECT_LE(due, base::now() + core::ticket_refresh);
-  waiter second{line, "b"};
-  second.take(id("2"), ticket(5));
+  ticketed second{line, "b", 5};
   EXPECT_EQ(line.refresh_due(), due) << "a later one does not put it off";
   EXPECT_EQ(line.tickets().size(), 2U);
 }
 
-TEST(local_wait_queue, looks_are_for_the_first_of_each_queue_and_when_they_are_due) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, looks_are_for_the_first_of_each_queue_and_when_they_are_due) {
   EXPECT_EQ(line.next_look(), never);
   waiter first{line, "a"};
   waiter second{line, "a"};
   EXPECT_EQ(line.next_look(), never) << "nobody has a ticket yet";
   first.take(id("1"), ticket(4));
   second.take(id("2"), ticket(5));
-  waiter other{line, "b"};
-  other.take(id("3"), ticket(6));
+  ticketed other{line, "b", 6};
   const auto now = base::now();
   EXPECT_LE(line.next_look(), now);
   EXPECT_EQ(line.firsts_due(now).size(), 2U);
@@ -366,10 +340,8 @@ TEST(local_wait_queue, looks_are_for_the_first_of_each_queue_and_when_they_are_d
   EXPECT_EQ(line.firsts_due(now + 500ms).size(), 2U);
 }
 
-TEST(local_wait_queue, who_is_behind_others_is_looked_at_more_rarely) {
-  engine::local_wait_queue line;
-  waiter one{line, "a"};
-  one.take(id("1"), ticket(4));
+TEST_F(local_wait_queue_test, who_is_behind_others_is_looked_at_more_rarely) {
+  ticketed one{line, "a", 4};
   const auto later = base::now() + 1min;  // at its longest, a look is due every 250 to 500 ms
   line.was_looked_at(one.ticket(), true, {});
   ASSERT_EQ(line.firsts_due(later).size(), 1U);
@@ -379,10 +351,8 @@ TEST(local_wait_queue, who_is_behind_others_is_looked_at_more_rarely) {
   EXPECT_LE(line.next_look(), later + 1s + 500ms);
 }
 
-TEST(local_wait_queue, a_name_that_changes_hands_is_looked_at_soon_again) {
-  engine::local_wait_queue line;
-  waiter one{line, "a"};
-  one.take(id("1"), ticket(4));
+TEST_F(local_wait_queue_test, a_name_that_changes_hands_is_looked_at_soon_again) {
+  ticketed one{line, "a", 4};
   const auto later = base::now() + 1min;
   ASSERT_EQ(line.firsts_due(later).size(), 1U);
   line.was_looked_at(one.ticket(), false, fencing_token{7});
@@ -392,8 +362,7 @@ TEST(local_wait_queue, a_name_that_changes_hands_is_looked_at_soon_again) {
   EXPECT_GE(line.next_look(), later + 200ms) << "the same holder as before";
 }
 
-TEST(local_wait_queue, a_new_first_is_looked_at_at_once) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, a_new_first_is_looked_at_at_once) {
   std::optional<waiter> first{std::in_place, line, "a"};
   waiter second{line, "a"};
   first->take(id("1"), ticket(4));
@@ -408,9 +377,8 @@ TEST(local_wait_queue, a_new_first_is_looked_at_at_once) {
 
 using engine::lease_ptr;
 
-lease_ptr offer(const char* note = "") {
-  return std::make_shared<engine::lease_state>("a", std::nullopt, holder::unique(), lock_options{.note = note});
-}
+constexpr auto any_offer = [](const lease_ptr& /*o*/) { return true; };
+constexpr auto any_lease = [](const engine::lease_state& /*o*/) { return true; };
 
 /// Waits on a thread of its own, and says how that ended.
 struct offering {
@@ -423,7 +391,7 @@ struct offering {
   }
   bool has_ended() const { return ended.wait_for(0s) == std::future_status::ready; }
 
-  const lease_ptr mine = offer();
+  const lease_ptr mine = std::make_shared<engine::lease_state>("a", std::nullopt, holder::unique(), lock_options{});
   waiter at;
   std::stop_source stop;
   std::future<outcome> ended;
@@ -434,10 +402,9 @@ bool hand_over(engine::local_wait_queue& in, const lease_ptr& expected) {
   return test::eventually([&] { return in.hand_over("a", [&](const lease_ptr& o) { return o == expected; }); });
 }
 
-TEST(local_wait_queue, hands_over_to_the_first_that_waits_and_wakes_only_it) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, hands_over_to_the_first_that_waits_and_wakes_only_it) {
   offering second{line};
-  ASSERT_TRUE(test::eventually([&] { return line.takes("a", [](const engine::lease_state& /*o*/) { return true; }); }));
+  ASSERT_TRUE(test::eventually([&] { return line.takes("a", any_lease); }));
   offering first{line, never, ticket(3)};  // goes before one without
   ASSERT_TRUE(hand_over(line, first.mine));
   EXPECT_EQ(first.ended.get(), outcome::handed);
@@ -448,22 +415,19 @@ TEST(local_wait_queue, hands_over_to_the_first_that_waits_and_wakes_only_it) {
   EXPECT_TRUE(line.is_empty("a"));
 }
 
-TEST(local_wait_queue, hands_over_past_nobody) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, hands_over_past_nobody) {
   waiter first{line, "a"};  // which takes nothing
   offering second{line};
-  const auto any = [](const lease_ptr& /*o*/) { return true; };
-  EXPECT_FALSE(line.hand_over("a", any));
-  EXPECT_FALSE(line.hand_over("b", any));
-  EXPECT_FALSE(line.takes("a", [](const engine::lease_state& /*o*/) { return true; }));
+  EXPECT_FALSE(line.hand_over("a", any_offer));
+  EXPECT_FALSE(line.hand_over("b", any_offer));
+  EXPECT_FALSE(line.takes("a", any_lease));
   second.stop.request_stop();
   EXPECT_EQ(second.ended.get(), outcome::stopped);
 }
 
-TEST(local_wait_queue, wakes_nobody_who_offers_to_take_it_when_the_first_leaves_with_the_lock) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, wakes_nobody_who_offers_to_take_it_when_the_first_leaves_with_the_lock) {
   offering second{line};
-  ASSERT_TRUE(test::eventually([&] { return line.takes("a", [](const engine::lease_state& /*o*/) { return true; }); }));
+  ASSERT_TRUE(test::eventually([&] { return line.takes("a", any_lease); }));
   std::optional<waiter> first{std::in_place, line, "a"};
   first->take(id("1"), ticket(3));  // goes before one without
   EXPECT_FALSE(second.at.is_first());
@@ -475,20 +439,18 @@ TEST(local_wait_queue, wakes_nobody_who_offers_to_take_it_when_the_first_leaves_
   EXPECT_EQ(second.ended.get(), outcome::handed);
 }
 
-TEST(local_wait_queue, an_offer_that_does_not_fit_stays_where_it_is) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, an_offer_that_does_not_fit_stays_where_it_is) {
   offering one{line};
-  EXPECT_TRUE(test::eventually([&] { return line.takes("a", [](const engine::lease_state& /*o*/) { return true; }); }));
+  EXPECT_TRUE(test::eventually([&] { return line.takes("a", any_lease); }));
   EXPECT_FALSE(line.takes("a", [](const engine::lease_state& /*o*/) { return false; }));
   EXPECT_FALSE(line.hand_over("a", [](const lease_ptr& /*o*/) { return false; }));
   EXPECT_TRUE(one.at.is_first());
   line.hint("a");
   EXPECT_EQ(one.ended.get(), outcome::hinted);
-  EXPECT_FALSE(line.hand_over("a", [](const lease_ptr& /*o*/) { return true; })) << "it does not wait just now";
+  EXPECT_FALSE(line.hand_over("a", any_offer)) << "it does not wait just now";
 }
 
-TEST(local_wait_queue, wakes_the_next_one_too_if_it_would_sleep_for_long) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, wakes_the_next_one_too_if_it_would_sleep_for_long) {
   offering first{line, never, ticket(3)};
   offering second{line, never, ticket(4)};
   ASSERT_TRUE(hand_over(line, first.mine));
@@ -496,9 +458,8 @@ TEST(local_wait_queue, wakes_the_next_one_too_if_it_would_sleep_for_long) {
   EXPECT_EQ(second.ended.get(), outcome::hinted);
 }
 
-TEST(local_wait_queue, tells_of_readers_that_sleep_right_behind_one) {
+TEST_F(local_wait_queue_test, tells_of_readers_that_sleep_right_behind_one) {
   constexpr auto any_number = core::sharing::unlimited;
-  engine::local_wait_queue line;
   waiter first{line, "a"};
   first.take(id("first"), ticket(1), any_number);
   offering one{line, never, ticket(2), any_number};
@@ -519,10 +480,8 @@ TEST(local_wait_queue, tells_of_readers_that_sleep_right_behind_one) {
   for (auto* each : {&one, &two, &three, &writer, &behind_it}) each->stop.request_stop();
 }
 
-TEST(local_wait_queue, hands_over_to_the_one_with_a_ticket) {
-  engine::local_wait_queue line;
-  waiter first{line, "a"};
-  first.take(id("first"), ticket(1));
+TEST_F(local_wait_queue_test, hands_over_to_the_one_with_a_ticket) {
+  ticketed first{line, "a", 1};
   offering one{line, never, ticket(2)};
   offering two{line, never, ticket(3)};
   const auto to = [&](const offering& whom) {
@@ -535,21 +494,18 @@ TEST(local_wait_queue, hands_over_to_the_one_with_a_ticket) {
   EXPECT_FALSE(one.has_ended());
   EXPECT_TRUE(first.is_first());
   ASSERT_TRUE(to(one));
-  EXPECT_FALSE(line.hand_over_to({.name = "a", .attempt = id("with a ticket"), .number = ticket(2)},
-                                 [](const lease_ptr& /*o*/) { return true; }))
+  EXPECT_FALSE(line.hand_over_to({.name = "a", .attempt = id("with a ticket"), .number = ticket(2)}, any_offer))
       << "it is gone";
 }
 
-TEST(local_wait_queue, what_is_closed_hands_nothing_over) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, what_is_closed_hands_nothing_over) {
   offering one{line};
   line.close();
-  EXPECT_FALSE(line.hand_over("a", [](const lease_ptr& /*o*/) { return true; }));
+  EXPECT_FALSE(line.hand_over("a", any_offer));
   EXPECT_EQ(one.ended.get(), outcome::closed);
 }
 
-TEST(local_wait_queue, gives_way_for_as_long_as_it_was_told) {
-  engine::local_wait_queue line;
+TEST_F(local_wait_queue_test, gives_way_for_as_long_as_it_was_told) {
   line.give_way("a", never);
   waiter one{line, "a"};
   EXPECT_FALSE(one.where(base::now()).gives_way) << "nobody had waited";
@@ -559,16 +515,15 @@ TEST(local_wait_queue, gives_way_for_as_long_as_it_was_told) {
   EXPECT_FALSE(one.where(until).gives_way);
 }
 
-TEST(local_wait_queue, either_hands_over_or_gives_up) {
+TEST_F(local_wait_queue_test, either_hands_over_or_gives_up) {
   constexpr int rounds = 2000;
   int handed = 0;
   int ended_as_handed = 0;
   for (int i = 0; i < rounds; ++i) {
-    engine::local_wait_queue line;
     offering one{line, base::later(base::now(), std::chrono::microseconds{i % 200})};
     std::jthread giving{[&] {
       while (!one.has_ended())
-        if (line.hand_over("a", [](const lease_ptr& /*o*/) { return true; })) {
+        if (line.hand_over("a", any_offer)) {
           ++handed;
           break;
         }

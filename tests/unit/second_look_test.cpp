@@ -61,19 +61,20 @@ struct second_look : testing::Test {
     return database.gateway().run(database.gateway().call_limits(), how);
   }
   template <class Ask>
+  auto answers(Ask how, std::span<const store::lease_ref> some) {
+    return ask([&](const store::access& db) { return how(db, some); });
+  }
+  template <class Ask>
   void expect_kept(Ask how, std::span<const store::lease_ref> some) {
-    for (const auto& each : ask([&](const store::access& db) { return how(db, some); }))
-      EXPECT_EQ(each.what, store::standing::kept);
+    for (const auto& each : answers(how, some)) EXPECT_EQ(each.what, store::standing::kept);
   }
   template <class Ask>
   void expect_lost(Ask how, std::span<const store::lease_ref> some) {
-    for (const auto& each : ask([&](const store::access& db) { return how(db, some); }))
-      EXPECT_EQ(each.why, loss_reason::row_vanished);
+    for (const auto& each : answers(how, some)) EXPECT_EQ(each.why, loss_reason::row_vanished);
   }
   template <class Ask>
   void expect_released(Ask how, std::span<const store::lease_ref> some) {
-    for (const auto each : ask([&](const store::access& db) { return how(db, some); }))
-      EXPECT_EQ(each, store::release_outcome::released);
+    for (const auto each : answers(how, some)) EXPECT_EQ(each, store::release_outcome::released);
   }
 };
 

@@ -45,7 +45,8 @@ TEST(utf8, takes_what_unicode_calls_well_formed) {
 TEST(utf8, refuses_the_rest) {
   for (const auto text :
        {"\x80"sv, "\xBF"sv, "\xC0\x80"sv, "\xC1\xBF"sv, "\xC2"sv, "\xE0\x9F\xBF"sv, "\xE2\x82"sv, "\xED\xA0\x80"sv,
-        "\xED\xBF\xBF"sv, "\xF0\x8F\xBF\xBF"sv, "\xF4\x90\x80\x80"sv, "\xF5\x80\x80\x80"sv, "\xFF"sv, "a\xE2(\xA1"sv})
+        "\xED\xBF\xBF"sv, "\xF0\x8F\xBF\xBF"sv, "\xF4\x90\x80\x80"sv, "\xF5\x80\x80\x80"sv, "\xFF"sv, "a\xE2(\xA1"sv,
+        "\xC2x"sv, "\xE2\x82x"sv, "\xF0\x9F\x94"sv, "\xF8\x88\x80\x80\x80"sv, "\xFE"sv})
     EXPECT_FALSE(is_utf8(text)) << testing::PrintToString(std::string{text});
 }
 
@@ -85,6 +86,25 @@ TEST(owner_test, is_text_whatever_the_host_is_called) {
   const auto odd = owner_on("caf\xe9\xff.1");
   EXPECT_TRUE(odd.starts_with("app:caf??.1:")) << odd;
   EXPECT_TRUE(base::is_plain_text(odd));
+}
+
+constexpr std::string_view known[] = {"ssl-mode", "ssl-ca", "ssl-cert", "socket", "x"};
+
+std::string suggestion(std::string_view word) { return rowlock::base::did_you_mean(word, known); }
+
+TEST(did_you_mean, finds_a_typo) {
+  EXPECT_EQ(suggestion("ssl-mod"), "; did you mean ssl-mode?");
+  EXPECT_EQ(suggestion("ssl-moed"), "; did you mean ssl-mode?");
+  EXPECT_EQ(suggestion("sslmode"), "; did you mean ssl-mode?");
+  EXPECT_EQ(suggestion("SSL_MODE"), "; did you mean ssl-mode?");
+  EXPECT_EQ(suggestion("sockett"), "; did you mean socket?");
+}
+
+TEST(did_you_mean, takes_the_nearest) { EXPECT_EQ(suggestion("ssl-cer"), "; did you mean ssl-cert?"); }
+
+TEST(did_you_mean, is_silent_about_other_words) {
+  for (const auto* word : {"", "y", "charset", "password", "timeout"}) EXPECT_EQ(suggestion(word), "") << word;
+  EXPECT_EQ(suggestion(std::string(10'000, 's')), "");
 }
 
 }  // namespace
