@@ -1,6 +1,9 @@
 #include <array>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "contract/queueing.hpp"
@@ -13,24 +16,10 @@ namespace {
 class fairly : public queueing {};
 ROWLOCK_CONTRACT_SUITE(fairly, usual_pairs());
 
-TEST_P(fairly, grants_follow_the_tickets_across_clients) {
-  std::array all{connect(), connect(), connect()};
-  auto first = connect();
-  auto held = first.acquire(name, fair());
-  std::vector<waiter> waiters;
-  for (std::size_t i = 0; i < 9; ++i) waiters.push_back(start_to_wait(all.at(i % 3), std::to_string(i)));
-  ASSERT_TRUE(are_waiting(9));
-  const auto expected = queue(first);
-  held.release();
-  for (const auto& each : waiters) EXPECT_TRUE(each->get());
-  EXPECT_EQ(granted.names(), expected);
-}
-
 TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
   const client_options enough{.held_transactions = 8};
   std::array all{connect(enough), connect(enough), connect(enough)};
-  auto first = connect();
-  auto held = first.acquire(name, fair());
+  auto held = locks_.acquire(name, fair());
   std::vector<waiter> waiters;
   names expected;
   for (std::size_t i = 0; i < 7; ++i) {
@@ -38,7 +27,7 @@ TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
     expected.push_back(std::to_string(i) + " by " + std::string{to_string(by)});
     waiters.push_back(wait_behind(all.at((i / 2) % 3), expected.back(), {.strategy = by, .fairness = fairness::fifo}));
   }
-  EXPECT_EQ(queue(first), expected);
+  EXPECT_EQ(queue(locks_), expected);
   held.release();
   for (const auto& each : waiters) EXPECT_TRUE(each->get());
   EXPECT_EQ(granted.names(), expected);
@@ -47,12 +36,10 @@ TEST_P(fairly, grants_follow_the_tickets_whatever_the_strategies) {
 // Nobody can take it between.
 TEST_P(fairly, a_release_grants_the_lock_to_the_first_who_waits) {
   if (GetParam().strategy == strategy::for_update) GTEST_SKIP() << "a release ends the transaction";
-  auto first = connect();
-  auto second = connect();
   auto third = connect();
-  auto held = first.acquire(name, fair());
+  auto held = locks_.acquire(name, fair());
   const auto token = held.token();
-  background<held_lock> one{[&](std::stop_token stop) { return second.acquire(name, fair(), std::move(stop)); }};
+  background<held_lock> one{[&](std::stop_token stop) { return other_.acquire(name, fair(), std::move(stop)); }};
   ASSERT_TRUE(are_waiting(1));
   EXPECT_FALSE(one.is_done_within(a_moment));
   held.release();
@@ -66,38 +53,34 @@ TEST_P(fairly, a_release_grants_the_lock_to_the_first_who_waits) {
 
 // Its own ticket of before stands in nobody's way.
 TEST_P(fairly, a_try_after_an_own_wait_that_was_in_vain_is_not_refused) {
-  auto first = connect();
-  auto second = connect();
   for (int i = 0; i < many(100, 20); ++i) {
-    auto held = first.acquire(name, with());
-    EXPECT_FALSE(second.try_acquire_for(name, 15ms, fair()).has_value());
+    auto held = locks_.acquire(name, with());
+    EXPECT_FALSE(other_.try_acquire_for(name, 15ms, fair()).has_value());
     held.release();
-    ASSERT_TRUE(second.try_acquire(name, fair()).has_value()) << i;
+    ASSERT_TRUE(other_.try_acquire(name, fair()).has_value()) << i;
   }
 }
 
 TEST_P(fairly, a_try_does_not_go_before_one_who_waits) {
-  auto locks = connect();
   const auto ticket = db().enqueue(name);
-  EXPECT_FALSE(locks.try_acquire(name, fair()).has_value()) << "the name is free, and never was another's";
-  EXPECT_FALSE(locks.try_acquire_for(name, 100ms, fair()).has_value());
-  EXPECT_TRUE(locks.try_acquire(name, with()).has_value()) << "it did not want to be fair";
-  EXPECT_FALSE(locks.try_acquire(name, fair()).has_value()) << "the name was let go";
-  EXPECT_FALSE(locks.try_acquire_for(name, 100ms, fair()).has_value());
-  EXPECT_TRUE(locks.try_acquire_for(name, patience, with()).has_value());
-  EXPECT_TRUE(locks.try_acquire("orders/43", fair()).has_value()) << "nobody waits for that";
+  EXPECT_FALSE(locks_.try_acquire(name, fair()).has_value()) << "the name is free, and never was another's";
+  EXPECT_FALSE(locks_.try_acquire_for(name, 100ms, fair()).has_value());
+  EXPECT_TRUE(locks_.try_acquire(name, with()).has_value()) << "it did not want to be fair";
+  EXPECT_FALSE(locks_.try_acquire(name, fair()).has_value()) << "the name was let go";
+  EXPECT_FALSE(locks_.try_acquire_for(name, 100ms, fair()).has_value());
+  EXPECT_TRUE(locks_.try_acquire_for(name, patience, with()).has_value());
+  EXPECT_TRUE(locks_.try_acquire("orders/43", fair()).has_value()) << "nobody waits for that";
   ASSERT_TRUE(are_waiting(1));
   db().erase_ticket(ticket);
-  EXPECT_TRUE(locks.try_acquire(name, fair()).has_value());
+  EXPECT_TRUE(locks_.try_acquire(name, fair()).has_value());
 }
 
 TEST_P(fairly, one_behind_waits_until_those_before_it_have_gone) {
-  auto locks = connect();
   auto first = connect();
   auto held = first.acquire(name, fair());
-  const auto before = wait_behind(locks, "before");
+  const auto before = wait_behind(locks_, "before");
   const auto ticket = db().enqueue(name);
-  const auto behind = wait_behind(locks, "behind");
+  const auto behind = wait_behind(locks_, "behind");
   held.release();
   EXPECT_TRUE(before->get());
   EXPECT_FALSE(behind->is_done_within(5 * a_moment));
@@ -106,16 +89,14 @@ TEST_P(fairly, one_behind_waits_until_those_before_it_have_gone) {
 }
 
 TEST_P(fairly, a_try_never_comes_before_one_who_waits_when_the_lock_is_let_go) {
-  auto locks = connect();
-  auto other = connect();
   for (int round = 0; round < 15; ++round) {
     const auto who = std::to_string(round);
-    auto held = locks.acquire(name, fair());
-    const auto waiting = wait_behind(other, who);
+    auto held = locks_.acquire(name, fair());
+    const auto waiting = wait_behind(other_, who);
     held.release();
     bool is_mine = false;
     ASSERT_TRUE(eventually([&] {
-      is_mine = locks.try_acquire(name, fair()).has_value();
+      is_mine = locks_.try_acquire(name, fair()).has_value();
       return is_mine || waiting->is_done_within(0ms);
     }));
     if (is_mine) {
@@ -127,8 +108,7 @@ TEST_P(fairly, a_try_never_comes_before_one_who_waits_when_the_lock_is_let_go) {
 
 TEST_P(fairly, a_mutex_waits_in_turn) {
   std::array all{connect(), connect()};
-  auto first = connect();
-  auto held = first.acquire(name, fair());
+  auto held = locks_.acquire(name, fair());
   std::vector<std::unique_ptr<background<void>>> waiters;
   names expected;
   for (std::size_t i = 0; i < 4; ++i) {
@@ -144,6 +124,53 @@ TEST_P(fairly, a_mutex_waits_in_turn) {
   held.release();
   for (const auto& each : waiters) each->get();
   EXPECT_EQ(granted.names(), expected);
+}
+
+/// More threads than anybody has connections.
+class crowd : public queueing {
+ protected:
+  static int size() { return GetParam().strategy == strategy::unique_index ? many(1'000, 200) : many(120, 60); }
+};
+ROWLOCK_CONTRACT_SUITE(crowd, usual_pairs());
+class crowd_of_rows : public crowd {};
+ROWLOCK_CONTRACT_SUITE(crowd_of_rows, rows(usual_pairs()));
+
+TEST_P(crowd, of_threads_waits_for_one_name_and_all_have_it) {
+  auto locks = connect({.connections = 8});
+  auto held = locks_.acquire(name, fair());
+  int visits = 0;  // guarded by the lock
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < size(); ++i)
+      threads.emplace_back([&] {
+        mutex order{locks, name, fair()};
+        const std::lock_guard guard{order};
+        ++visits;
+      });
+    EXPECT_TRUE(are_waiting(size()));
+    held.release();
+  }
+  EXPECT_EQ(visits, size());
+  EXPECT_TRUE(are_waiting(0));
+}
+
+TEST_P(crowd_of_rows, of_threads_waits_for_as_many_names_and_all_have_theirs) {
+  auto locks = connect({.connections = 8});
+  const auto name_of = [](int i) { return "job/" + std::to_string(i); };
+  std::vector<held_lock> all;
+  for (int i = 0; i < size(); ++i) all.push_back(locks_.acquire(name_of(i), fair({.lease = 5min})));
+  std::atomic<int> visits{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < size(); ++i)
+      threads.emplace_back([&, i] {
+        if (locks.try_acquire_for(name_of(i), patience * 2, fair({.lease = 5min}))) ++visits;
+      });
+    EXPECT_TRUE(are_waiting(size()));
+    locks_.release_all();
+  }
+  EXPECT_EQ(visits, size());
+  EXPECT_TRUE(are_waiting(0));
 }
 
 }  // namespace

@@ -6,115 +6,71 @@
 namespace rowlock::test {
 namespace {
 
-class names : public contract {};
+class names : public two_clients {};
 ROWLOCK_CONTRACT_SUITE(names, usual_pairs());
 class names_of_rows : public names {};
 ROWLOCK_CONTRACT_SUITE(names_of_rows, rows(usual_pairs()));
 
 /// What has confused one database or another. Every two of these are two names.
 std::vector<std::string> odd_names() {
-  return {
-      "a",
-      "A",
-      "a ",
-      " a",
-      "a\t",
-      "a\n",
-      " ",
-      "  ",
-      "0",
-      "00",
-      "0x41",
-      "1e1",
-      "10",
-      "null",
-      "NULL",
-      "\x01",
-      "\x7f",
-      std::string(254, 'x'),
-      std::string(255, 'x'),
-      std::string(254, 'x') + "y",
-      "o'brien",
-      "o''brien",
-      "\"quoted\"",
-      "`ticked`",
-      "[bracketed]",
-      "back\\slash",
-      "back\\\\slash",
-      "x'); DROP TABLE rowlock_lock; --",
-      "' OR '1'='1",
-      "?",
-      "?1",
-      ":name",
-      "$1",
-      "@p",
-      "%s",
-      "100%",
-      "a_b",
-      "%",
-      "_",
-      "{}",
-      "caf\xc3\xa9",                       // e with acute as one code point
-      "cafe\xcc\x81",                      // and as two
-      "\xf0\x9f\x94\x92",                  // an emoji
-      "\xf0\x9f\x94\x92\xef\xb8\x8f",      // with a variation selector
-      "\xe2\x80\x8b",                      // zero width space
-      "\xef\xbb\xbf\x61",                  // byte order mark and a
-      "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",  // right to left
-      "\xc4\xb0",                          // capital I with dot
-      "\xc5\xbf",                          // long s, which some collations take for s
-      "s",
-      "\xc3\x9f",  // sharp s
-      "ss",
-      "\xf4\x8f\xbf\xbf",  // U+10FFFF
-      "\xef\xbf\xbf",
-  };
+  std::vector<std::string> out{std::string(254, 'x'), std::string(255, 'x'), std::string(254, 'x') + "y"};
+  for (const char* const each :
+       {"a",    "A",    "a ",      " a", "a\t", "a\n",   " ",  "  ", "0",  "00",   "0x41", "1e1", "10", "null", "NULL",
+        "\x01", "\x7f", "o'brien", "?",  "?1",  ":name", "$1", "@p", "%s", "100%", "a_b",  "%",   "_",  "{}"})
+    out.emplace_back(each);
+  for (const char* const each : {"o''brien", "\"quoted\"", "`ticked`", "[bracketed]", "back\\slash", "back\\\\slash",
+                                 "x'); DROP TABLE rowlock_lock; --", "' OR '1'='1"})
+    out.emplace_back(each);
+  for (const char* const each : {"caf\xc3\xa9",                       // e with acute as one code point
+                                 "cafe\xcc\x81",                      // and as two
+                                 "\xf0\x9f\x94\x92",                  // an emoji
+                                 "\xf0\x9f\x94\x92\xef\xb8\x8f",      // with a variation selector
+                                 "\xe2\x80\x8b",                      // zero width space
+                                 "\xef\xbb\xbf\x61",                  // byte order mark and a
+                                 "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d",  // right to left
+                                 "\xc4\xb0",                          // capital I with dot
+                                 "\xc5\xbf",                          // long s, which some collations take for s
+                                 "s",
+                                 "\xc3\x9f",  // sharp s
+                                 "ss",
+                                 "\xf4\x8f\xbf\xbf",  // U+10FFFF
+                                 "\xef\xbf\xbf"})
+    out.emplace_back(each);
+  return out;
 }
 
 TEST_P(names, every_odd_one_is_a_name_of_its_own) {
-  auto locks = connect();
-  auto other = connect();
   std::vector<held_lock> all;
-  if (GetParam().holds_by_transaction) locks = connect({.held_transactions = odd_names().size()});
+  if (GetParam().holds_by_transaction) locks_ = connect({.held_transactions = odd_names().size()});
   for (const auto& name : odd_names()) {
-    auto held = locks.try_acquire(name, with());
+    auto held = locks_.try_acquire(name, with());
     ASSERT_TRUE(held.has_value()) << name;
     EXPECT_EQ(held->name().view(), name);
-    all.push_back(std::move(*held));
-  }
-  for (const auto& name : odd_names()) EXPECT_FALSE(can_have(other, name)) << name;
-  EXPECT_EQ(locks.list().size(), all.size());
-  all.clear();
-  EXPECT_TRUE(locks.list().empty());
-  for (const auto& name : odd_names()) EXPECT_TRUE(can_have(other, name)) << name;
-}
-
-TEST_P(names, are_kept_byte_for_byte) {
-  auto locks = connect();
-  for (const auto& name : odd_names()) {
-    const auto held = locks.acquire(name, with());
     const auto row = db().row(name);
     ASSERT_TRUE(row.has_value()) << name;
-    if (!GetParam().holds_by_transaction) {
-      EXPECT_EQ(row->version, held.token().value());
-    }
-    const auto found = locks.find(name);
+    EXPECT_TRUE(GetParam().holds_by_transaction || row->version == held->token().value()) << name;
+    const auto found = locks_.find(name);
     ASSERT_TRUE(found.has_value()) << name;
     EXPECT_EQ(found->name.view(), name);
+    all.push_back(std::move(*held));
   }
+  for (const auto& name : odd_names()) EXPECT_FALSE(can_have(other_, name)) << name;
+  EXPECT_EQ(locks_.list().size(), all.size());
+  all.clear();
+  EXPECT_TRUE(locks_.list().empty());
+  for (const auto& name : odd_names()) EXPECT_TRUE(can_have(other_, name)) << name;
 }
 
 TEST_P(names, the_longest_of_all_works_in_every_call) {
-  auto locks = connect();
   std::string longest;
   while (longest.size() + 4 <= 255) longest += "\xf0\x9f\x94\x92";
   longest += std::string(255 - longest.size(), 'x');
-  auto held = locks.acquire(longest, with());
+  auto held = locks_.acquire(longest, with());
   if (GetParam().has_lease) held.extend(1h);
-  EXPECT_FALSE(locks.try_acquire_for(longest, 1ms, with()).has_value());
-  EXPECT_EQ(locks.list(longest).size(), 1U);
-  EXPECT_EQ(locks.list(longest.substr(0, 40)).size(), 1U);
-  mutex order{locks, longest, with()};
+  EXPECT_FALSE(locks_.try_acquire_for(longest, 1ms, with()).has_value());
+  EXPECT_EQ(locks_.list(longest).size(), 1U);
+  EXPECT_EQ(locks_.list(longest.substr(0, 40)).size(), 1U);
+  mutex order{locks_, longest, with()};
   EXPECT_FALSE(order.try_lock());
   held.release();
   EXPECT_TRUE(order.try_lock());
@@ -122,14 +78,82 @@ TEST_P(names, the_longest_of_all_works_in_every_call) {
 }
 
 TEST_P(names_of_rows, notes_and_holders_are_not_sql_either) {
-  auto locks = connect();
-  for (const auto* text : {"'); DROP TABLE rowlock_lock; --", "\"", "\\", "a\nb", "\xf0\x9f\x94\x92", "NULL"}) {
-    const auto held = locks.acquire("orders/42", with({.as = holder::named(text), .note = text}));
-    const auto found = locks.find("orders/42").value();
+  for (const auto& text : {std::string{"'); DROP TABLE rowlock_lock; --"}, std::string{"\""}, std::string{"\\"},
+                           std::string{"a\nb"}, std::string{"\xf0\x9f\x94\x92"}, std::string(1000, 'n')}) {
+    const auto held = locks_.acquire("orders/42", with({.as = holder::named(text.substr(0, 200)), .note = text}));
+    const auto found = locks_.find("orders/42").value();
     EXPECT_EQ(found.note, text);
-    EXPECT_EQ(found.thread, holder::named(text).text());
+    EXPECT_EQ(found.thread, holder::named(text.substr(0, 200)).text());
   }
   EXPECT_TRUE(db().has_table("rowlock_lock"));
+}
+
+class options : public one_client {};
+ROWLOCK_CONTRACT_SUITE(options, usual_pairs());
+class options_of_rows : public options {};
+ROWLOCK_CONTRACT_SUITE(options_of_rows, rows(usual_pairs()));
+class options_of_leases : public options {};
+ROWLOCK_CONTRACT_SUITE(options_of_leases, leases(usual_pairs()));
+
+TEST_P(options, the_note_goes_with_its_holder) {
+  locks_.acquire("orders/42", with({.note = "the first"})).release();
+  const auto held = locks_.acquire("orders/42", with());
+  EXPECT_EQ(locks_.find("orders/42").value().note, "");
+}
+
+TEST_P(options_of_rows, the_application_is_shown) {
+  const std::string longest(60, '~');
+  auto locks = connect({.application = longest});
+  const auto held = locks.acquire("orders/42", with());
+  EXPECT_EQ(locks.find("orders/42").value().owner.substr(0, 61), longest + ":");
+}
+
+TEST_P(options_of_rows, two_clients_of_one_process_are_two_owners) {
+  auto second = connect();
+  const auto one = locks_.acquire("one", with());
+  const auto two = second.acquire("two", with());
+  EXPECT_NE(locks_.find("one").value().owner, locks_.find("two").value().owner);
+}
+
+TEST_P(options, one_connection_is_enough_for_many_threads) {
+  auto locks = connect({.connections = 1});
+  auto held = locks.acquire("orders/42", with());
+  std::vector<std::unique_ptr<background<void>>> waiters;
+  for (int i = 0; i < 12; ++i)
+    waiters.push_back(std::make_unique<background<void>>(
+        [&](std::stop_token stop) { locks.acquire("orders/42", with(), stop).release(); }));
+  EXPECT_FALSE(waiters.front()->is_done_within(a_moment));
+  EXPECT_FALSE(can_have(locks, "orders/42")) << "the waiters leave the connection to others";
+  EXPECT_EQ(locks.list().size(), 1U);
+  held.release();
+  for (auto& waiter : waiters) EXPECT_NO_THROW(waiter->get());
+}
+
+TEST_P(options_of_leases, one_connection_renews_while_others_wait) {
+  auto locks = connect({.connections = 1});
+  const auto held = locks.acquire("orders/42", with({.lease = 2s}));
+  background waiter{[&](std::stop_token stop) { return locks.try_acquire_for("orders/42", 1h, with(), stop); }};
+  const auto end = db().row("orders/42").value().expires_at.value();
+  EXPECT_TRUE(eventually([&] { return db().row("orders/42").value().expires_at.value() > end; }));
+  EXPECT_FALSE(held.lost().stop_requested());
+}
+
+TEST_P(options, the_shortest_and_the_longest_limits_are_accepted) {
+  EXPECT_NO_THROW(connect({.connections = 100, .connect_timeout = 1h, .call_timeout = 1h}));
+  EXPECT_NO_THROW(static_cast<void>(connect_bare({.connect_timeout = 1h, .call_timeout = 1ms})));
+}
+
+TEST_P(options, bad_lock_options_are_refused_before_anything_is_sent) {
+  auto locks = connect_bare();
+  const auto broken = lock_options{.strategy = GetParam().strategy, .lease = 1ms};
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.try_acquire("orders/42", broken)); }))
+      << "else it would be the missing schema";
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.acquire("orders/42", broken)); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { static_cast<void>(locks.try_acquire_for("x", 1h, broken)); }));
+  EXPECT_TRUE(throws(errc::invalid_name, [&] { static_cast<void>(locks.find("")); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "orders/42", {.lease = 99ms}); }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { mutex m(locks, "orders/42", with({.note = "\xff"})); }));
+  EXPECT_NO_THROW(mutex(locks, "orders/42", with())) << "nothing is sent, so nothing can be missing";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 
 #include "server/gate_before_the_lock.hpp"
 #include "server/steps.hpp"
+#include "store/housekeeping.hpp"
 #include "store/leases.hpp"
 #include "support/background.hpp"
 #include "support/databases.hpp"
@@ -95,6 +96,7 @@ class statements : public on_each_database {
       if (is_missing(each)) continue;
       SCOPED_TRACE(testing::PrintToString(each));
       name_ = "name/" + std::to_string(++names_);
+      beside_ = name_ + "+";
       ticket_ = 0;
       check(each);
     }
@@ -144,7 +146,6 @@ class statements : public on_each_database {
   }
   /// So that both are taken by the acquisitions by which they are asked for.
   void make_mine(const form& f, bool is_shared) {
-    beside_ = name_ + "+";
     make_free(db().now());
     for (std::size_t i = 0; i < f.size; ++i) {
       const auto own = i == 0 ? name_ : beside_;
@@ -193,10 +194,12 @@ class statements : public on_each_database {
     const auto& text = steps_->sql()[f.what];
     return !text.read && !text.write && !text.batch;
   }
+  store::access on(const driver::limits& until) {
+    return {.sheet = steps_->sql(), .session = steps_->session(), .until = until};
+  }
   bool reap() {
     const std::string_view name = name_;
-    const auto until = steps::limits();
-    return store::reap_shares({.sheet = steps_->sql(), .session = steps_->session(), .until = until}, {&name, 1});
+    return store::reap_shares(on(steps::limits()), {&name, 1});
   }
   lock_row row() { return db().row(name_).value_or(lock_row{}); }
   auto columns() {
@@ -262,7 +265,6 @@ INSTANTIATE_TEST_SUITE_P(on, statements_on_postgresql, testing::ValuesIn([] {
 
 TEST_P(statements, that_grant_a_free_name_raise_its_version_though_the_clock_is_behind) {
   for_each(grants, [&](const form& f) {
-    beside_ = name_ + "+";
     version_ = ahead();
     make_free(version_);
     EXPECT_GE(granted(f), version_ + f.raises);
@@ -271,7 +273,6 @@ TEST_P(statements, that_grant_a_free_name_raise_its_version_though_the_clock_is_
 
 TEST_P(statements, that_grant_take_over_what_has_expired_with_a_greater_version) {
   for_each(grants, [&](const form& f) {
-    beside_ = name_ + "+";
     make_free(db().now());
     db().steal(name_);
     db().expire(name_);
@@ -283,7 +284,6 @@ TEST_P(statements, that_grant_take_over_what_has_expired_with_a_greater_version)
 
 TEST_P(statements, that_grant_leave_a_name_alone_that_is_taken) {
   for_each(grants, [&](const form& f) {
-    beside_ = name_ + "+";
     make_free(db().now());
     db().steal(name_);
     version_ = row().version;
@@ -295,7 +295,6 @@ TEST_P(statements, that_grant_leave_a_name_alone_that_is_taken) {
 
 TEST_P(statements, that_go_by_a_version_leave_a_name_alone_that_has_changed) {
   for_each(grants_by_version, [&](const form& f) {
-    beside_ = name_ + "+";
     make_free(db().now());
     version_ = row().version - 1;
     expect_unchanged_by(f);
@@ -326,7 +325,6 @@ TEST_P(statements, that_make_rows_begin_above_what_was_swept) {
   EXPECT_EQ(db().floor(), floor) << "which never becomes less";
   version_ = 0;
   for_each(making_rows, [&](const form& f) {
-    beside_ = name_ + "+";
     run(f);
     const auto made = db().row(name_);
     EXPECT_TRUE(made || f.what == verb::mark_waiting);
@@ -348,20 +346,14 @@ TEST_P(statements, that_change_a_lease_do_it_and_raise_the_version_where_it_is_a
   });
 }
 
+// Nor a name that was freed.
 TEST_P(statements, that_change_a_lease_never_touch_a_later_holder) {
-  for_each_change([&](const form& f, bool is_shared) {
-    make_mine(f, is_shared);
-    db().steal(name_);
-    expect_unchanged_by(f);
-  });
-}
-
-TEST_P(statements, that_change_a_lease_never_touch_a_name_that_was_freed) {
-  for_each_change([&](const form& f, bool is_shared) {
-    make_mine(f, is_shared);
-    db().vacate(name_);
-    expect_unchanged_by(f);
-  });
+  for (const bool is_stolen : {true, false})
+    for_each_change([&](const form& f, bool is_shared) {
+      make_mine(f, is_shared);
+      is_stolen ? db().steal(name_) : db().vacate(name_);
+      expect_unchanged_by(f);
+    });
 }
 
 TEST_P(statements, that_change_a_lease_never_bring_it_back) {
@@ -400,6 +392,7 @@ TEST_P(statements, that_grant_a_released_name_never_prolong_its_lease) {
   for_each(forms, [&](const form& f) {
     EXPECT_TRUE(eventually([&] {
       name_ = "name/" + std::to_string(++names_);
+      beside_ = name_ + "+";
       make_mine(f, false);
       enqueue_and_mark();
       lease_ = 900ms;
@@ -543,7 +536,6 @@ TEST_P(statements, that_grant_in_turn_pass_nobody_and_need_their_ticket) {
 
 TEST_P(statements, that_look_at_a_queue_see_who_comes_before_and_the_own_ticket) {
   for_each(std::vector<form>{{verb::turn}, {verb::turn, 2}}, [&](const form& f) {
-    beside_ = name_ + "+";
     make_free(db().now());
     enqueue();
     const auto look = [&](std::int64_t turn) {
@@ -586,7 +578,6 @@ TEST_P(statements, that_vacate_what_has_expired_leave_the_rest) {
 
 TEST_P(statements_on_postgresql, that_grant_leave_a_name_alone_that_was_taken_since_they_looked) {
   for_each(grants, [&](const form& f) {
-    beside_ = name_ + "+";
     make_free(db().now());
     version_ = row().version;
     expect_unchanged_after(f, [&] { db().steal(name_); });
@@ -597,7 +588,6 @@ TEST_P(statements_on_postgresql, that_grant_leave_a_name_alone_that_was_taken_si
 TEST_P(statements_on_postgresql, that_go_by_what_they_saw_leave_a_name_alone_that_was_released_since) {
   const form those[] = {{verb::acquire_in_turn}, {verb::compare_and_set}, {verb::acquire_all, 2}, {verb::share}};
   for_each(those, [&](const form& f) {
-    beside_ = name_ + "+";
     make_free(db().now());
     version_ = row().version;
     expect_unchanged_after(f, [&] {
@@ -644,16 +634,13 @@ TEST_P(statements_on_postgresql, that_somebody_relies_on_are_durable_behind_a_po
   };
   for_each(grants, [&](const form& f) {
     if (f.what == verb::hold) return;  // in a transaction that is on no pooler
-    beside_ = name_ + "+";
     make_free(db().now());
     version_ = row().version;
     expect_durable(f);
   });
   version_ = 0;
-  for_each(std::vector<form>{{verb::acquire}, {verb::acquire, 2}, {verb::acquire_in_turn}}, [&](const form& f) {
-    beside_ = name_ + "+";
-    expect_durable(f);
-  });
+  for_each(std::vector<form>{{verb::acquire}, {verb::acquire, 2}, {verb::acquire_in_turn}},
+           [&](const form& f) { expect_durable(f); });
   for_each(changes, [&](const form& f) {
     make_mine(f, false);
     expect_durable(f, !is_a_release(f.what));
@@ -682,6 +669,18 @@ TEST_P(statements, that_sweep_delete_nothing_that_is_in_use) {
   db().kill_waiters(2min);
   EXPECT_TRUE(run(verb::purge_tickets));
   EXPECT_EQ(db().tickets(), 0);
+}
+
+TEST_P(statements, that_sweep_delete_no_names_that_were_used_since_they_looked) {
+  db().add_unused(2);
+  const auto until = steps::limits();
+  const auto found = store::find_unused(on(until), {}, 100, 1h);
+  ASSERT_EQ(found.names, (std::vector<std::string>{"unused/0", "unused/1"}));
+  const auto token = client::connect(db().url(), {.observer = silent()}).acquire("unused/0").token();
+  EXPECT_EQ(store::sweep(on(until), found, 1h), 1U);
+  ASSERT_TRUE(db().row("unused/0").has_value());
+  EXPECT_GE(db().row("unused/0")->version, token.value());
+  EXPECT_FALSE(db().row("unused/1").has_value());
 }
 
 TEST_P(statements, that_sweep_delete_no_row_that_is_held_or_young_or_above_the_floor) {
