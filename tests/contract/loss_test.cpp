@@ -1,7 +1,14 @@
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "contract/contract.hpp"
 
@@ -12,170 +19,173 @@ namespace {
 /// is when a loss is found, comes soon.
 constexpr auto short_lease = 3s;
 
-class loss : public contract {
- protected:
-  /// Takes a lock, lets somebody interfere, and waits until that is noticed.
-  template <class Interfere>
-  loss_reason reason_after(Interfere interfere) {
-    const recorder told;
-    auto locks = connect({.observer = told.observer()});
-    auto held = locks.acquire("orders/42", with({.lease = short_lease}));
-    const auto token = held.token();
-    interfere();
-    EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
+/// What somebody does to a lock behind its holder's back, and why the holder has lost it then.
+struct interference {
+  const char* what;
+  void (*happens)(database& db, std::string_view name);
+  loss_reason reason;
+};
+constexpr interference interferences[] = {
+    {"stolen", [](database& db, std::string_view name) { db.steal(name); }, loss_reason::forced},
+    {"vacated", [](database& db, std::string_view name) { db.vacate(name); }, loss_reason::forced},
+    {"erased", [](database& db, std::string_view name) { db.erase(name); }, loss_reason::row_vanished},
+    {"expired", [](database& db, std::string_view name) { db.expire(name); }, loss_reason::expired}};
+
+class loss : public two_clients {};
+ROWLOCK_CONTRACT_SUITE(loss, leases(every_pair()));
+
+// Its lease had not run out, and renewing neither inserts nor takes again.
+TEST_P(loss, is_found_by_the_next_renewal_and_told_once) {
+  const auto beside = locks_.acquire("beside", with({.lease = short_lease}));
+  std::vector<held_lock> all;
+  std::map<std::string, std::pair<fencing_token, loss_reason>> expected;
+  for (const auto& each : interferences) {
+    all.push_back(locks_.acquire(each.what, with({.lease = short_lease})));
+    expected[each.what] = {all.back().token(), each.reason};
+  }
+  std::vector<std::optional<lock_row>> rows;
+  for (const auto& each : interferences) {
+    each.happens(db(), each.what);
+    rows.push_back(db().row(each.what));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& what = interferences[i].what;
+    auto& held = all[i];
+    ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << what;
+    EXPECT_EQ(held.why_lost(), interferences[i].reason) << what;
     EXPECT_TRUE(static_cast<bool>(held));
     EXPECT_EQ(held.expires_in(), duration::zero());
-    EXPECT_TRUE(eventually([&] { return told.lost("orders/42"); }));
-    const auto reason = held.why_lost();
-    for (const auto& e : told.losses()) {
-      EXPECT_EQ(e.token, token);
-      EXPECT_EQ(e.reason, reason);
-    }
-    EXPECT_EQ(told.losses().size(), 1U);
+    EXPECT_EQ(db().row(what), rows[i]) << what;
+    EXPECT_TRUE(eventually([&] { return told_.lost(what); }));
     EXPECT_TRUE(throws(errc::lock_lost, [&] { held.extend(1h); }));
     EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
     EXPECT_TRUE(throws(errc::not_held, [&] { held.release(); }));
-    EXPECT_EQ(told.failures().size(), 0U) << "who was told by an exception is not told twice";
-    return reason;
   }
-};
-ROWLOCK_CONTRACT_SUITE(loss, leases(every_pair()));
+  const auto since = db().now();
+  ASSERT_TRUE(eventually([&] { return db().now() > since + std::chrono::microseconds{short_lease}.count(); }));
+  EXPECT_FALSE(beside.lost().stop_requested());
+  EXPECT_EQ(told_.losses().size(), all.size());
+  for (const auto& each : told_.losses())
+    EXPECT_EQ((std::pair{each.token, each.reason}), expected[std::string{each.name.view()}]) << each.name;
+  EXPECT_EQ(told_.failures().size(), 0U) << "who was told by an exception is not told twice";
+}
+
+class loss_of_rows : public two_clients {};
+ROWLOCK_CONTRACT_SUITE(loss_of_rows, rows(every_pair()));
+
+TEST_P(loss_of_rows, is_found_by_whatever_the_holder_does_and_touches_nobody_else) {
+  std::uint64_t unheard = 0;
+  for (const auto& each : interferences) {
+    const bool is_free = each.reason == loss_reason::expired;  // nobody has taken it over
+    if (is_free && !GetParam().has_lease) continue;
+    SCOPED_TRACE(each.what);
+    const auto name = [&](const std::string& way) { return each.what + ("/" + way); };
+    auto released = locks_.acquire(name("released"), with());
+    auto stays = locks_.acquire(name("stays"), GetParam().has_lease ? with({.lease = 1h, .at_least = 30min}) : with());
+    auto extended = locks_.acquire(name("extended"), with({.lease = 1h, .renew = false}));
+    auto dropped = locks_.acquire(name("dropped"), with());
+    mutex unlocked{locks_, name("unlocked"), with()};
+    unlocked.lock();
+    std::map<std::string, std::optional<lock_row>> rows;
+    for (const char* const way : {"released", "stays", "extended", "dropped", "unlocked"}) {
+      each.happens(db(), name(way));
+      rows[way] = db().row(name(way));
+    }
+    const auto expected = is_free ? std::nullopt : std::optional{make_error_code(errc::lock_lost)};
+    for (auto* const held : {&released, &stays}) {
+      const auto e = error_of([&] { return held->release(), true; });
+      EXPECT_EQ(e ? std::optional{e->code()} : std::nullopt, expected);
+      EXPECT_FALSE(static_cast<bool>(*held));
+    }
+    for (const char* const way : {"released", "stays"})
+      EXPECT_TRUE(!is_free || can_have(other_, name(way))) << way << ": it does not come to life again";
+    if (GetParam().has_lease) {
+      EXPECT_TRUE(throws(errc::lock_lost, [&] { extended.extend(2h); }));
+      EXPECT_TRUE(extended.lost().stop_requested());
+      EXPECT_EQ(extended.why_lost(), each.reason);
+      EXPECT_TRUE(!is_free || db().row(name("extended"))->expires_at == rows["extended"]->expires_at);
+    }
+    dropped = {};
+    unlocked.unlock();
+    if (is_free) continue;
+    unheard += GetParam().has_lease ? 2 : 3;  // the handle of what cannot be extended goes at the end
+    EXPECT_TRUE(eventually([&] { return told_.failed(name("dropped"), errc::lock_lost); }));
+    EXPECT_TRUE(eventually([&] { return told_.failed(name("unlocked"), errc::lock_lost); }));
+    for (const auto& row : rows) EXPECT_EQ(db().row(name(row.first)), row.second) << row.first;
+  }
+  EXPECT_EQ(locks_.stats().release_failures, unheard);
+}
 
 // Its holder has the margin to stop.
 TEST_P(loss, by_time_keeps_the_name_until_the_lease_is_over) {
-  auto locks = connect();
-  auto other = connect();
   const std::function<held_lock()> ways[] = {
-      [&] { return locks.acquire("orders/42", with({.lease = 1s, .renew = false})); },
-      [&] { return locks.acquire("orders/42", with({.lease = 2s, .hold_limit = 500ms})); },
-      [&] { return locks.acquire_shared("orders/42", {.lease = 1s, .renew = false}); },
-      [&] { return locks.acquire_shared("orders/42", {.lease = 2s, .hold_limit = 500ms}); }};
+      [&] { return locks_.acquire("orders/42", with({.lease = 1s, .renew = false})); },
+      [&] { return locks_.acquire("orders/42", with({.lease = 2s, .hold_limit = 500ms})); },
+      [&] { return locks_.acquire_shared("orders/42", {.lease = 1s, .renew = false}); },
+      [&] { return locks_.acquire_shared("orders/42", {.lease = 2s, .hold_limit = 500ms}); }};
   for (const auto& acquire : ways) {
     const auto held = acquire();
     const auto end = db().row("orders/42").value().expires_at.value();
     ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-    const auto next = other.acquire("orders/42", with());
+    EXPECT_NE(held.why_lost(), loss_reason::none);
+    EXPECT_EQ(held.expires_in(), duration::zero());
+    EXPECT_TRUE(static_cast<bool>(held)) << "lost, but not empty";
+    const auto next = other_.acquire("orders/42", with());
     EXPECT_GE(db().row("orders/42").value().acquired_at.value(), end);
   }
 }
 
-TEST_P(loss, to_another_holder) {
-  EXPECT_EQ(reason_after([&] { db().steal("orders/42"); }), loss_reason::forced) << "its lease had not run out";
-  const auto row = db().row("orders/42").value();
-  EXPECT_EQ(row.thread, "thief");
-  EXPECT_GT(row.expires_at.value(), db().now() + std::chrono::microseconds{30min}.count());
-}
-
-TEST_P(loss, to_an_operator) {
-  EXPECT_EQ(reason_after([&] { db().vacate("orders/42"); }), loss_reason::forced);
-  EXPECT_FALSE(db().row("orders/42").value().owner.has_value()) << "not taken again by renewing";
-}
-
-TEST_P(loss, of_the_row) {
-  EXPECT_EQ(reason_after([&] { db().erase("orders/42"); }), loss_reason::row_vanished);
-  EXPECT_FALSE(db().row("orders/42").has_value()) << "renewing never inserts";
-}
-
-TEST_P(loss, by_a_lease_that_ended_early_in_the_database) {
-  EXPECT_EQ(reason_after([&] { db().expire("orders/42"); }), loss_reason::expired);
-  EXPECT_LE(db().row("orders/42").value().expires_at.value(), db().now()) << "an expired lease is not renewed";
-}
-
 TEST_P(loss, of_the_tables) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", with({.lease = short_lease}));
+  const auto held = locks_.acquire("orders/42", with({.lease = short_lease}));
   db().drop_tables();
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
   EXPECT_NE(held.why_lost(), loss_reason::none);
 }
 
-TEST_P(loss, of_one_lock_is_not_the_loss_of_others) {
-  auto locks = connect();
-  const auto one = locks.acquire("one", with({.lease = short_lease}));
-  const auto two = locks.acquire("two", with({.lease = short_lease}));
-  const auto three = locks.acquire("three", with({.lease = short_lease}));
-  db().steal("two");
-  ASSERT_TRUE(eventually([&] { return two.lost().stop_requested(); }));
-  const auto since = db().now();
-  ASSERT_TRUE(eventually([&] { return db().now() > since + std::chrono::microseconds{short_lease}.count(); }));
-  EXPECT_FALSE(one.lost().stop_requested());
-  EXPECT_FALSE(three.lost().stop_requested());
-}
-
-TEST_P(loss, is_found_by_release_before_the_next_renewal) {
-  const recorder told;
-  auto locks = connect({.observer = told.observer()});
-  auto held = locks.acquire("orders/42", with({.lease = 1h}));
-  db().steal("orders/42");
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
-  EXPECT_FALSE(static_cast<bool>(held));
-  EXPECT_EQ(db().row("orders/42").value().thread, "thief");
-}
-
 TEST_P(loss, of_everything_by_release_all) {
-  auto locks = connect();
-  auto other = connect();
-  auto one = locks.acquire("one", with());
-  mutex two{locks, "two", with()};
+  auto one = locks_.acquire("one", with());
+  mutex two{locks_, "two", with()};
   two.lock();
-  locks.release_all();
+  const auto theirs = other_.acquire("three", with());
+  locks_.release_all();
   EXPECT_TRUE(one.lost().stop_requested());
   EXPECT_EQ(one.why_lost(), loss_reason::forced);
   EXPECT_EQ(two.held().why_lost(), loss_reason::forced);
-  EXPECT_TRUE(eventually([&] { return can_have(other, "one") && can_have(other, "two"); }));
+  EXPECT_TRUE(eventually([&] { return can_have(other_, "one") && can_have(other_, "two"); }));
   EXPECT_TRUE(throws(errc::lock_lost, [&] { one.release(); }));
-  EXPECT_TRUE(can_have(locks, "one")) << "the client itself goes on";
+  EXPECT_TRUE(can_have(locks_, "one")) << "the client itself goes on";
+  EXPECT_FALSE(theirs.lost().stop_requested());
+  EXPECT_FALSE(can_have(locks_, "three"));
 }
 
-class watching : public contract {};
+class watching : public two_clients {};
 ROWLOCK_CONTRACT_SUITE(watching, usual_pairs());
 
-TEST_P(watching, a_release_is_not_a_loss) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", with());
-  const auto lost = held.lost();
+TEST_P(watching, a_release_is_not_a_loss_however_it_is_made) {
+  auto held = locks_.acquire("orders/42", with());
+  auto assigned = locks_.acquire("assigned", with());
+  std::vector<std::stop_token> lost{held.lost(), assigned.lost()};
   std::atomic<int> calls{0};
-  const std::stop_callback callback{lost, [&] { ++calls; }};
+  const std::stop_callback callback{held.lost(), [&] { ++calls; }};
   held.release();
-  EXPECT_FALSE(lost.stop_requested());
+  assigned = locks_.acquire("other", with());
+  lost.push_back(locks_.acquire("dropped", with()).lost());
+  for (const auto& each : lost) EXPECT_FALSE(each.stop_requested());
   EXPECT_EQ(calls, 0);
-  locks.close();
+  locks_.close();
   EXPECT_EQ(calls, 0) << "what was released before is not lost with the client";
 }
 
-TEST_P(watching, nor_is_dropping_the_handle_or_assigning_to_it) {
-  auto locks = connect();
-  std::stop_token dropped;
-  {
-    const auto held = locks.acquire("dropped", with());
-    dropped = held.lost();
-  }
-  auto held = locks.acquire("assigned", with());
-  const auto assigned = held.lost();
-  held = locks.acquire("other", with());
-  EXPECT_FALSE(dropped.stop_requested());
-  EXPECT_FALSE(assigned.stop_requested());
-}
-
 TEST_P(watching, a_callback_runs_once_when_the_lock_is_lost) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", with());
+  const auto held = locks_.acquire("orders/42", with());
   std::atomic<int> calls{0};
   const std::stop_callback callback{held.lost(), [&] { ++calls; }};
-  locks.release_all();
+  locks_.release_all();
   EXPECT_TRUE(eventually([&] { return calls == 1; }));
-  locks.close();
+  locks_.close();
   EXPECT_EQ(calls, 1);
-}
-
-TEST_P(watching, a_late_subscriber_learns_at_once) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", with());
-  locks.release_all();
-  ASSERT_TRUE(held.lost().stop_requested());
-  bool called = false;
-  const std::stop_callback callback{held.lost(), [&] { called = true; }};
-  EXPECT_TRUE(called);
+  const std::stop_callback late{held.lost(), [&] { ++calls; }};
+  EXPECT_EQ(calls, 2) << "it learns at once";
 }
 
 TEST_P(watching, a_token_outlives_handle_and_client) {
@@ -199,10 +209,9 @@ TEST_P(watching, a_token_outlives_handle_and_client) {
 
 // Releasing and registering at the same time: nothing is called that should not be, and nothing breaks.
 TEST_P(watching, letting_go_while_it_is_watched) {
-  auto locks = connect();
   std::atomic<int> calls{0};
   for (int i = 0; i < 50; ++i) {
-    auto held = locks.acquire("orders/42", with());
+    auto held = locks_.acquire("orders/42", with());
     const auto token = held.lost();
     std::atomic<bool> registered{false};
     const std::jthread watcher{[&](std::stop_token enough) {
@@ -218,9 +227,8 @@ TEST_P(watching, letting_go_while_it_is_watched) {
 }
 
 TEST_P(watching, losing_while_it_is_watched_from_many_threads) {
-  auto locks = connect();
   std::vector<held_lock> all;
-  for (int i = 0; i < 10; ++i) all.push_back(locks.acquire("job/" + std::to_string(i), with()));
+  for (int i = 0; i < 10; ++i) all.push_back(locks_.acquire("job/" + std::to_string(i), with()));
   std::atomic<int> fired{0};
   {
     std::vector<std::jthread> watchers;
@@ -229,7 +237,7 @@ TEST_P(watching, losing_while_it_is_watched_from_many_threads) {
         while (!token.stop_requested() && !enough.stop_requested()) std::this_thread::yield();
         if (token.stop_requested()) ++fired;
       });
-    locks.close();
+    locks_.close();
     EXPECT_TRUE(eventually([&] { return fired == 10; }));
   }
   for (const auto& held : all) EXPECT_EQ(held.why_lost(), loss_reason::client_closed);

@@ -66,20 +66,7 @@ class lost_for_good : public contract {
 ROWLOCK_CONTRACT_SUITE(lost_for_good, leases(every_pair()));
 
 // Meanwhile nothing is heard of the callback of another lock that was lost, whatever thread it runs on.
-TEST_P(lost_for_good, not_renewed) {
-  auto locks = connect_with_short_calls();
-  auto held = locks.acquire("orders/42", with({.lease = 3s}));
-  const auto lost = held.lost();
-  slow_loss other{locks, db(), with({.lease = 3s})};
-  ASSERT_TRUE(other.slow.is_reached());
-  lose_by_the_clock(held);
-  EXPECT_TRUE(connect().try_acquire_for("orders/42", patience, with()).has_value());
-  EXPECT_NE(held.why_lost(), loss_reason::none);
-  other.slow.open();
-  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
-}
-
-TEST_P(lost_for_good, not_extended_and_told_of_once) {
+TEST_P(lost_for_good, not_extended_or_renewed_and_told_of_once) {
   const recorder told;
   auto locks = connect_with_short_calls({.observer = told.observer()});
   auto held = locks.acquire("orders/42", with({.lease = 3s}));
@@ -88,6 +75,7 @@ TEST_P(lost_for_good, not_extended_and_told_of_once) {
   ASSERT_TRUE(other.slow.is_reached());
   lose_by_the_clock(held);
   EXPECT_TRUE(throws(errc::lock_lost, [&] { held.extend(1h); }));
+  EXPECT_TRUE(connect().try_acquire_for("orders/42", patience, with()).has_value());
   EXPECT_NE(held.why_lost(), loss_reason::none);
   EXPECT_EQ(held.expires_in(), duration::zero());
   other.slow.open();
@@ -110,16 +98,6 @@ TEST_P(lost_for_good, told_of_though_its_handle_went_at_once) {
   EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
   EXPECT_TRUE(eventually([&] { return told.lost("orders/42"); }));
   EXPECT_EQ(losses(locks), 1U);
-}
-
-TEST_P(lost_for_good, not_brought_back_by_an_extend_after_its_lease_ended_early) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", with({.lease = 1h}));
-  db().expire("orders/42");
-  const auto end = db().row("orders/42").value().expires_at;
-  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.extend(1h); }));
-  EXPECT_EQ(held.why_lost(), loss_reason::expired);
-  EXPECT_EQ(db().row("orders/42").value().expires_at, end);
 }
 
 // The next holder's lease is the shorter one.

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "contract/contract.hpp"
@@ -37,7 +35,7 @@ struct tally {
   }
 };
 
-class metrics : public contract {
+class metrics : public one_client {
  protected:
   static strategy_statistics mine(const client& locks) {
     const auto all = locks.stats().strategies;
@@ -47,11 +45,6 @@ class metrics : public contract {
     std::ostringstream out;
     locks.write_openmetrics(out);
     return openmetrics::parse(out.str());
-  }
-  static std::uint64_t calls(const client& locks, const std::string& operation) {
-    for (const auto& each : locks.stats().statements)
-      if (each.operation == operation) return count_of(each.took);
-    return 0;
   }
 
   /// One call in every way there is, and what became of it.
@@ -88,14 +81,11 @@ class metrics : public contract {
   }
 };
 ROWLOCK_CONTRACT_SUITE(metrics, usual_pairs());
-class metrics_of_rows : public metrics {};
-ROWLOCK_CONTRACT_SUITE(metrics_of_rows, rows(usual_pairs()));
 class metrics_of_leases : public metrics {};
 ROWLOCK_CONTRACT_SUITE(metrics_of_leases, leases(usual_pairs()));
 
 TEST_P(metrics, of_a_fresh_client_are_zero_and_name_all_strategies_and_reasons) {
-  auto locks = connect();
-  const auto seen = locks.stats();
+  const auto seen = locks_.stats();
   EXPECT_EQ(seen.strategies.size(), 3U);
   for (const auto& each : seen.strategies) EXPECT_EQ(each.acquired + each.busy + each.failed + each.lost, 0U);
   EXPECT_EQ(seen.losses.size(), 9U);
@@ -104,30 +94,25 @@ TEST_P(metrics, of_a_fresh_client_are_zero_and_name_all_strategies_and_reasons) 
   EXPECT_EQ(seen.held, 0U);
   EXPECT_EQ(seen.connections, 1U);
   EXPECT_EQ(seen.connections_in_use, 0U);
-  EXPECT_GT(calls(locks, "connecting"), 0U);
+  EXPECT_GT(sent(locks_, "connecting"), 0U);
 }
 
 TEST_P(metrics, under_load_are_what_the_threads_have_counted_themselves) {
-  auto locks = connect();
   constexpr int threads = 4;
   constexpr int rounds = 50;
   std::vector<tally> seen(threads);
-  {
-    std::vector<std::jthread> running;
-    for (int t = 0; t < threads; ++t)
-      running.emplace_back([&, t] {
-        std::minstd_rand random{static_cast<unsigned>(t + 1)};
-        for (int i = 0; i < rounds; ++i) ask_once(locks, random, seen.at(static_cast<std::size_t>(t)));
-      });
-  }
+  on_threads(threads, [&](int t) {
+    std::minstd_rand random{static_cast<unsigned>(t + 1)};
+    for (int i = 0; i < rounds; ++i) ask_once(locks_, random, seen.at(static_cast<std::size_t>(t)));
+  });
   std::vector<held_lock> lost;
-  for (int i = 0; i < 3; ++i) lost.push_back(locks.acquire("lost/" + std::to_string(i), with()));
-  locks.release_all();
+  for (int i = 0; i < 3; ++i) lost.push_back(locks_.acquire("lost/" + std::to_string(i), with()));
+  locks_.release_all();
   tally all{.acquired = 3};
   for (const auto& each : seen) all += each;
   ASSERT_EQ(all.acquired + all.busy + all.cancelled + all.failed, threads * rounds + 3);
 
-  const auto counted = mine(locks);
+  const auto counted = mine(locks_);
   EXPECT_EQ(counted.acquired, all.acquired);
   EXPECT_EQ(counted.busy, all.busy);
   EXPECT_EQ(counted.cancelled, all.cancelled);
@@ -137,20 +122,20 @@ TEST_P(metrics, under_load_are_what_the_threads_have_counted_themselves) {
   EXPECT_EQ(count_of(counted.waits), all.acquired);
   EXPECT_EQ(count_of(counted.holds), all.released + 3);
   EXPECT_GT(counted.holds.sum, 0s);
-  EXPECT_TRUE(eventually([&] { return locks.stats().connections_in_use == 0; }))
+  EXPECT_TRUE(eventually([&] { return locks_.stats().connections_in_use == 0; }))
       << "tickets are deleted a little later";
-  const auto everything = locks.stats();
+  const auto everything = locks_.stats();
   EXPECT_EQ(everything.held, 0U);
   EXPECT_EQ(everything.waiting, 0U);
   for (const auto& each : everything.losses)
     EXPECT_EQ(each.lost, each.reason == loss_reason::forced ? 3U : 0U) << to_string(each.reason);
   for (const auto& each : everything.strategies)
     EXPECT_EQ(each.acquired, each.strategy == GetParam().strategy ? all.acquired : 0U);
-  EXPECT_GE(calls(locks, "acquiring") + calls(locks, "waiting in turn") + everything.handovers, all.acquired);
-  EXPECT_GT(calls(locks, GetParam().holds_by_transaction ? "committing" : "releasing"), 0U);
-  EXPECT_GT(calls(locks, "waiting in turn") + everything.handovers, 0U);
+  EXPECT_GE(sent(locks_, "acquiring") + sent(locks_, "waiting in turn") + everything.handovers, all.acquired);
+  EXPECT_GT(sent(locks_, GetParam().holds_by_transaction ? "committing" : "releasing"), 0U);
+  EXPECT_GT(sent(locks_, "waiting in turn") + everything.handovers, 0U);
 
-  const auto written = page(locks);
+  const auto written = page(locks_);
   const std::string name{to_string(GetParam().strategy)};
   const auto calls_that = [&](const std::string& outcome) {
     return written.value("rowlock_acquisitions_total", {{"strategy", name}, {"outcome", outcome}});
@@ -166,64 +151,31 @@ TEST_P(metrics, under_load_are_what_the_threads_have_counted_themselves) {
 }
 
 TEST_P(metrics, tell_what_is_held_and_waited_for_now) {
-  auto locks = connect();
-  const auto one = locks.acquire("one", with());
-  const auto two = locks.acquire("two", with());
-  background waiter{[&](std::stop_token stop) { return locks.try_acquire_for("one", 1h, with(), stop).has_value(); }};
-  EXPECT_TRUE(eventually([&] { return locks.stats().waiting == 1; }));
-  const auto seen = locks.stats();
+  const auto one = locks_.acquire("one", with());
+  const auto two = locks_.acquire("two", with());
+  background waiter{[&](std::stop_token stop) { return locks_.try_acquire_for("one", 1h, with(), stop).has_value(); }};
+  EXPECT_TRUE(eventually([&] { return locks_.stats().waiting == 1; }));
+  const auto seen = locks_.stats();
   EXPECT_EQ(seen.held, 2U);
   EXPECT_GE(seen.connections, 1U);
   if (GetParam().holds_by_transaction) {
-    EXPECT_TRUE(eventually([&] { return locks.stats().held_transactions == 2; }));
+    EXPECT_TRUE(eventually([&] { return locks_.stats().held_transactions == 2; }));
   } else {
     EXPECT_EQ(seen.held_transactions, 0U);
   }
-  EXPECT_EQ(page(locks).value("rowlock_held_locks"), 2);
+  EXPECT_EQ(page(locks_).value("rowlock_held_locks"), 2);
   waiter.stop();
   EXPECT_FALSE(waiter.get());
-  EXPECT_EQ(locks.stats().waiting, 0U);
-  EXPECT_EQ(mine(locks).cancelled, 1U);
-}
-
-TEST_P(metrics, count_once_what_a_holder_has_more_than_once) {
-  auto locks = connect();
-  mutex order{locks, "orders/42", with()};
-  for (int i = 0; i < 3; ++i) order.lock();
-  EXPECT_EQ(locks.stats().held, 1U);
-  for (int i = 0; i < 3; ++i) order.unlock();
-  EXPECT_EQ(mine(locks).acquired, 1U);
-  EXPECT_EQ(mine(locks).released, 1U);
+  EXPECT_EQ(locks_.stats().waiting, 0U);
+  EXPECT_EQ(mine(locks_).cancelled, 1U);
 }
 
 TEST_P(metrics, count_what_was_refused_before_anything_was_sent_as_failed) {
-  auto locks = connect();
   EXPECT_TRUE(throws(errc::invalid_option, [&] {
-    static_cast<void>(locks.try_acquire("orders/42", with({.note = std::string(1001, 'x')})));
+    static_cast<void>(locks_.try_acquire("orders/42", with({.note = std::string(1001, 'x')})));
   }));
-  EXPECT_EQ(mine(locks).failed, 1U);
-  EXPECT_TRUE(locks.stats().errors.empty()) << "no call to the database failed";
-}
-
-TEST_P(metrics_of_rows, count_releases_that_nobody_could_be_told_of) {
-  auto locks = connect();
-  {
-    const auto held = locks.acquire("orders/42", with());
-    db().steal("orders/42");
-  }
-  EXPECT_EQ(locks.stats().release_failures, 1U);
-  EXPECT_EQ(mine(locks).released, 1U);
-}
-
-TEST_P(metrics, count_what_failed_by_its_code) {
-  auto locks = connect();
-  db().drop_tables();
-  EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(locks.find("orders/42")); }));
-  const auto seen = locks.stats().errors;
-  ASSERT_EQ(seen.size(), 1U);
-  EXPECT_EQ(seen[0].code, errc::schema_missing);
-  EXPECT_EQ(seen[0].failures, 1U);
-  EXPECT_EQ(page(locks).value("rowlock_errors_total", {{"code", "schema_missing"}}), 1);
+  EXPECT_EQ(mine(locks_).failed, 1U);
+  EXPECT_TRUE(locks_.stats().errors.empty()) << "no call to the database failed";
 }
 
 TEST_P(metrics_of_leases, count_renewals_where_there_is_no_observer_either) {
@@ -231,38 +183,21 @@ TEST_P(metrics_of_leases, count_renewals_where_there_is_no_observer_either) {
   locks.migrate();
   const auto held = locks.acquire("orders/42", with({.lease = 1s}));
   EXPECT_TRUE(eventually([&] { return locks.stats().renewals >= 2; }));
-  EXPECT_GE(calls(locks, "renewing"), 2U);
-}
-
-TEST_P(metrics, count_sweeps_and_not_the_sweepers_own_lock) {
-  auto locks = connect();
-  db().add_unused(30);
-  sweeper sweeps{locks, {.every = 1h}};
-  EXPECT_EQ(sweeps.sweep_once(), 30U);
-  const auto seen = locks.stats();
-  EXPECT_EQ(seen.sweeps, 1U);
-  EXPECT_EQ(seen.swept_rows, 30U);
-  EXPECT_EQ(seen.held, 0U);
-  EXPECT_EQ(seen.strategies[0].acquired, 0U);
+  EXPECT_GE(sent(locks, "renewing"), 2U);
 }
 
 TEST_P(metrics, are_there_still_when_the_client_is_closed) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", with());
-  locks.close();
-  const auto seen = locks.stats();
-  EXPECT_EQ(mine(locks).acquired, 1U);
-  EXPECT_EQ(mine(locks).lost, 1U);
+  const auto held = locks_.acquire("orders/42", with());
+  locks_.close();
+  const auto seen = locks_.stats();
+  EXPECT_EQ(mine(locks_).acquired, 1U);
+  EXPECT_EQ(mine(locks_).lost, 1U);
   EXPECT_EQ(seen.held, 0U);
   EXPECT_EQ(seen.connections, 0U);
-  EXPECT_EQ(page(locks).value("rowlock_losses_total", {{"reason", "client_closed"}}), 1);
-}
-
-TEST_P(metrics, of_a_client_that_was_moved_from_are_refused) {
-  auto locks = connect();
-  const auto moved = std::move(locks);
+  EXPECT_EQ(page(locks_).value("rowlock_losses_total", {{"reason", "client_closed"}}), 1);
+  const auto moved = std::move(locks_);
   // NOLINTNEXTLINE(bugprone-use-after-move): that is the question
-  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.stats()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks_.stats()); }));
 }
 
 }  // namespace

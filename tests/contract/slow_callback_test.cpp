@@ -11,7 +11,7 @@ namespace rowlock::test {
 namespace {
 
 /// A callback of lost() that lasts, or does what one should not do, is the trouble of its own lock and of no other.
-class slow_callback : public contract {
+class slow_callback : public two_clients {
  protected:
   /// Registered on a token: it waits until it is let go on.
   struct stuck {
@@ -30,41 +30,38 @@ class slow_callback_of_leases : public slow_callback {};
 ROWLOCK_CONTRACT_SUITE(slow_callback_of_leases, leases(every_pair()));
 
 TEST_P(slow_callback, holds_up_no_other_lock) {
-  const recorder told;
-  auto locks = connect({.observer = told.observer()});
-  const auto one = locks.acquire("one", with());
-  const auto two = locks.acquire("two", with());
+  const auto one = locks_.acquire("one", with());
+  const auto two = locks_.acquire("two", with());
   const auto taken_earlier = two.lost();
   stuck slow{one};
   happening fired;
   const std::stop_callback callback{taken_earlier, [&] { fired.happens(); }};
   background freeing{[&](const std::stop_token&) {
-    locks.force_release("one");
+    locks_.force_release("one");
     return true;
   }};
   ASSERT_TRUE(slow.entered.within());
   background freeing_another{[&](const std::stop_token&) {
-    locks.force_release("two");
+    locks_.force_release("two");
     return true;
   }};
   EXPECT_TRUE(fired.within());
-  EXPECT_TRUE(eventually([&] { return told.lost("one") && told.lost("two"); })) << "nor what is told of both";
+  EXPECT_TRUE(eventually([&] { return told_.lost("one") && told_.lost("two"); })) << "nor what is told of both";
   slow.let_go.happens();
   EXPECT_TRUE(freeing.get());
   EXPECT_TRUE(freeing_another.get());
-  EXPECT_EQ(told.losses().size(), 2U);
+  EXPECT_EQ(told_.losses().size(), 2U);
 }
 
 TEST_P(slow_callback_of_leases, holds_up_no_deadline) {
-  auto locks = connect();
-  const auto one = locks.acquire("one", with({.lease = brisk_lease}));
-  const auto two = locks.acquire("two", with({.lease = brisk_lease, .renew = false}));
+  const auto one = locks_.acquire("one", with({.lease = brisk_lease}));
+  const auto two = locks_.acquire("two", with({.lease = brisk_lease, .renew = false}));
   const auto taken_earlier = two.lost();
   stuck slow{one};
   db().vacate("one");
   ASSERT_TRUE(slow.entered.within());
   EXPECT_TRUE(eventually([&] { return taken_earlier.stop_requested(); }));
-  EXPECT_TRUE(can_have(locks, "other"));
+  EXPECT_TRUE(can_have(locks_, "other"));
   slow.let_go.happens();
 }
 
@@ -83,7 +80,6 @@ TEST_P(slow_callback, does_not_keep_a_client_from_closing) {
 
 // The next holder comes when the work has stopped.
 TEST_P(slow_callback, keeps_the_names_that_its_client_gives_up) {
-  auto other = connect();
   const auto ends = {+[](client& locks) { locks.close(); }, +[](client& locks) { locks.release_all(); }};
   for (const auto end : ends) {
     auto locks = connect();
@@ -96,25 +92,24 @@ TEST_P(slow_callback, keeps_the_names_that_its_client_gives_up) {
     }};
     ASSERT_TRUE(slow.entered.within());
     EXPECT_FALSE(
-        eventually(5 * a_moment, [&] { return can_have(other, "orders/42") || can_have(other, "orders/43"); }));
+        eventually(5 * a_moment, [&] { return can_have(other_, "orders/42") || can_have(other_, "orders/43"); }));
     slow.let_go.happens();
     EXPECT_TRUE(ending.get());
-    EXPECT_TRUE(can_have(other, "orders/42"));
-    EXPECT_TRUE(can_have(other, "orders/43"));
+    EXPECT_TRUE(can_have(other_, "orders/42"));
+    EXPECT_TRUE(can_have(other_, "orders/43"));
   }
 }
 
 TEST_P(slow_callback, may_release_the_lock) {
-  auto locks = connect();
-  auto held = std::optional{locks.acquire("orders/42", with())};
+  auto held = std::optional{locks_.acquire("orders/42", with())};
   happening is_over;
   const std::stop_callback callback{held->lost(), [&] {
                                       held.reset();
                                       is_over.happens();
                                     }};
-  locks.release_all();
+  locks_.release_all();
   EXPECT_TRUE(is_over.within());
-  EXPECT_TRUE(can_have(locks, "orders/42"));
+  EXPECT_TRUE(can_have(locks_, "orders/42"));
 }
 
 TEST_P(slow_callback_of_leases, may_use_the_client_and_destroy_it) {

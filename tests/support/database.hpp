@@ -18,6 +18,8 @@ struct lock_row {
   std::optional<std::int64_t> acquired_at{};
   std::optional<std::int64_t> expires_at{};
   std::optional<std::string> note{};
+
+  bool operator==(const lock_row&) const = default;
 };
 
 /// A column n with all numbers below a million, on every database.
