@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <latch>
 #include <stop_token>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "contract/contract.hpp"
+#include "support/pulse.hpp"
 #include "support/slowness.hpp"
 #include "support/tier.hpp"
 
@@ -16,7 +18,7 @@ namespace rowlock::test {
 namespace {
 
 /// Many threads of one client, whose requests travel together where the client combines.
-class combining : public contract {
+class combining : public one_client {
  protected:
   static constexpr int threads = 64;
   static std::string name(int number) { return "job/" + std::to_string(number); }
@@ -59,46 +61,17 @@ TEST_P(combining, loses_no_count_and_no_order_of_tokens) {
 }
 
 TEST_P(combining, starves_nobody) {
-  auto locks = connect();
   std::array<int, threads> cycles{};
   std::atomic<int> all{0};
   const int enough = many(500, 100) * threads;
   on_each_thread([&](int thread) {
     while (all < enough) {
-      locks.acquire(name(thread), with()).release();
+      locks_.acquire(name(thread), with()).release();
       ++cycles.at(static_cast<std::size_t>(thread));
       ++all;
     }
   });
   EXPECT_GE(*std::min_element(cycles.begin(), cycles.end()) * 4, all / threads);
-}
-
-TEST_P(combining, ends_with_the_client) {
-  auto locks = connect();
-  std::atomic<int> grants{0};
-  std::atomic<int> ended{0};
-  std::jthread closing{[&] {
-    EXPECT_TRUE(eventually([&] { return grants > 2 * threads; }));
-    locks.close();
-  }};
-  on_each_thread([&](int thread) {
-    const auto work = [&] {
-      for (;;) {
-        auto held = locks.acquire(name(thread), with());
-        ++grants;
-        held.release();
-      }
-    };
-    const auto why = error_of([&] {
-      work();
-      return true;
-    });
-    if (why && (why->code() == errc::client_closed || why->code() == errc::lock_lost)) ++ended;
-  });
-  EXPECT_EQ(ended, threads);
-  closing.join();  // their calls end before the client has released what they had
-  auto other = connect();
-  for (int i = 0; i < threads; ++i) EXPECT_TRUE(can_have(other, name(i))) << i;
 }
 
 TEST_P(combining, keeps_limits_and_stops_of_each_its_own) {
@@ -135,7 +108,8 @@ TEST_P(combining, keeps_limits_and_stops_of_each_its_own) {
 // go: not for the pauses of the reconciler, and not for its lease.
 TEST_P(combining, lets_go_at_once_of_what_stopped_calls_were_granted) {
   constexpr int rounds = 35;
-  auto locks = connect();
+  auto other = connect();
+  const pulse calls{[&] { static_cast<void>(can_have(other, "beside")); }};
   const stopwatch of_the_rounds;
   on_each_thread([&](int thread) {
     for (int round = 0; round < rounds; ++round) {
@@ -145,15 +119,15 @@ TEST_P(combining, lets_go_at_once_of_what_stopped_calls_were_granted) {
         stop.request_stop();
       }};
       error_of([&] {
-        locks.acquire(name(thread), with(), stop.get_token()).release();
+        locks_.acquire(name(thread), with(), stop.get_token()).release();
         return true;
       });
     }
   });
   const auto limit = slack + of_the_rounds.elapsed() / 4;
-  const stopwatch watch;
-  EXPECT_TRUE(eventually([&] { return locks.list("job/").empty(); }));
-  EXPECT_LT(watch.elapsed(), limit);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_TRUE(eventually([&] { return locks_.list("job/").empty(); }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, limit + 10 * calls.longest_since(begin));
 }
 
 /// With a rule in the table that one name breaks.
@@ -175,12 +149,11 @@ ROWLOCK_CONTRACT_SUITE(combining_with_a_bad_request, leases(usual_pairs()));
 TEST_P(combining_with_a_bad_request, lets_it_fail_alone) {
   connect();
   forbid(name(7));
-  auto locks = connect();
   std::atomic<int> granted{0};
   for (int round = 0; round < 3; ++round)
     on_each_thread([&](int thread) {
       const auto why = error_of([&] {
-        locks.acquire(name(thread), with()).release();
+        locks_.acquire(name(thread), with()).release();
         return true;
       });
       if (!why) ++granted;

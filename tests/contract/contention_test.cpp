@@ -1,10 +1,10 @@
-#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "contract/contract.hpp"
@@ -26,18 +26,16 @@ ROWLOCK_CONTRACT_SUITE(contention, every_pair());
 class contention_of_leases : public contention {};
 ROWLOCK_CONTRACT_SUITE(contention_of_leases, leases(every_pair()));
 
-TEST_P(contention, a_hundred_contenders_and_never_two_holders) {
+TEST_P(contention, a_hundred_contenders_and_never_two_holders_and_tokens_in_their_order) {
   const auto all = clients(4);
   room inside;
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < 100; ++t)
-      threads.emplace_back([&, t] {
-        auto held = all[t % all.size()]->acquire("orders/42", with());
-        inside.visit();
-        held.release();
-      });
-  }
+  fencing_token last;  // guarded by the lock
+  on_threads(std::size_t{100}, [&](std::size_t t) {
+    auto held = all[t % all.size()]->acquire("orders/42", with());
+    inside.visit();
+    EXPECT_GT(held.token(), std::exchange(last, held.token()));
+    held.release();
+  });
   EXPECT_EQ(inside.crowded(), 0);
   EXPECT_EQ(inside.visits(), 100);
 }
@@ -46,39 +44,13 @@ TEST_P(contention, a_hundred_tries_and_exactly_one_holder) {
   const auto all = clients(4);
   std::atomic<int> granted{0};
   std::atomic<int> finished{0};
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < 100; ++t)
-      threads.emplace_back([&, t] {
-        const auto held = all[t % all.size()]->try_acquire("orders/42", with());
-        if (held) ++granted;
-        ++finished;
-        static_cast<void>(eventually([&] { return finished == 100; }));
-      });
-  }
+  on_threads(std::size_t{100}, [&](std::size_t t) {
+    const auto held = all[t % all.size()]->try_acquire("orders/42", with());
+    if (held) ++granted;
+    ++finished;
+    static_cast<void>(eventually([&] { return finished == 100; }));
+  });
   EXPECT_EQ(granted, 1);
-}
-
-TEST_P(contention, eight_threads_two_names_and_never_two_holders_of_one) {
-  const auto all = clients(2);
-  constexpr int cycles = 12;
-  std::array<room, 2> inside;
-  const std::array<const char*, 2> names{"one", "two"};
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < 8; ++t)
-      threads.emplace_back([&, t] {
-        for (std::size_t i = 0; i < cycles; ++i) {
-          const auto which = (t + i) % 2;
-          const auto held = all[t % 2]->acquire(names.at(which), with());
-          inside.at(which).visit();
-        }
-      });
-  }
-  for (const auto& each : inside) {
-    EXPECT_EQ(each.crowded(), 0);
-    EXPECT_EQ(each.visits(), 4 * cycles);
-  }
 }
 
 TEST_P(contention, every_way_to_take_it_at_once) {
@@ -95,25 +67,21 @@ TEST_P(contention, every_way_to_take_it_at_once) {
       EXPECT_TRUE(e.is_retryable()) << e.what();
     }
   };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < 9; ++t)
-      threads.emplace_back([&, t] {
-        auto& locks = *all[t % 3];
-        mutex order{locks, "orders/42", with()};
-        for (int i = 0; i < cycles; ++i) {
-          if (t < 3) {
-            const std::lock_guard guard{order};
-            hold(true);
-          } else if (t < 6) {
-            hold_at_once([&] { return locks.try_acquire_for("orders/42", std::chrono::milliseconds{20 * i}, with()); });
-          } else {
-            hold_at_once([&] { return locks.try_acquire("orders/42", with()); });
-            hold(locks.acquire("orders/42", with()));
-          }
-        }
-      });
-  }
+  on_threads(std::size_t{9}, [&](std::size_t t) {
+    auto& locks = *all[t % 3];
+    mutex order{locks, "orders/42", with()};
+    for (int i = 0; i < cycles; ++i) {
+      if (t < 3) {
+        const std::lock_guard guard{order};
+        hold(true);
+      } else if (t < 6) {
+        hold_at_once([&] { return locks.try_acquire_for("orders/42", std::chrono::milliseconds{20 * i}, with()); });
+      } else {
+        hold_at_once([&] { return locks.try_acquire("orders/42", with()); });
+        hold(locks.acquire("orders/42", with()));
+      }
+    }
+  });
   EXPECT_EQ(inside.crowded(), 0);
   EXPECT_GE(inside.visits(), 3 * cycles + 3 * cycles);
 }
@@ -150,42 +118,21 @@ TEST_P(contention, names_do_not_get_in_each_others_way) {
   EXPECT_EQ(refused, 0);
 }
 
-TEST_P(contention, tokens_are_in_the_order_of_the_holders) {
-  const auto all = clients(3);
-  std::atomic<std::int64_t> last{0};
-  std::atomic<int> out_of_order{0};
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < 9; ++t)
-      threads.emplace_back([&, t] {
-        for (int i = 0; i < 10; ++i) {
-          const auto held = all[t % 3]->acquire("orders/42", with());
-          if (last.exchange(held.token().value()) >= held.token().value()) ++out_of_order;
-        }
-      });
-  }
-  EXPECT_EQ(out_of_order, 0);
-}
-
 TEST_P(contention_of_leases, leases_that_end_do_not_let_tokens_fall_behind) {
   const auto all = clients(3);
   std::mutex guard;
   std::map<std::int64_t, std::int64_t> acquired_at;  // by token
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < 6; ++t)
-      threads.emplace_back([&, t] {
-        for (int i = 0; i < 4; ++i) {
-          auto held = all[t % 3]->acquire("orders/42", with({.lease = 100ms, .renew = false}));
-          const auto row = db().row("orders/42").value();
-          if (row.version == held.token().value()) {
-            const std::lock_guard lock{guard};
-            EXPECT_TRUE(acquired_at.emplace(row.version, row.acquired_at.value()).second) << "a token given twice";
-          }
-          if (i % 2 == 0) static_cast<void>(eventually([&] { return held.lost().stop_requested(); }));
-        }
-      });
-  }
+  on_threads(std::size_t{6}, [&](std::size_t t) {
+    for (int i = 0; i < 4; ++i) {
+      auto held = all[t % 3]->acquire("orders/42", with({.lease = 100ms, .renew = false}));
+      const auto row = db().row("orders/42").value();
+      if (row.version == held.token().value()) {
+        const std::lock_guard lock{guard};
+        EXPECT_TRUE(acquired_at.emplace(row.version, row.acquired_at.value()).second) << "a token given twice";
+      }
+      if (i % 2 == 0) static_cast<void>(eventually([&] { return held.lost().stop_requested(); }));
+    }
+  });
   std::int64_t last = 0;
   for (const auto& [token, time] : acquired_at) {
     EXPECT_GT(time, last) << "in the order in which they had it";

@@ -8,10 +8,8 @@
 #include <optional>
 #include <random>
 #include <stop_token>
-#include <string>
 #include <thread>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "contract/contract.hpp"
@@ -22,7 +20,7 @@
 namespace rowlock::test {
 namespace {
 
-class handing_over : public contract {
+class handing_over : public two_clients {
  protected:
   static constexpr const char* name = "orders/42";
 
@@ -32,18 +30,6 @@ class handing_over : public contract {
     return connect(std::move(options));
   }
 
-  template <class Work>
-  static void on_threads(int count, Work work) {
-    std::vector<std::jthread> all;
-    for (int i = 0; i < count; ++i) all.emplace_back([=] { work(i); });
-  }
-
-  static std::uint64_t statements(const client& of) {
-    std::uint64_t out = 0;
-    for (const auto& each : of.stats().statements)
-      for (const auto count : each.took.counts) out += count;
-    return out;
-  }
   static std::uint64_t handovers(const client& of) { return of.stats().handovers; }
 
   /// Waits on a thread of its own, until it sleeps: what it gets.
@@ -70,9 +56,9 @@ class handing_over : public contract {
 ROWLOCK_CONTRACT_SUITE(handing_over, leases(usual_pairs()));
 
 TEST_P(handing_over, loses_no_count_and_no_order_of_tokens) {
+  auto locks = connect();  // without an observer: of millions of events
   constexpr int threads = 32;
   const int enough = many(1'000'000, 20'000);
-  auto locks = connect();
   int visits = 0;  // guarded by the lock, as is:
   fencing_token last;
   std::atomic<int> out_of_order{0};
@@ -91,17 +77,12 @@ TEST_P(handing_over, loses_no_count_and_no_order_of_tokens) {
   EXPECT_EQ(out_of_order, 0);
   const auto stats = locks.stats();
   EXPECT_GT(stats.handovers, static_cast<std::uint64_t>(enough) / 2);
-  std::uint64_t acquired = 0;
-  std::uint64_t released = 0;
   for (const auto& each : stats.strategies) {
-    acquired += each.acquired;
-    released += each.released;
+    EXPECT_EQ(each.acquired, each.strategy == GetParam().strategy ? static_cast<std::uint64_t>(visits) : 0U);
+    EXPECT_EQ(each.released, each.acquired);
   }
-  EXPECT_EQ(acquired, static_cast<std::uint64_t>(visits));
-  EXPECT_EQ(released, acquired);
   EXPECT_EQ(stats.held, 0U);
-  auto other = connect();
-  const auto next = other.acquire(name, with());
+  const auto next = other_.acquire(name, with());
   EXPECT_GT(next.token(), last);
 }
 
@@ -111,25 +92,15 @@ TEST_P(handing_over, and_waiting_cost_no_statement) {
   auto next = start_to_wait(locks);
   held.release();  // reserves
   held = next->get();
-  const auto before = statements(locks);
+  const auto before = sent(locks);
   for (int i = 0; i < 10; ++i) {
     next = start_to_wait(locks);
     held.release();
     held = next->get();
   }
-  EXPECT_EQ(statements(locks), before);
+  EXPECT_EQ(sent(locks), before);
   EXPECT_EQ(handovers(locks), 11U);
   EXPECT_EQ(db().tickets(), 0);
-}
-
-TEST_P(handing_over, of_many_threads_cost_few_statements) {
-  auto locks = connect_at_length();
-  const int cycles = many(2000, 200);
-  const auto before = statements(locks);
-  on_threads(8, [&](int /*i*/) {
-    for (int c = 0; c < cycles; ++c) locks.acquire(name, with()).release();
-  });
-  EXPECT_LT(statements(locks) - before, static_cast<std::uint64_t>(4 * cycles)) << "a quarter of what releases cost";
 }
 
 TEST_P(handing_over, is_not_done_if_it_is_switched_off) {
@@ -197,14 +168,13 @@ TEST_P(handing_over, ends_at_its_limit) {
 
 TEST_P(handing_over, gives_way_to_other_clients) {
   auto locks = connect();
-  auto other = connect();
   const auto crowd = hammering(locks, 16);
   for (const auto by : {fairness::unfair, fairness::fifo}) {
     for (int i = 0; i < many(10, 3); ++i) {
       const auto before = handovers(locks);
       ASSERT_TRUE(eventually([&] { return handovers(locks) > before + 100; }));
       const auto began = std::chrono::steady_clock::now();
-      other.acquire(name, with({.fairness = by})).release();
+      other_.acquire(name, with({.fairness = by})).release();
       EXPECT_LT(std::chrono::steady_clock::now() - began, 5s) << i;
     }
   }
@@ -235,7 +205,6 @@ TEST_P(handing_over, between_crowds_of_two_clients_starves_neither) {
 
 TEST_P(handing_over, shows_the_present_holder) {
   auto locks = connect_at_length();
-  auto other = connect();
   auto first = with();
   first.as = holder::named("first");
   auto second = with();
@@ -249,7 +218,7 @@ TEST_P(handing_over, shows_the_present_holder) {
     EXPECT_EQ(seen.thread, second.as->text());
     EXPECT_EQ(seen.token, held.token());
   }
-  const auto from_afar = other.find(name).value();
+  const auto from_afar = other_.find(name).value();
   EXPECT_EQ(from_afar.owner, locks.find(name)->owner);
   EXPECT_EQ(from_afar.thread, first.as->text()) << "to whom it was granted";
   EXPECT_GE(from_afar.token, held.token()) << "reserved";
@@ -260,21 +229,16 @@ TEST_P(handing_over, shows_the_present_holder) {
 
 TEST_P(handing_over, ends_when_another_client_frees_it) {
   auto locks = connect_at_length();
-  auto other = connect();
   const auto options = with({.lease = 1s});
   auto held = locks.acquire(name, options);
   auto next = start_to_wait(locks, options);
   held.release();
   held = next->get();
-  ASSERT_TRUE(other.force_release(name, other.find(name)->token));
-  const auto taken = other.acquire(name, with());
+  ASSERT_TRUE(other_.force_release(name, other_.find(name)->token));
+  const auto taken = other_.acquire(name, with());
   EXPECT_GT(taken.token(), held.token());
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "at its next renewal";
-  EXPECT_EQ(error_of([&] {
-              held.release();
-              return true;
-            })->code(),
-            errc::lock_lost);
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { held.release(); }));
 }
 
 TEST_P(handing_over, renews_what_lasts) {
@@ -324,24 +288,15 @@ TEST_P(handing_over, is_reported_as_a_release_and_an_acquisition) {
   }
   held.release();
   locks.close();
-  std::vector<std::int64_t> seen;
-  bool is_held = false;
-  for (const auto& each : told.told()) {
-    if (const auto* const e = std::get_if<events::acquired>(&each.what)) {
-      EXPECT_FALSE(std::exchange(is_held, true));
-      seen.push_back(e->token.value());
-    }
-    if (const auto* const e = std::get_if<events::released>(&each.what)) {
-      EXPECT_TRUE(std::exchange(is_held, false));
-      EXPECT_EQ(e->token.value(), seen.back());
-    }
-  }
-  EXPECT_EQ(seen, tokens);
+  std::vector<std::int64_t> acquired;
+  std::vector<std::int64_t> released;
+  for (const auto& each : told.all<events::acquired>()) acquired.push_back(each.token.value());
+  for (const auto& each : told.all<events::released>()) released.push_back(each.token.value());
+  EXPECT_EQ(acquired, tokens);
+  EXPECT_EQ(released, tokens);
 }
 
 TEST_P(handing_over, leaves_nothing_behind_whoever_gives_up) {
-  auto locks = connect();
-  auto other = connect();
   const int rounds = many(2000, 200);
   on_threads(8, [&](int i) {
     std::minstd_rand dice{static_cast<unsigned>(i)};
@@ -354,38 +309,15 @@ TEST_P(handing_over, leaves_nothing_behind_whoever_gives_up) {
           stop.request_stop();
         }};
       try {
-        const auto held = r % 3 == 0 ? std::optional{locks.acquire(name, with(), stop.get_token())}
-                                     : locks.try_acquire_for(name, std::chrono::microseconds{dice() % 500}, with());
-      } catch (const error& e) {
-        EXPECT_TRUE(e.code() == errc::cancelled) << e.what();
+        const auto held = r % 3 == 0 ? std::optional{locks_.acquire(name, with(), stop.get_token())}
+                                     : locks_.try_acquire_for(name, std::chrono::microseconds{dice() % 500}, with());
+      } catch (const error& e) {  // a busy machine may not even connect within so short a time
+        EXPECT_TRUE(r % 3 == 0 ? e.code() == errc::cancelled : e.is_retryable()) << e.what();
       }
     }
   });
-  EXPECT_EQ(locks.stats().held, 0U);
-  EXPECT_TRUE(eventually([&] { return can_have(other, name); }));
-}
-
-TEST_P(handing_over, ends_with_the_client) {
-  auto other = connect();
-  for (int round = 0; round < many(100, 15); ++round) {
-    auto locks = connect();
-    std::atomic<int> ended{0};
-    std::jthread closing{[&] {
-      static_cast<void>(
-          eventually([&] { return handovers(locks) > std::uint64_t{5} * static_cast<std::uint64_t>(round); }));
-      locks.close();
-    }};
-    on_threads(8, [&](int /*i*/) {
-      const auto why = error_of([&] {
-        for (;;) locks.acquire(name, with()).release();
-        return true;
-      });
-      if (why && (why->code() == errc::client_closed || why->code() == errc::lock_lost)) ++ended;
-    });
-    closing.join();
-    EXPECT_EQ(ended, 8);
-    EXPECT_TRUE(can_have(other, name)) << "it was released";
-  }
+  EXPECT_EQ(locks_.stats().held, 0U);
+  EXPECT_TRUE(eventually([&] { return can_have(other_, name); }));
 }
 
 TEST_P(handing_over, falls_back_to_a_release_while_the_database_hangs) {

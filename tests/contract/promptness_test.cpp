@@ -28,11 +28,13 @@ class promptness : public queueing {
   }
 
   /// By how much it comes back too late.
-  steady_clock::duration lateness(client& locks, std::chrono::milliseconds wait) const {
+  steady_clock::duration lateness(client& locks, std::chrono::milliseconds wait) {
+    const auto before = db().tickets();
     const auto until = steady_clock::now() + wait;
     EXPECT_FALSE(locks.try_acquire_for(name, wait, fair()).has_value());
     const auto late = steady_clock::now() - until;
     EXPECT_GE(late, 0ns);
+    EXPECT_TRUE(are_waiting(before));
     return late;
   }
   steady_clock::duration time_to_stop(client& locks) {
@@ -53,36 +55,14 @@ class promptness : public queueing {
 };
 ROWLOCK_CONTRACT_SUITE(promptness, every_pair());
 
-TEST_P(promptness, of_time_outs_in_the_first_place) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire(name, fair());
-  EXPECT_LE(usual([&](int i) { return lateness(second, std::chrono::milliseconds{100 + 50 * i}); }), limit);
-}
-
-TEST_P(promptness, of_time_outs_in_the_second_place) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire(name, fair());
-  const auto head = wait_behind(second, "head");
-  EXPECT_LE(usual([&](int i) { return lateness(second, std::chrono::milliseconds{100 + 50 * i}); }), limit);
-  head->stop();
-  EXPECT_FALSE(head->get());
-}
-
-TEST_P(promptness, of_stops_in_the_first_place) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire(name, fair());
-  EXPECT_LE(usual([&](int) { return time_to_stop(second); }), limit);
-}
-
-TEST_P(promptness, of_stops_in_the_second_place) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire(name, fair());
-  const auto head = wait_behind(second, "head");
-  EXPECT_LE(usual([&](int) { return time_to_stop(second); }), limit);
+TEST_P(promptness, of_time_outs_and_stops_in_the_first_and_the_second_place) {
+  const auto held = locks_.acquire(name, fair());
+  waiter head;
+  for (const char* place : {"first", "second"}) {
+    EXPECT_LE(usual([&](int i) { return lateness(other_, std::chrono::milliseconds{100 + 50 * i}); }), limit) << place;
+    EXPECT_LE(usual([&](int) { return time_to_stop(other_); }), limit) << place;
+    if (!head) head = wait_behind(other_, "head");
+  }
   head->stop();
   EXPECT_FALSE(head->get());
 }

@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,7 +16,6 @@
 #include "support/slowness.hpp"
 #include "support/takes_at_most.hpp"
 #include "support/tier.hpp"
-#include "support/where.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -56,14 +53,22 @@ class quorum_of_five : public testing::TestWithParam<mixture> {
  protected:
   static constexpr auto short_call = 1s;
 
-  void SetUp() override {
+  using places = std::vector<std::unique_ptr<database>>;
+  using obstacles = std::vector<std::unique_ptr<obstacle>>;
+
+  static places open_five() {
     const auto& kinds = GetParam().kinds;
+    places out;
     for (std::size_t i = 0; i < 5; ++i) {
-      places_.push_back(kinds.at(i % kinds.size()).open());
-      connect_patiently(places_.back()->url()).migrate();
+      out.push_back(kinds.at(i % kinds.size()).open());
+      connect_patiently(out.back()->url()).migrate();
     }
-    locks_.emplace(places_);
-    other_.emplace(places_);
+    return out;
+  }
+  obstacles stall(std::initializer_list<std::size_t> these) {
+    obstacles out;
+    for (const auto each : these) out.push_back(place(each).stall());
+    return out;
   }
   database& place(std::size_t which) { return *places_.at(which); }
   static bool has_all(const held_quorum& held) {
@@ -73,19 +78,19 @@ class quorum_of_five : public testing::TestWithParam<mixture> {
     return eventually([&] { return !other_->at(which).find("job"); });
   }
 
-  std::vector<std::unique_ptr<database>> places_;
-  std::optional<program> locks_;
-  std::optional<program> other_;
+  const places places_ = open_five();
+  std::optional<program> locks_{places_};
+  std::optional<program> other_{places_};
+  quorum_lock ours_{locks_->clients(), "job"};
+  quorum_lock theirs_{other_->clients(), "job"};
 };
 INSTANTIATE_TEST_SUITE_P(of, quorum_of_five, testing::ValuesIn(mixtures()),
                          [](const testing::TestParamInfo<mixture>& info) { return info.param.name; });
 
 TEST_P(quorum_of_five, is_had_by_one_and_by_another_when_it_is_released) {
-  quorum_lock ours{locks_->clients(), "job"};
-  quorum_lock theirs{other_->clients(), "job"};
-  EXPECT_EQ(ours.majority(), 3U);
-  EXPECT_EQ(ours.name().view(), "job");
-  auto held = ours.acquire();
+  EXPECT_EQ(ours_.majority(), 3U);
+  EXPECT_EQ(ours_.name().view(), "job");
+  auto held = ours_.acquire();
   ASSERT_TRUE(held);
   EXPECT_EQ(held.name().view(), "job");
   EXPECT_EQ(held.majority(), 3U);
@@ -97,14 +102,14 @@ TEST_P(quorum_of_five, is_had_by_one_and_by_another_when_it_is_released) {
   EXPECT_LE(held.expires_in(), 27s) << "the lease less its margin";
   EXPECT_FALSE(held.lost().stop_requested());
   EXPECT_EQ(held.why_lost(), loss_reason::none);
-  EXPECT_FALSE(theirs.try_acquire());
-  EXPECT_FALSE(ours.try_acquire()) << "each call is a holder of its own";
+  EXPECT_FALSE(theirs_.try_acquire());
+  EXPECT_FALSE(ours_.try_acquire()) << "each call is a holder of its own";
   held.release();
   EXPECT_FALSE(held);
   EXPECT_TRUE(throws(errc::not_held, [&] { held.release(); }));
-  const auto next = theirs.try_acquire();
+  const auto next = theirs_.try_acquire();
   ASSERT_TRUE(next) << "at once";
-  EXPECT_FALSE(ours.try_acquire());
+  EXPECT_FALSE(ours_.try_acquire());
 }
 
 TEST_P(quorum_of_five, an_empty_handle_says_so) {
@@ -132,14 +137,13 @@ TEST_P(quorum_of_five, moves_and_releases_what_it_had) {
 TEST_P(quorum_of_five, a_minority_is_let_go_of) {
   const auto a = other_->at(0).acquire("job");
   const auto b = other_->at(2).acquire("job");
-  quorum_lock ours{locks_->clients(), "job"};
   {
-    const auto held = ours.try_acquire();
+    const auto held = ours_.try_acquire();
     ASSERT_TRUE(held) << "two of five refuse";
     EXPECT_EQ(held->members().size(), 3U);
   }
   const auto c = other_->at(4).acquire("job");
-  EXPECT_FALSE(ours.try_acquire());
+  EXPECT_FALSE(ours_.try_acquire());
   EXPECT_TRUE(is_free(1));
   EXPECT_TRUE(is_free(3));
 }
@@ -147,25 +151,22 @@ TEST_P(quorum_of_five, a_minority_is_let_go_of) {
 TEST_P(quorum_of_five, is_had_without_two_that_are_gone) {
   place(1).drop_tables();
   place(3).drop_tables();
-  quorum_lock ours{locks_->clients(), "job"};
-  quorum_lock theirs{other_->clients(), "job"};
   for (int i = 0; i < 3; ++i) {
-    auto held = ours.try_acquire();
+    auto held = ours_.try_acquire();
     ASSERT_TRUE(held) << i;
     EXPECT_EQ(held->members().size(), 3U);
-    EXPECT_FALSE(theirs.try_acquire());
+    EXPECT_FALSE(theirs_.try_acquire());
     held->release();
-    const auto next = theirs.try_acquire();
+    const auto next = theirs_.try_acquire();
     EXPECT_TRUE(next) << i;
   }
 }
 
 TEST_P(quorum_of_five, is_an_error_without_three) {
   for (const std::size_t each : {0U, 2U, 4U}) place(each).drop_tables();
-  quorum_lock ours{locks_->clients(), "job"};
-  for (const auto& call : {std::function{[&] { return ours.try_acquire().has_value(); }},
-                           std::function{[&] { return ours.try_acquire_for(1h).has_value(); }},
-                           std::function{[&] { return static_cast<bool>(ours.acquire()); }}}) {
+  for (const auto& call : {std::function{[&] { return ours_.try_acquire().has_value(); }},
+                           std::function{[&] { return ours_.try_acquire_for(1h).has_value(); }},
+                           std::function{[&] { return static_cast<bool>(ours_.acquire()); }}}) {
     const auto e = error_of(call);
     ASSERT_TRUE(e);
     EXPECT_EQ(e->code(), errc::schema_missing) << e->what();
@@ -181,20 +182,16 @@ TEST_P(quorum_of_five, is_busy_where_errors_alone_do_not_make_it_impossible) {
   place(0).drop_tables();
   place(1).drop_tables();
   const auto taken = other_->at(2).acquire("job");
-  quorum_lock ours{locks_->clients(), "job"};
-  EXPECT_FALSE(ours.try_acquire());
+  EXPECT_FALSE(ours_.try_acquire());
 }
 
 TEST_P(quorum_of_five, one_that_hangs_delays_nobody_and_joins_later) {
-  quorum_lock ours{locks_->clients(), "job"};
-  std::vector<std::unique_ptr<obstacle>> in_the_way;
-  in_the_way.push_back(place(0).stall());
-  in_the_way.push_back(place(4).stall());
+  auto in_the_way = stall({0, 4});
   stopwatch watch;
-  auto held = ours.acquire();
+  auto held = ours_.acquire();
   EXPECT_EQ(held.members().size(), 3U);
   held.release();
-  held = ours.acquire();
+  held = ours_.acquire();
   EXPECT_LT(watch.elapsed(), slack) << "much less than call_timeout";
   in_the_way.clear();
   EXPECT_TRUE(has_all(held));
@@ -205,8 +202,7 @@ TEST_P(quorum_of_five, has_the_time_of_the_third_longest_of_its_members) {
   quorum_lock ours{locks_->clients(), "job", {.lease = 1min, .renew = false}};
   held_quorum held;
   const auto all_join = [&] {
-    std::vector<std::unique_ptr<obstacle>> in_the_way;
-    for (const std::size_t each : {0U, 4U}) in_the_way.push_back(place(each).stall());
+    auto in_the_way = stall({0, 4});
     held = held_quorum{};
     held = ours.acquire();
     const auto first = held.expires_in();
@@ -229,11 +225,10 @@ TEST_P(quorum_of_five, has_the_time_of_the_third_longest_of_its_members) {
 }
 
 TEST_P(quorum_of_five, what_comes_after_the_release_is_released) {
-  quorum_lock ours{locks_->clients(), "job"};
   bool was_asked = false;  // a release that comes before its thread has begun leaves nothing to ask for
   for (int i = 0; i < 10 && !was_asked; ++i) {
     auto in_the_way = place(2).stall();
-    ours.acquire().release();
+    ours_.acquire().release();
     in_the_way.reset();
     was_asked = eventually(1s, [&] { return place(2).row("job").has_value(); });
   }
@@ -244,8 +239,7 @@ TEST_P(quorum_of_five, what_comes_after_the_release_is_released) {
 TEST_P(quorum_of_five, three_that_hang_cost_their_limit_once) {
   program impatient{places_, {.call_timeout = short_call}};
   quorum_lock ours{impatient.clients(), "job"};
-  std::vector<std::unique_ptr<obstacle>> in_the_way;
-  for (const std::size_t each : {0U, 1U, 2U}) in_the_way.push_back(place(each).stall());
+  auto in_the_way = stall({0, 1, 2});
   EXPECT_TRUE(takes_at_most(2 * short_call, [&] {
     const stopwatch watch;
     const auto e = error_of([&] { return ours.try_acquire().has_value(); });
@@ -257,8 +251,7 @@ TEST_P(quorum_of_five, three_that_hang_cost_their_limit_once) {
 TEST_P(quorum_of_five, a_wait_survives_databases_that_are_away) {
   program impatient{places_, {.call_timeout = 200ms}};
   quorum_lock ours{impatient.clients(), "job"};
-  std::vector<std::unique_ptr<obstacle>> in_the_way;
-  for (const std::size_t each : {0U, 1U, 2U}) in_the_way.push_back(place(each).stall());
+  auto in_the_way = stall({0, 1, 2});
   background waiter{[&](std::stop_token stop) { return ours.acquire(std::move(stop)); }};
   EXPECT_FALSE(waiter.is_done_within(500ms));
   in_the_way.clear();
@@ -266,42 +259,32 @@ TEST_P(quorum_of_five, a_wait_survives_databases_that_are_away) {
 }
 
 TEST_P(quorum_of_five, a_wait_that_no_majority_answered_is_an_error) {
-  quorum_lock ours{locks_->clients(), "job"};
-  std::vector<std::unique_ptr<obstacle>> in_the_way;
-  for (const std::size_t each : {0U, 1U, 2U}) in_the_way.push_back(place(each).stall());
+  auto in_the_way = stall({0, 1, 2});
   const stopwatch watch;
-  const auto e = error_of([&] { return ours.try_acquire_for(100ms).has_value(); });
+  const auto e = error_of([&] { return ours_.try_acquire_for(100ms).has_value(); });
   EXPECT_LT(watch.elapsed(), 500ms + slack);
   ASSERT_TRUE(e);
   EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
   EXPECT_TRUE(mentions(e, "only 2 of 5")) << e->what();
 }
 
-TEST_P(quorum_of_five, waits_for_its_holder_to_release) {
-  quorum_lock ours{locks_->clients(), "job"};
-  quorum_lock theirs{other_->clients(), "job"};
-  auto held = ours.acquire();
-  background waiter{[&](std::stop_token stop) { return theirs.acquire(std::move(stop)); }};
+TEST_P(quorum_of_five, a_wait_ends_in_time_or_when_it_is_stopped_or_with_the_release) {
+  auto held = ours_.acquire();
+  const stopwatch watch;
+  EXPECT_FALSE(theirs_.try_acquire_for(150ms));
+  EXPECT_GE(watch.elapsed(), 150ms);
+  EXPECT_LT(watch.elapsed(), 650ms + slack);
+  background stopped{[&](const std::stop_token& stop) {
+    EXPECT_FALSE(theirs_.try_acquire_for(1h, stop));
+    return error_of([&] { return static_cast<bool>(theirs_.acquire(stop)); });
+  }};
+  EXPECT_FALSE(stopped.is_done_within(a_moment));
+  stopped.stop();
+  EXPECT_EQ(stopped.get()->code(), errc::cancelled);
+  background waiter{[&](std::stop_token stop) { return theirs_.acquire(std::move(stop)); }};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   held.release();
   EXPECT_TRUE(waiter.get());
-}
-
-TEST_P(quorum_of_five, a_wait_ends_in_time_or_when_it_is_stopped) {
-  quorum_lock ours{locks_->clients(), "job"};
-  quorum_lock theirs{other_->clients(), "job"};
-  const auto held = ours.acquire();
-  const stopwatch watch;
-  EXPECT_FALSE(theirs.try_acquire_for(150ms));
-  EXPECT_GE(watch.elapsed(), 150ms);
-  EXPECT_LT(watch.elapsed(), 650ms + slack);
-  background waiter{[&](const std::stop_token& stop) {
-    EXPECT_FALSE(theirs.try_acquire_for(1h, stop));
-    return error_of([&] { return static_cast<bool>(theirs.acquire(stop)); });
-  }};
-  EXPECT_FALSE(waiter.is_done_within(a_moment));
-  waiter.stop();
-  EXPECT_EQ(waiter.get()->code(), errc::cancelled);
 }
 
 TEST_P(quorum_of_five, is_lost_with_the_third_of_its_members) {
@@ -332,8 +315,7 @@ TEST_P(quorum_of_five, is_lost_before_its_time_is_over_when_a_third_is_away) {
   quorum_lock ours{locks_->clients(), "job", {.lease = brisk_lease}};
   auto held = ours.acquire();
   ASSERT_TRUE(has_all(held));
-  std::vector<std::unique_ptr<obstacle>> in_the_way;
-  for (const std::size_t each : {0U, 1U}) in_the_way.push_back(place(each).stall());
+  auto in_the_way = stall({0, 1});
   EXPECT_TRUE(eventually([&] { return held.members().size() == 3; }));
   EXPECT_FALSE(held.lost().stop_requested());
   in_the_way.push_back(place(2).stall());
@@ -349,10 +331,8 @@ TEST_P(quorum_of_five, is_lost_before_its_time_is_over_when_a_third_is_away) {
 }
 
 TEST_P(quorum_of_five, a_loss_is_not_taken_back_by_what_comes_later) {
-  quorum_lock ours{locks_->clients(), "job"};
-  std::vector<std::unique_ptr<obstacle>> in_the_way;
-  for (const std::size_t each : {0U, 1U}) in_the_way.push_back(place(each).stall());
-  const auto held = ours.acquire();
+  auto in_the_way = stall({0, 1});
+  const auto held = ours_.acquire();
   EXPECT_EQ(held.members().size(), 3U);
   locks_->at(2).close();
   EXPECT_TRUE(held.lost().stop_requested());
@@ -370,13 +350,11 @@ TEST_P(quorum_of_five, is_lost_when_nobody_renews_it) {
   EXPECT_LE(held.expires_in(), 900ms);
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
   EXPECT_EQ(held.why_lost(), loss_reason::expired);
-  quorum_lock theirs{other_->clients(), "job"};
-  EXPECT_TRUE(theirs.try_acquire_for(patience));
+  EXPECT_TRUE(theirs_.try_acquire_for(patience));
 }
 
 TEST_P(quorum_of_five, is_lost_when_clients_close) {
-  quorum_lock ours{locks_->clients(), "job"};
-  auto held = ours.acquire();
+  auto held = ours_.acquire();
   ASSERT_TRUE(has_all(held));
   locks_->at(0).close();
   locks_->at(1).close();
@@ -384,7 +362,7 @@ TEST_P(quorum_of_five, is_lost_when_clients_close) {
   locks_->at(2).close();
   EXPECT_TRUE(held.lost().stop_requested());
   EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
-  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(ours.acquire()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(ours_.acquire()); }));
 }
 
 // The callback is run on a thread of the library's, which must not wait for itself.
@@ -428,17 +406,15 @@ TEST_P(quorum_of_five, a_handle_may_outlive_its_lock_and_its_clients) {
     ASSERT_TRUE(has_all(held));
   }
   EXPECT_FALSE(held.lost().stop_requested());
-  quorum_lock theirs{other_->clients(), "job"};
-  EXPECT_FALSE(theirs.try_acquire());
+  EXPECT_FALSE(theirs_.try_acquire());
   held.release();
-  held = theirs.acquire();
+  held = theirs_.acquire();
   locks_.reset();
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
 TEST_P(quorum_of_five, its_end_waits_for_no_answer) {
-  std::vector<std::unique_ptr<obstacle>> in_the_way;
-  in_the_way.push_back(place(0).stall());
+  auto in_the_way = stall({0});
   const stopwatch watch;
   {
     quorum_lock ours{locks_->clients(), "job"};
@@ -449,43 +425,21 @@ TEST_P(quorum_of_five, its_end_waits_for_no_answer) {
   EXPECT_TRUE(is_free(0));
 }
 
-TEST_P(quorum_of_five, is_never_had_by_two) {
+TEST_P(quorum_of_five, is_never_had_by_two_threads_of_one_program_or_of_two) {
   constexpr int rounds = 6;
   room inside;
   int counter = 0;
-  const auto visit = [&](program& by) {
-    quorum_lock job{by.clients(), "job"};
+  on_threads(4, [&](int t) {
     for (int i = 0; i < rounds; ++i) {
-      const auto held = job.acquire();
+      const auto held = (t % 2 == 0 ? ours_ : theirs_).acquire();
       ++counter;
       inside.visit();
       EXPECT_EQ(held.why_lost(), loss_reason::none);
     }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 4; ++t) threads.emplace_back([&, t] { visit(t % 2 == 0 ? *locks_ : *other_); });
-  }
+  });
   EXPECT_EQ(counter, 4 * rounds);
   EXPECT_EQ(inside.crowded(), 0);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(is_free(i));
-}
-
-TEST_P(quorum_of_five, threads_may_share_one) {
-  quorum_lock job{locks_->clients(), "job"};
-  room inside;
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 3; ++t)
-      threads.emplace_back([&] {
-        for (int i = 0; i < 4; ++i) {
-          const auto held = job.acquire();
-          inside.visit();
-        }
-      });
-  }
-  EXPECT_EQ(inside.visits(), 12);
-  EXPECT_EQ(inside.crowded(), 0);
 }
 
 TEST_P(quorum_of_five, refuses_what_makes_no_sense) {

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cmath>
-#include <limits>
+#include <stop_token>
+#include <utility>
 
 #include "contract/contract.hpp"
 #include "support/slowness.hpp"
@@ -12,7 +13,40 @@ using std::chrono::steady_clock;
 using std::chrono::system_clock;
 using fractional = std::chrono::duration<double>;
 
-class timed : public contract {};
+class timed : public two_clients {
+ protected:
+  /// For so long, or until then.
+  template <class Rep, class Period>
+  static bool can_get(client& by, std::chrono::duration<Rep, Period> wait, std::stop_token stop = {}) {
+    return by.try_acquire_for("orders/42", wait, with(), std::move(stop)).has_value();
+  }
+  template <class Clock, class Duration>
+  static bool can_get(client& by, std::chrono::time_point<Clock, Duration> until, std::stop_token stop = {}) {
+    return by.try_acquire_until("orders/42", until, with(), std::move(stop)).has_value();
+  }
+
+  template <class Check>
+  static void for_each_that_is_over(Check check) {
+    check(0s);
+    check(-1us);
+    check(-1h);
+    check(std::chrono::hours::min());
+    check(-fractional{HUGE_VAL});
+    check(fractional{std::nan("")});
+    check(steady_clock::now() - 1h);
+    check(steady_clock::time_point::min());
+    check(system_clock::time_point::min());
+  }
+  template <class Check>
+  static void for_each_that_never_ends(Check check) {
+    check(std::chrono::hours::max());
+    check(duration::max());
+    check(fractional{HUGE_VAL});
+    check(steady_clock::time_point::max());
+    check(system_clock::time_point::max());
+    check(std::chrono::time_point<system_clock, std::chrono::hours>::max());
+  }
+};
 ROWLOCK_CONTRACT_SUITE(timed, every_pair());
 class timed_in_a_file : public timed {};
 ROWLOCK_CONTRACT_SUITE(timed_in_a_file, on("sqlite", every_pair()));
@@ -20,74 +54,44 @@ class timed_of_statements_that_wait : public timed {};
 ROWLOCK_CONTRACT_SUITE(timed_of_statements_that_wait, rows(not_on("postgresql", every_pair())));
 
 TEST_P(timed, comes_back_at_the_deadline_and_not_before) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire("orders/42", with());
-  const stopwatch watch;
-  EXPECT_FALSE(second.try_acquire_for("orders/42", 250ms, with()).has_value());
-  EXPECT_GE(watch.elapsed(), 250ms);
-  EXPECT_LT(watch.elapsed(), 250ms + slack);
-}
-
-TEST_P(timed, comes_back_at_a_time_point_of_either_clock) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire("orders/42", with());
+  const auto held = locks_.acquire("orders/42", with());
+  const auto check = [&](auto wait) {
+    const stopwatch watch;
+    EXPECT_FALSE(can_get(other_, wait));
+    EXPECT_GE(watch.elapsed(), wait);
+    EXPECT_LT(watch.elapsed(), wait + slack);
+  };
+  check(250ms);
+  check(fractional{0.1});
   const auto steady = steady_clock::now() + 120ms;
-  EXPECT_FALSE(second.try_acquire_until("orders/42", steady, with()).has_value());
+  EXPECT_FALSE(can_get(other_, steady));
   EXPECT_GE(steady_clock::now(), steady);
   const auto system = system_clock::now() + 120ms;
-  EXPECT_FALSE(second.try_acquire_until("orders/42", system, with()).has_value());
+  EXPECT_FALSE(can_get(other_, system));
   EXPECT_GE(system_clock::now(), system - 5ms) << "apart from what the wall clock is slewed by";
 }
 
-TEST_P(timed, gets_it_when_it_is_released_meanwhile) {
-  auto first = connect();
-  auto second = connect();
-  auto held = first.acquire("orders/42", with());
-  background waiter{[&](std::stop_token) { return second.try_acquire_for("orders/42", patience, with()); }};
-  EXPECT_FALSE(waiter.is_done_within(a_moment));
-  held.release();
-  EXPECT_TRUE(waiter.get().has_value());
-}
-
-TEST_P(timed, non_positive_waits_try_once) {
-  auto first = connect();
-  auto second = connect();
-  EXPECT_TRUE(second.try_acquire_for("orders/42", 0s, with()).has_value());
-  EXPECT_TRUE(second.try_acquire_for("orders/42", -1h, with()).has_value());
-  EXPECT_TRUE(second.try_acquire_for("orders/42", std::chrono::hours::min(), with()).has_value());
-  EXPECT_TRUE(second.try_acquire_until("orders/42", steady_clock::now() - 1h, with()).has_value());
-  EXPECT_TRUE(second.try_acquire_until("orders/42", steady_clock::time_point::min(), with()).has_value());
-  EXPECT_TRUE(second.try_acquire_until("orders/42", system_clock::time_point::min(), with()).has_value());
-
-  const auto held = first.acquire("orders/42", with());
+TEST_P(timed, tries_once_where_its_time_is_over) {
+  for_each_that_is_over([&](auto when) { EXPECT_TRUE(can_get(other_, when)); });
+  const auto held = locks_.acquire("orders/42", with());
   const stopwatch watch;
-  EXPECT_FALSE(second.try_acquire_for("orders/42", 0s, with()).has_value());
-  EXPECT_FALSE(second.try_acquire_for("orders/42", -1us, with()).has_value());
-  EXPECT_FALSE(second.try_acquire_for("orders/42", std::chrono::hours::min(), with()).has_value());
-  EXPECT_FALSE(second.try_acquire_until("orders/42", steady_clock::time_point::min(), with()).has_value());
-  EXPECT_FALSE(second.try_acquire_until("orders/42", system_clock::time_point::min(), with()).has_value());
+  for_each_that_is_over([&](auto when) { EXPECT_FALSE(can_get(other_, when)); });
   EXPECT_LT(watch.elapsed(), slack);
-}
-
-TEST_P(timed, fractions_of_a_second_count) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire("orders/42", with());
-  const stopwatch watch;
-  EXPECT_FALSE(second.try_acquire_for("orders/42", fractional{0.1}, with()).has_value());
-  EXPECT_GE(watch.elapsed(), 100ms);
-  EXPECT_FALSE(second.try_acquire_for("orders/42", fractional{std::nan("")}, with()).has_value());
-  EXPECT_FALSE(second.try_acquire_for("orders/42", -fractional{HUGE_VAL}, with()).has_value());
-  EXPECT_LT(watch.elapsed(), 100ms + slack);
 }
 
 // Less than a call may take is not enough, whatever kept it: that is no failure.
 TEST_P(timed_in_a_file, a_moment_in_which_others_write_it_is_not_enough) {
-  auto locks = connect();
   const auto in_the_way = db().stall();
-  EXPECT_FALSE(locks.try_acquire_for("orders/42", 5ms, with()).has_value());
+  EXPECT_FALSE(locks_.try_acquire_for("orders/42", 5ms, with()).has_value());
+}
+
+// It tells of every commit in it, so that those who wait need not try.
+TEST_P(timed_in_a_file, a_wait_tries_seldom) {
+  if (!GetParam().has_lease) return;
+  const auto held = locks_.acquire("orders/42", with({.lease = 1h, .renew = false}));
+  EXPECT_FALSE(other_.try_acquire_for("orders/42", 1500ms, with()).has_value());
+  // Each pause as long as the wait before it: 10 ms, 20 ms, …; by asking there would be about 20.
+  EXPECT_LE(sent(other_, "acquiring"), 2 * 12U);
 }
 
 TEST_P(timed_of_statements_that_wait, a_moment_in_which_all_connections_are_busy_is_not_enough) {
@@ -102,42 +106,20 @@ TEST_P(timed_of_statements_that_wait, a_moment_in_which_all_connections_are_busy
   other.get();
 }
 
-TEST_P(timed, the_greatest_waits_do_not_wait_for_a_free_name) {
-  auto locks = connect();
-  EXPECT_TRUE(locks.try_acquire_for("orders/42", std::chrono::hours::max(), with()).has_value());
-  EXPECT_TRUE(locks.try_acquire_for("orders/42", duration::max(), with()).has_value());
-  EXPECT_TRUE(locks.try_acquire_for("orders/42", fractional{HUGE_VAL}, with()).has_value());
-  EXPECT_TRUE(locks.try_acquire_until("orders/42", steady_clock::time_point::max(), with()).has_value());
-  EXPECT_TRUE(locks.try_acquire_until("orders/42", system_clock::time_point::max(), with()).has_value());
-}
-
-TEST_P(timed, the_greatest_waits_have_no_deadline) {
-  auto first = connect();
-  auto second = connect();
-  auto held = first.acquire("orders/42", with());
-  const auto waits = [&](auto wait) {
-    background waiter{[&, wait](std::stop_token stop) { return wait(stop).has_value(); }};
+TEST_P(timed, has_no_deadline_where_its_time_never_ends) {
+  for_each_that_never_ends([&](auto when) { EXPECT_TRUE(can_get(other_, when)); });
+  const auto held = locks_.acquire("orders/42", with());
+  for_each_that_never_ends([&](auto when) {
+    background waiter{[&, when](std::stop_token stop) { return can_get(other_, when, std::move(stop)); }};
     EXPECT_FALSE(waiter.is_done_within(a_moment)) << "it must wait";
     waiter.stop();
-    EXPECT_FALSE(waiter.get()) << "a timed form answers a stop by nothing";
-  };
-  waits([&](auto stop) { return second.try_acquire_for("orders/42", std::chrono::hours::max(), with(), stop); });
-  waits([&](auto stop) { return second.try_acquire_for("orders/42", fractional{HUGE_VAL}, with(), stop); });
-  waits(
-      [&](auto stop) { return second.try_acquire_until("orders/42", steady_clock::time_point::max(), with(), stop); });
-  waits(
-      [&](auto stop) { return second.try_acquire_until("orders/42", system_clock::time_point::max(), with(), stop); });
-  waits([&](auto stop) {
-    using whole_hours = std::chrono::time_point<system_clock, std::chrono::hours>;
-    return second.try_acquire_until("orders/42", whole_hours::max(), with(), stop);
+    EXPECT_FALSE(waiter.get());
   });
 }
 
 TEST_P(timed, a_mutex_waits_as_long_as_it_is_told) {
-  auto first = connect();
-  auto second = connect();
-  auto held = first.acquire("orders/42", with());
-  mutex order{second, "orders/42", with()};
+  auto held = locks_.acquire("orders/42", with());
+  mutex order{other_, "orders/42", with()};
   const stopwatch watch;
   EXPECT_FALSE(order.try_lock_for(100ms));
   EXPECT_GE(watch.elapsed(), 100ms);
@@ -160,16 +142,14 @@ TEST_P(timed, a_mutex_waits_as_long_as_it_is_told) {
 // A time-out that meets a release: either answer is right, but nothing may stay taken. What a release has granted just
 // then is released in the background.
 TEST_P(timed, a_wait_that_ends_as_the_lock_comes_free_leaves_nothing_taken) {
-  auto first = connect();
-  auto second = connect();
   for (int i = 0; i < 30; ++i) {
-    auto held = first.acquire("orders/42", with());
+    auto held = locks_.acquire("orders/42", with());
     background waiter{[&](std::stop_token) {
-      return second.try_acquire_for("orders/42", std::chrono::milliseconds{1 + i % 10}, with());
+      return other_.try_acquire_for("orders/42", std::chrono::milliseconds{1 + i % 10}, with());
     }};
     held.release();
     if (auto got = waiter.get()) got->release();
-    ASSERT_TRUE(eventually([&] { return can_have(first, "orders/42"); })) << "round " << i;
+    ASSERT_TRUE(eventually([&] { return can_have(locks_, "orders/42"); })) << "round " << i;
   }
 }
 
