@@ -59,8 +59,6 @@ std::ostream& operator<<(std::ostream& out, const subject& s) { return out << s.
 
 std::string subject_name(const testing::TestParamInfo<subject>& info) { return info.param.name; }
 
-void contract::SetUp() { database_ = GetParam().open(); }
-
 client contract::connect(const client_options& options) { return connect_and_migrate(db().url(), with_room(options)); }
 
 client contract::connect_bare(const client_options& options) {
@@ -79,6 +77,14 @@ lock_options contract::with(lock_options options) {
     options.renew = true;
   }
   return options;
+}
+
+std::uint64_t sent(const client& by, std::string_view operation) {
+  std::uint64_t out = 0;
+  for (const auto& each : by.stats().statements)
+    if (operation.empty() || each.operation == operation)
+      for (const auto count : each.took.counts) out += count;
+  return out;
 }
 
 bool contract::can_have(client& locks, const lock_name& name) { return locks.try_acquire(name, with()).has_value(); }

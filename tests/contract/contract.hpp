@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <rowlock/rowlock.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "support/background.hpp"
@@ -47,11 +49,9 @@ std::vector<subject> rows(std::vector<subject> of);
 /// The others: the row is locked, and nothing of the lock is committed.
 std::vector<subject> transactions(std::vector<subject> of);
 
-/// What every test of the suite has: a database of its own, and clients on it.
+/// What every test of the suite has: a database of its own.
 class contract : public testing::TestWithParam<subject> {
  protected:
-  void SetUp() override;
-
   database& db() { return *database_; }
 
   /// A client on the database, its tables made. Without an observer of its own it is silent.
@@ -68,8 +68,31 @@ class contract : public testing::TestWithParam<subject> {
   static bool can_have(client& locks, const lock_name& name);
 
  private:
-  std::unique_ptr<database> database_;
+  std::unique_ptr<database> database_ = GetParam().open();
 };
+
+/// The same with a client.
+class one_client : public contract {
+ protected:
+  const recorder told_;  // of it
+  client locks_ = connect({.observer = told_.observer()});
+};
+
+/// The same with another, as of another program.
+class two_clients : public one_client {
+ protected:
+  client other_ = connect();
+};
+
+/// How many statements the client has sent, or those of one kind, as its statistics call it.
+std::uint64_t sent(const client& by, std::string_view operation = {});
+
+/// Calls work(0), work(1), …, each on a thread of its own, until all have returned.
+template <class Number, class Work>
+void on_threads(Number number, Work work) {
+  std::vector<std::jthread> all;
+  for (Number i = 0; i < number; ++i) all.emplace_back([&work, i] { work(i); });
+}
 
 std::string subject_name(const testing::TestParamInfo<subject>& info);
 

@@ -20,7 +20,7 @@
 namespace rowlock::test {
 namespace {
 
-class deadlocks : public contract {
+class deadlocks : public two_clients {
  protected:
   /// Has one name; then, when all have theirs, waits for the next. nullopt: it got that one, too.
   static std::optional<error> lock_both(client& by, const std::string& first, const std::string& second,
@@ -38,13 +38,11 @@ class deadlocks : public contract {
 
   /// So many threads in a circle, through two clients. How many ended in a deadlock, and what the last of them said.
   std::pair<int, std::string> in_a_circle(int number, const lock_options& options) {
-    auto one = connect();
-    auto other = connect();
     std::atomic<int> missing{number};
     std::vector<std::unique_ptr<background<std::optional<error>>>> all;
     for (int i = 0; i < number; ++i)
       all.push_back(std::make_unique<background<std::optional<error>>>([&, i](std::stop_token) {
-        return lock_both(i % 2 == 0 ? one : other, "name " + std::to_string(i),
+        return lock_both(i % 2 == 0 ? locks_ : other_, "name " + std::to_string(i),
                          "name " + std::to_string((i + 1) % number), missing, options);
       }));
     const auto from = std::chrono::steady_clock::now();
@@ -64,27 +62,24 @@ class deadlocks : public contract {
 ROWLOCK_CONTRACT_SUITE(deadlocks, every_pair());
 class deadlocks_of_many : public deadlocks {};
 ROWLOCK_CONTRACT_SUITE(deadlocks_of_many, usual_pairs());
-class deadlocks_of_leases : public deadlocks {};
-ROWLOCK_CONTRACT_SUITE(deadlocks_of_leases, leases(usual_pairs()));
 
 TEST_P(deadlocks, of_two_threads_end_with_one_of_them) {
-  const auto [victims, text] = in_a_circle(2, with());
-  EXPECT_EQ(victims, 1);
-  EXPECT_NE(text.find("\"name 0\""), std::string::npos) << text;
-  EXPECT_NE(text.find("\"name 1\""), std::string::npos) << text;
+  const auto end = in_a_circle(2, with());
+  EXPECT_EQ(end.first, 1);
+  EXPECT_NE(end.second.find("\"name 0\""), std::string::npos) << end.second;
+  EXPECT_NE(end.second.find("\"name 1\""), std::string::npos) << end.second;
 }
 
-TEST_P(deadlocks_of_many, of_three_in_turn) { EXPECT_EQ(in_a_circle(3, with({.fairness = fairness::fifo})).first, 1); }
-
-TEST_P(deadlocks_of_many, of_ten) { EXPECT_EQ(in_a_circle(10, with()).first, 1); }
+TEST_P(deadlocks_of_many, of_three_in_turn_and_of_ten) {
+  EXPECT_EQ(in_a_circle(3, with({.fairness = fairness::fifo})).first, 1);
+  EXPECT_EQ(in_a_circle(10, with()).first, 1);
+}
 
 TEST_P(deadlocks_of_many, of_who_shares_a_name) {
-  auto one = connect();
-  auto other = connect();
-  shared_mutex shared_by_one{one, "shared"};
-  shared_mutex shared_by_other{other, "shared"};
-  mutex alone_by_one{one, "alone", with()};
-  mutex alone_by_other{other, "alone", with()};
+  shared_mutex shared_by_one{locks_, "shared"};
+  shared_mutex shared_by_other{other_, "shared"};
+  mutex alone_by_one{locks_, "alone", with()};
+  mutex alone_by_other{other_, "alone", with()};
   std::atomic<int> missing{2};
   const auto meet = [&] {
     for (--missing; missing > 0;) std::this_thread::yield();
@@ -104,10 +99,9 @@ TEST_P(deadlocks_of_many, of_who_shares_a_name) {
 }
 
 TEST_P(deadlocks_of_many, with_oneself) {
-  auto locks = connect();
-  mutex order{locks, "orders/42", with()};
+  mutex order{locks_, "orders/42", with()};
   const std::lock_guard has{order};
-  const auto e = error_of([&] { return locks.acquire("orders/42", with()); });
+  const auto e = error_of([&] { return locks_.acquire("orders/42", with()); });
   ASSERT_TRUE(e);
   EXPECT_EQ(e->code(), errc::deadlock);
   EXPECT_FALSE(order.held().lost().stop_requested());
@@ -115,14 +109,13 @@ TEST_P(deadlocks_of_many, with_oneself) {
 
 // A handle may change threads.
 TEST_P(deadlocks_of_many, are_not_seen_where_another_thread_lets_go_of_what_a_named_holder_has) {
-  auto locks = connect();
   std::optional<held_lock> handle;
   std::atomic<int> missing{2};
   const auto lock_both = [&](const char* who, const char* first, const char* second, std::optional<held_lock>& has) {
     const auto options = with({.as = holder::named(who)});
-    has = locks.acquire(first, options);
+    has = locks_.acquire(first, options);
     for (--missing; missing > 0;) std::this_thread::yield();
-    return error_of([&] { return locks.acquire(second, options); });
+    return error_of([&] { return locks_.acquire(second, options); });
   };
   background one{[&](std::stop_token) { return lock_both("one", "a", "b", handle); }};
   background two{[&](std::stop_token) {
@@ -136,45 +129,34 @@ TEST_P(deadlocks_of_many, are_not_seen_where_another_thread_lets_go_of_what_a_na
   EXPECT_FALSE(two.get());
 }
 
-TEST_P(deadlocks_of_many, of_threads_that_have_handles) {
-  auto locks = connect();
-  const auto job = [] { return with({.as = holder::this_thread()}); };
-  const auto one = locks.acquire("a", job());
-  background other{[&](std::stop_token stop) {
-    const auto two = locks.acquire("b", job());
-    return error_of([&] { return locks.acquire("a", job(), std::move(stop)); });
-  }};
-  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
-  const auto mine = error_of([&] { return locks.acquire("b", job()); });
-  ASSERT_TRUE(mine);
-  EXPECT_EQ(mine->code(), errc::deadlock);
-  other.stop();
-  EXPECT_EQ(other.get()->code(), errc::cancelled);
-}
-
-TEST_P(deadlocks_of_leases, through_names_that_were_acquired_together) {
-  auto locks = connect();
+TEST_P(deadlocks_of_many, of_threads_that_have_handles_also_of_sets) {
   const auto job = [] { return with({.as = holder::this_thread()}); };
   const std::vector<lock_name> first{"a", "c"};
   const std::vector<lock_name> second{"b", "d"};
-  const auto one = locks.acquire_all(first, job());
-  background other{[&](std::stop_token stop) {
-    const auto two = locks.acquire_all(second, job());
-    return error_of([&] { return locks.acquire("a", job(), std::move(stop)); });
-  }};
-  ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
-  const auto mine = error_of([&] { return locks.acquire("d", job()); });
-  ASSERT_TRUE(mine);
-  EXPECT_EQ(mine->code(), errc::deadlock);
-  other.stop();
-  EXPECT_EQ(other.get()->code(), errc::cancelled);
+  for (const auto number : {std::size_t{1}, std::size_t{2}}) {
+    if (number > 1 && !GetParam().has_lease) continue;
+    const auto acquire = [&](const std::vector<lock_name>& names) {
+      if (number == 1) return std::shared_ptr<void>{std::make_shared<held_lock>(locks_.acquire(names[0], job()))};
+      return std::shared_ptr<void>{std::make_shared<held_set>(locks_.acquire_all(names, job()))};
+    };
+    const auto one = acquire(first);
+    background other{[&](std::stop_token stop) {
+      const auto two = acquire(second);
+      return error_of([&] { return locks_.acquire("a", job(), std::move(stop)); });
+    }};
+    ASSERT_TRUE(eventually([&] { return db().tickets() == 1; }));
+    const auto mine = error_of([&] { return locks_.acquire(second[number - 1], job()); });
+    ASSERT_TRUE(mine);
+    EXPECT_EQ(mine->code(), errc::deadlock);
+    other.stop();
+    EXPECT_EQ(other.get()->code(), errc::cancelled);
+  }
 }
 
 TEST_P(deadlocks_of_many, are_not_seen_where_a_holder_works_for_long) {
-  auto locks = connect();
   auto elsewhere = connect();
-  mutex a{locks, "a", with()};
-  mutex b{locks, "b", with()};
+  mutex a{locks_, "a", with()};
+  mutex b{locks_, "b", with()};
   mutex b_elsewhere{elsewhere, "b", with()};
   mutex c{elsewhere, "c", with()};
   auto works = elsewhere.acquire("c", with());  // as nobody's thread
@@ -197,8 +179,6 @@ TEST_P(deadlocks_of_many, are_not_seen_where_a_holder_works_for_long) {
 }
 
 TEST_P(deadlocks_of_many, are_not_seen_among_threads_that_keep_an_order) {
-  auto one = connect();
-  auto other = connect();
   std::atomic<bool> is_over{false};
   std::atomic<int> cycles{0};
   std::atomic<int> failures{0};
@@ -206,7 +186,7 @@ TEST_P(deadlocks_of_many, are_not_seen_among_threads_that_keep_an_order) {
     std::vector<std::jthread> crowd;
     for (int t = 0; t < 6; ++t)
       crowd.emplace_back([&, t] {
-        auto& by = t % 2 == 0 ? one : other;
+        auto& by = t % 2 == 0 ? locks_ : other_;
         mutex a{by, "a", with()};
         mutex b{by, "b", with()};
         while (!is_over) {
@@ -228,13 +208,12 @@ TEST_P(deadlocks_of_many, are_not_seen_among_threads_that_keep_an_order) {
 
 // Whatever comes first: nothing is left behind, and the other has it then.
 TEST_P(deadlocks_of_many, that_are_cancelled_as_they_are_found) {
-  auto locks = connect();
   std::mt19937 random{std::random_device{}()};
   for (int round = 0; round < many(10, 2); ++round) {
     std::atomic<int> missing{2};
     const auto lock_both = [&](const char* first, const char* second, std::stop_token stop) {
-      mutex one{locks, first, with()};
-      mutex two{locks, second, with()};
+      mutex one{locks_, first, with()};
+      mutex two{locks_, second, with()};
       const std::lock_guard has{one};
       for (--missing; missing > 0;) std::this_thread::yield();
       const auto e = error_of([&] {
@@ -250,8 +229,8 @@ TEST_P(deadlocks_of_many, that_are_cancelled_as_they_are_found) {
     EXPECT_TRUE(left.get());
     EXPECT_TRUE(right.get());
     EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
-    EXPECT_TRUE(can_have(locks, "a"));
-    EXPECT_TRUE(can_have(locks, "b"));
+    EXPECT_TRUE(can_have(locks_, "a"));
+    EXPECT_TRUE(can_have(locks_, "b"));
   }
 }
 

@@ -36,13 +36,15 @@ class diagnosis : public on_each_database {
     for (const auto& each : of) out.push_back(each.subject);
     return out;
   }
+
+  client locks_ = connect();
+  client other_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_DATABASE(diagnosis);
 
 TEST_P(diagnosis, of_what_is_in_order_says_so) {
-  auto locks = connect();
-  locks.migrate();
-  const auto found = locks.diagnose();
+  locks_.migrate();
+  const auto found = locks_.diagnose();
   EXPECT_THAT(subjects(found), ElementsAre("connection", "schema", "privileges", "clock", "log settings", "cluster"));
   for (const auto& each : found) {
     EXPECT_NE(each.sentence, "");
@@ -61,8 +63,7 @@ class diagnosis_of_a_server : public diagnosis {
 INSTANTIATE_TEST_SUITE_P(on, diagnosis_of_a_server, testing::ValuesIn(server_databases()), database_name);
 
 TEST_P(diagnosis_of_a_server, says_as_whom_and_where_it_is_connected_and_whether_encrypted) {
-  auto locks = connect();
-  EXPECT_THAT(about("connection", locks.diagnose()).sentence,
+  EXPECT_THAT(about("connection", locks_.diagnose()).sentence,
               MatchesRegex("(PostgreSQL|MariaDB|MySQL) [^,]+, as " + server().address().user + "(@[^,]+)?, in " +
                            server().address().database +
                            ", (not encrypted|encrypted by TLS [0-9.]+ \\([-A-Z0-9_]+\\)); answers in [0-9.]+ ms"))
@@ -75,9 +76,11 @@ TEST_P(diagnosis_of_a_server, of_a_role_that_may_only_read_says_as_whom_all_the_
   EXPECT_THAT(about("connection", locks.diagnose()).sentence, HasSubstr(", as " + server().guest()));
 }
 
-TEST_P(diagnosis, without_tables_does_not_ask_what_they_could_tell) {
-  auto locks = connect();
-  const auto found = locks.diagnose();
+TEST_P(diagnosis, of_tables_that_went_away_does_not_ask_what_they_could_tell) {
+  locks_.migrate();
+  EXPECT_EQ(about("schema", locks_.diagnose()).condition, condition::ok);
+  db().drop_tables();
+  const auto found = locks_.diagnose();
   EXPECT_EQ(about("connection", found).condition, condition::ok);
   EXPECT_EQ(about("schema", found).condition, condition::failed);
   EXPECT_THAT(about("schema", found).sentence, HasSubstr("migrate"));
@@ -86,29 +89,13 @@ TEST_P(diagnosis, without_tables_does_not_ask_what_they_could_tell) {
   EXPECT_NE(about("cluster", found).condition, condition::unknown);
 }
 
-TEST_P(diagnosis, of_tables_that_went_away_sees_it) {
-  auto locks = connect();
-  locks.migrate();
-  EXPECT_EQ(about("schema", locks.diagnose()).condition, condition::ok);
-  db().drop_tables();
-  EXPECT_EQ(about("schema", locks.diagnose()).condition, condition::failed);
-}
-
-TEST_P(diagnosis, of_a_closed_client_is_refused) {
-  auto locks = connect();
-  locks.close();
-  EXPECT_TRUE(throws(errc::client_closed, [&] { (void)locks.diagnose(); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { (void)locks.database_stats(); }));
-}
-
 class database_count : public diagnosis {};
 ROWLOCK_SUITE_ON_EACH_DATABASE(database_count);
 
 TEST_P(database_count, of_nothing_is_nothing) {
-  auto locks = connect();
-  EXPECT_TRUE(throws(errc::schema_missing, [&] { (void)locks.database_stats(); }));
-  locks.migrate();
-  const auto found = locks.database_stats();
+  EXPECT_TRUE(throws(errc::schema_missing, [&] { (void)locks_.database_stats(); }));
+  locks_.migrate();
+  const auto found = locks_.database_stats();
   EXPECT_EQ(found.names, 0U);
   EXPECT_EQ(found.held, 0U);
   EXPECT_EQ(found.held_by_transaction, 0U);
@@ -118,19 +105,17 @@ TEST_P(database_count, of_nothing_is_nothing) {
 }
 
 TEST_P(database_count, is_of_all_clients) {
-  auto locks = connect();
-  auto other = connect();
-  locks.migrate();
-  locks.acquire("released").release();
-  const auto first = locks.acquire("a");
-  const auto second = other.acquire("b");
-  const auto third = other.acquire("c", {.strategy = strategy::for_update});
+  locks_.migrate();
+  locks_.acquire("released").release();
+  const auto first = locks_.acquire("a");
+  const auto second = other_.acquire("b");
+  const auto third = other_.acquire("c", {.strategy = strategy::for_update});
   {
-    background waiting{[&](const std::stop_token& stop) { return locks.try_acquire_for("b", 1min, {}, stop); }};
-    ASSERT_TRUE(eventually([&] { return locks.database_stats().waiters == 1; }));
-    const auto age = locks.waiters("b").at(0).age;
-    const auto held_for = locks.find("a").value().held_for.value();
-    const auto found = other.database_stats();
+    background waiting{[&](const std::stop_token& stop) { return locks_.try_acquire_for("b", 1min, {}, stop); }};
+    ASSERT_TRUE(eventually([&] { return locks_.database_stats().waiters == 1; }));
+    const auto age = locks_.waiters("b").at(0).age;
+    const auto held_for = locks_.find("a").value().held_for.value();
+    const auto found = other_.database_stats();
     EXPECT_EQ(found.names, 4U);
     EXPECT_EQ(found.held, 3U);
     EXPECT_EQ(found.held_by_transaction, 1U);
@@ -139,17 +124,16 @@ TEST_P(database_count, is_of_all_clients) {
     EXPECT_LT(found.longest_hold.value(), 1min);
     EXPECT_LT(found.longest_wait.value(), 1min);
   }
-  ASSERT_TRUE(eventually([&] { return locks.database_stats().waiters == 0; }));
-  EXPECT_FALSE(locks.database_stats().longest_wait.has_value());
+  ASSERT_TRUE(eventually([&] { return locks_.database_stats().waiters == 0; }));
+  EXPECT_FALSE(locks_.database_stats().longest_wait.has_value());
 }
 
 TEST_P(database_count, leaves_out_those_who_have_died) {
-  auto locks = connect();
-  locks.migrate();
+  locks_.migrate();
   db().enqueue("a");
-  EXPECT_EQ(locks.database_stats().waiters, 1U);
+  EXPECT_EQ(locks_.database_stats().waiters, 1U);
   db().kill_waiters(1s);
-  EXPECT_EQ(locks.database_stats().waiters, 0U);
+  EXPECT_EQ(locks_.database_stats().waiters, 0U);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "contract/contract.hpp"
@@ -63,41 +62,43 @@ class idle_work {
   std::atomic<int> ended_{0};
 };
 
-class electing : public contract {
+class electing_by_any_strategy : public two_clients {
  protected:
   static election_options brisk(lock_options options = {}) {
     return {.lock = with(std::move(options)), .look_every = 10ms};
   }
-  bool is_waiting(client& looks, std::size_t number = 1) {
-    return eventually([&] { return looks.waiters(lead_of).size() >= number; });
+};
+class electing : public electing_by_any_strategy {
+ protected:
+  bool is_waiting(std::size_t number = 1) {
+    return eventually([&] { return locks_.waiters(lead_of).size() >= number; });
   }
+  election mine_{locks_, lead_of, brisk()};
+  election its_{other_, lead_of, brisk()};
 };
 ROWLOCK_CONTRACT_SUITE(electing, leases(usual_pairs()));
-class electing_by_any_strategy : public electing {};
 ROWLOCK_CONTRACT_SUITE(electing_by_any_strategy, usual_pairs());
 
 // --- campaigns -------------------------------------------------------------------------------------------------------
 
 TEST_P(electing, has_one_leader_at_a_time_and_terms_that_grow) {
   auto here = connect({.application = "here"});
-  auto there = connect();
   election mine{here, lead_of, brisk({.note = "first"})};
-  election its{there, lead_of, brisk()};
   EXPECT_EQ(mine.name(), lock_name{lead_of});
-  EXPECT_FALSE(its.leader().has_value());
+  EXPECT_FALSE(its_.leader().has_value());
   fencing_token last{};
   for (int i = 0; i < 3; ++i) {
     auto first = mine.campaign();
     EXPECT_GT(first.token(), last);
-    EXPECT_FALSE(its.try_campaign().has_value());
-    EXPECT_FALSE(its.try_campaign_for(20ms).has_value());
-    const auto seen = its.leader().value();
+    EXPECT_FALSE(its_.try_campaign().has_value());
+    EXPECT_FALSE(its_.try_campaign_for(20ms).has_value());
+    const auto seen = its_.leader().value();
     EXPECT_EQ(seen.token, first.token());
     EXPECT_EQ(seen.note, "first");
     EXPECT_EQ(seen.owner.substr(0, 5), "here:");
     EXPECT_GE(seen.held_for.value(), 0us);
     first.release();
-    const auto second = its.try_campaign();
+    const auto second = its_.try_campaign();
     ASSERT_TRUE(second.has_value());
     EXPECT_GT(second->token(), seen.token);
     last = second->token();
@@ -106,14 +107,10 @@ TEST_P(electing, has_one_leader_at_a_time_and_terms_that_grow) {
 }
 
 TEST_P(electing, is_won_by_one_who_waits_as_soon_as_the_leader_resigns) {
-  auto here = connect();
-  auto there = connect();
-  election mine{here, lead_of, brisk({.lease = 1h})};
-  election its{there, lead_of, brisk({.lease = 1h})};
   const auto takeover = [&] {
-    auto first = mine.campaign();
-    background waiting{[&](std::stop_token stop) { return its.campaign(std::move(stop)); }};
-    EXPECT_TRUE(is_waiting(here));
+    auto first = mine_.campaign();
+    background waiting{[&](std::stop_token stop) { return its_.campaign(std::move(stop)); }};
+    EXPECT_TRUE(is_waiting());
     const stopwatch watch;
     first.release();
     const auto second = waiting.get();
@@ -122,29 +119,14 @@ TEST_P(electing, is_won_by_one_who_waits_as_soon_as_the_leader_resigns) {
   EXPECT_TRUE(takes_at_most(500ms * slowness, takeover));
 }
 
-TEST_P(electing, ends_a_wait_by_its_stop_token) {
-  auto here = connect();
-  auto there = connect();
-  const auto held = here.acquire(lead_of, with());
-  election its{there, lead_of, brisk()};
-  background waiting{[&](std::stop_token stop) {
-    return error_of([&] { return its.campaign(std::move(stop)).token() > fencing_token{}; });
-  }};
-  EXPECT_TRUE(is_waiting(here)) << "whoever has the name leads";
-  waiting.stop();
-  EXPECT_EQ(waiting.get().value().code(), errc::cancelled);
-}
-
 TEST_P(electing, in_turn_is_won_by_who_began_to_wait_first) {
-  auto here = connect();
-  auto there = connect();
-  election fair{here, lead_of, brisk({.fairness = fairness::fifo})};
-  election fair_too{there, lead_of, brisk({.fairness = fairness::fifo})};
+  election fair{locks_, lead_of, brisk({.fairness = fairness::fifo})};
+  election fair_too{other_, lead_of, brisk({.fairness = fairness::fifo})};
   auto first = fair.campaign();
   background second{[&](std::stop_token stop) { return fair_too.campaign(std::move(stop)); }};
-  EXPECT_TRUE(is_waiting(here));
+  EXPECT_TRUE(is_waiting());
   background third{[&](std::stop_token stop) { return fair.campaign(std::move(stop)); }};
-  EXPECT_TRUE(is_waiting(here, 2));
+  EXPECT_TRUE(is_waiting(2));
   first.release();
   auto lead = second.get();
   EXPECT_FALSE(third.is_done_within(a_moment));
@@ -155,9 +137,8 @@ TEST_P(electing, in_turn_is_won_by_who_began_to_wait_first) {
 // The row of a lease that is handed over shows its first holder, and no later token.
 TEST_P(electing, shows_each_leader_also_of_one_client) {
   auto here = connect({.handover_limit = 10s});
-  auto there = connect();
   election mine{here, lead_of, brisk()};
-  election looks{there, lead_of, brisk()};
+  election looks{other_, lead_of, brisk()};
   auto first = mine.campaign();
   background waiting{[&](std::stop_token stop) { return mine.campaign(std::move(stop)); }};
   EXPECT_FALSE(waiting.is_done_within(a_moment));
@@ -170,64 +151,54 @@ TEST_P(electing, shows_each_leader_also_of_one_client) {
 // --- lead() ----------------------------------------------------------------------------------------------------------
 
 TEST_P(electing, ends_the_work_of_one_who_lost_the_lead_and_lets_him_campaign_again) {
-  auto here = connect();
-  auto there = connect();
-  election mine{here, lead_of, brisk({.lease = 3s})};
+  election mine{locks_, lead_of, brisk({.lease = 3s})};
   idle_work work;
   background leading{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
   ASSERT_TRUE(work.leads_after(0));
   const auto first = work.term();
-  EXPECT_TRUE(there.force_release(lead_of));
+  EXPECT_TRUE(other_.force_release(lead_of));
   EXPECT_TRUE(work.leads_after(first));
   EXPECT_EQ(work.ended(), 1);
-  EXPECT_EQ(there.find(lead_of).value().token.value(), work.term());
+  EXPECT_EQ(other_.find(lead_of).value().token.value(), work.term());
   leading.stop();
   EXPECT_FALSE(leading.get()) << "it was stopped";
   EXPECT_EQ(work.ended(), 2);
 }
 
 TEST_P(electing, ends_at_once_when_it_is_stopped_and_hands_over) {
-  auto here = connect();
-  auto there = connect();
-  election mine{here, lead_of, brisk({.lease = 1h})};
-  election its{there, lead_of, brisk({.lease = 1h})};
   idle_work work;
   idle_work its_work;
-  background leading{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
+  background leading{[&](std::stop_token stop) { return mine_.lead(std::move(stop), work.work()); }};
   ASSERT_TRUE(work.leads_after(0));
-  background standing_by{[&](std::stop_token stop) { return its.lead(std::move(stop), its_work.work()); }};
-  EXPECT_TRUE(is_waiting(here));
+  background standing_by{[&](std::stop_token stop) { return its_.lead(std::move(stop), its_work.work()); }};
+  EXPECT_TRUE(is_waiting());
   const stopwatch watch;
   leading.stop();
   EXPECT_FALSE(leading.get());
   EXPECT_TRUE(its_work.leads_after(work.term()));
   EXPECT_LE(watch.elapsed(), slack);
 
-  background waiting{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
-  EXPECT_TRUE(is_waiting(here));
+  background waiting{[&](std::stop_token stop) { return mine_.lead(std::move(stop), work.work()); }};
+  EXPECT_TRUE(is_waiting());
   waiting.stop();
   EXPECT_FALSE(waiting.get());
   EXPECT_EQ(work.ended(), 1) << "it did not lead again";
 }
 
 TEST_P(electing, is_over_when_the_work_returns) {
-  auto here = connect();
-  election mine{here, lead_of, brisk()};
   int calls = 0;
-  EXPECT_TRUE(mine.lead({}, [&](const std::stop_token& told, const held_lock& lead) {
+  EXPECT_TRUE(mine_.lead({}, [&](const std::stop_token& told, const held_lock& lead) {
     ++calls;
     EXPECT_FALSE(told.stop_requested());
-    EXPECT_EQ(mine.leader().value().token, lead.token());
+    EXPECT_EQ(mine_.leader().value().token, lead.token());
   }));
   EXPECT_EQ(calls, 1);
-  EXPECT_FALSE(mine.leader().has_value());
+  EXPECT_FALSE(mine_.leader().has_value());
 }
 
 TEST_P(electing, goes_on_if_the_lead_was_lost_before_the_work_returned) {
-  auto here = connect();
-  election mine{here, lead_of, brisk({.lease = 1h})};
   int calls = 0;
-  EXPECT_TRUE(mine.lead({}, [&](const std::stop_token&, const held_lock&) {
+  EXPECT_TRUE(mine_.lead({}, [&](const std::stop_token&, const held_lock&) {
     if (++calls > 1) return;
     db().steal(lead_of);
     db().vacate(lead_of);
@@ -236,60 +207,52 @@ TEST_P(electing, goes_on_if_the_lead_was_lost_before_the_work_returned) {
 }
 
 TEST_P(electing, passes_on_what_the_work_throws_and_resigns) {
-  auto here = connect();
-  election mine{here, lead_of, brisk()};
-  EXPECT_THROW(mine.lead({}, [](const std::stop_token&, const held_lock&) { throw std::domain_error{"of the work"}; }),
+  EXPECT_THROW(mine_.lead({}, [](const std::stop_token&, const held_lock&) { throw std::domain_error{"of the work"}; }),
                std::domain_error);
-  EXPECT_FALSE(mine.leader().has_value());
+  EXPECT_FALSE(mine_.leader().has_value());
   EXPECT_TRUE(throws(errc::lock_lost, [&] {
-    mine.lead({}, [](const std::stop_token&, const held_lock&) {
+    mine_.lead({}, [](const std::stop_token&, const held_lock&) {
       throw error{errc::lock_lost, "of another lock: nobody has told this work to end"};
     });
   }));
   std::stop_source stop;
-  EXPECT_FALSE(mine.lead(stop.get_token(), [&](const std::stop_token& told, const held_lock&) {
-    auto other = mine.try_campaign();
+  EXPECT_FALSE(mine_.lead(stop.get_token(), [&](const std::stop_token& told, const held_lock&) {
+    auto other = mine_.try_campaign();
     EXPECT_FALSE(other.has_value());
     stop.request_stop();
-    static_cast<void>(mine.campaign(told));  // is cancelled
+    static_cast<void>(mine_.campaign(told));  // is cancelled
   }));
 }
 
 TEST_P(electing, is_lost_when_the_client_is_closed) {
-  auto here = connect();
-  election mine{here, lead_of, brisk()};
   told_terms told;
-  auto looking = mine.observe(told.observer());
+  auto looking = mine_.observe(told.observer());
   idle_work work;
   background leading{
-      [&](std::stop_token stop) { return error_of([&] { return mine.lead(std::move(stop), work.work()); }); }};
+      [&](std::stop_token stop) { return error_of([&] { return mine_.lead(std::move(stop), work.work()); }); }};
   ASSERT_TRUE(work.leads_after(0));
-  here.close();
+  locks_.close();
   EXPECT_EQ(leading.get().value().code(), errc::client_closed);
   EXPECT_EQ(work.ended(), 1);
-  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(mine.leader()); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { looking = mine.observe(told.observer()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(mine_.leader()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { looking = mine_.observe(told.observer()); }));
   looking.stop();
 }
 
 TEST_P(electing, resigns_in_favour_of_those_who_wait) {
-  auto here = connect();
-  auto there = connect();
-  election mine{here, lead_of, brisk({.lease = 1h})};
-  election its{there, lead_of, brisk({.lease = 1h})};
   idle_work work;
   idle_work its_work;
-  background leading{[&](std::stop_token stop) { return mine.lead(std::move(stop), work.work()); }};
+  background leading{[&](std::stop_token stop) { return mine_.lead(std::move(stop), work.work()); }};
   ASSERT_TRUE(work.leads_after(0));
-  background standing_by{[&](std::stop_token stop) { return its.lead(std::move(stop), its_work.work()); }};
-  EXPECT_TRUE(is_waiting(here));
-  mine.resign();
+  background standing_by{[&](std::stop_token stop) { return its_.lead(std::move(stop), its_work.work()); }};
+  EXPECT_TRUE(is_waiting());
+  mine_.resign();
   ASSERT_TRUE(its_work.leads_after(work.term()));
-  EXPECT_TRUE(is_waiting(here)) << "it campaigns again";
+  EXPECT_TRUE(is_waiting()) << "it campaigns again";
   EXPECT_FALSE(leading.is_done_within(a_moment));
-  mine.resign();
+  mine_.resign();
   EXPECT_FALSE(leading.is_done_within(a_moment)) << "one that waits waits on";
-  its.resign();
+  its_.resign();
   EXPECT_TRUE(work.leads_after(its_work.term()));
   EXPECT_EQ(work.ended(), 1);
 }
@@ -297,15 +260,11 @@ TEST_P(electing, resigns_in_favour_of_those_who_wait) {
 // --- observers -------------------------------------------------------------------------------------------------------
 
 TEST_P(electing, tells_observers_of_each_change_in_order) {
-  auto here = connect();
-  auto there = connect();
-  election mine{here, lead_of, brisk()};
-  election its{there, lead_of, brisk()};
   told_terms told;
-  const auto looking = its.observe(told.observer());
+  const auto looking = its_.observe(told.observer());
   ASSERT_TRUE(told.ends_with(0));
   std::vector<std::int64_t> expected{0};
-  for (auto* each : {&mine, &its, &mine}) {
+  for (auto* each : {&mine_, &its_, &mine_}) {
     auto lead = each->campaign();
     const auto term = lead.token().value();
     ASSERT_TRUE(told.ends_with(term));
@@ -317,14 +276,10 @@ TEST_P(electing, tells_observers_of_each_change_in_order) {
 }
 
 TEST_P(electing, tells_observers_the_last_state_however_fast_leaders_change) {
-  auto here = connect();
-  auto there = connect();
-  election mine{here, lead_of, brisk()};
-  election its{there, lead_of, brisk()};
   told_terms told;
-  const auto looking = its.observe(told.observer());
-  for (int i = 0; i < 50; ++i) static_cast<void>((i % 2 == 0 ? mine : its).campaign().token());
-  const auto last = mine.campaign();
+  const auto looking = its_.observe(told.observer());
+  for (int i = 0; i < 50; ++i) static_cast<void>((i % 2 == 0 ? mine_ : its_).campaign().token());
+  const auto last = mine_.campaign();
   ASSERT_TRUE(told.ends_with(last.token().value()));
   auto terms = told.all();
   std::erase(terms, 0);
@@ -332,14 +287,12 @@ TEST_P(electing, tells_observers_the_last_state_however_fast_leaders_change) {
 }
 
 TEST_P(electing, observes_until_it_is_told_to_stop) {
-  auto here = connect();
-  election mine{here, lead_of, brisk()};
   told_terms told;
-  auto looking = mine.observe(told.observer());
+  auto looking = mine_.observe(told.observer());
   ASSERT_TRUE(told.ends_with(0));
   auto moved = std::move(looking);
   moved.stop();
-  const auto lead = mine.campaign();
+  const auto lead = mine_.campaign();
   looking.stop();  // NOLINT(bugprone-use-after-move): it observes nothing, and that is no error
   EXPECT_EQ(told.all(), std::vector<std::int64_t>{0});
 
@@ -347,7 +300,7 @@ TEST_P(electing, observes_until_it_is_told_to_stop) {
   std::atomic<bool> is_there{false};
   std::atomic<bool> has_stopped{false};
   std::optional<election::observation> by_itself;
-  by_itself.emplace(mine.observe([&](const std::optional<lock_info>&) {
+  by_itself.emplace(mine_.observe([&](const std::optional<lock_info>&) {
     if (calls++ == 0) throw std::domain_error{"which nobody hears"};
     EXPECT_TRUE(is_there);
     by_itself->stop();
@@ -355,9 +308,9 @@ TEST_P(electing, observes_until_it_is_told_to_stop) {
   }));
   is_there = true;
   ASSERT_TRUE(eventually([&] { return calls == 1; }));
-  EXPECT_TRUE(here.force_release(lead_of));
+  EXPECT_TRUE(locks_.force_release(lead_of));
   ASSERT_TRUE(eventually([&] { return has_stopped.load(); }));
-  const auto again = mine.campaign();
+  const auto again = mine_.campaign();
   by_itself.reset();
   EXPECT_EQ(calls, 2);
 }
@@ -379,8 +332,7 @@ TEST_P(electing, observes_on_when_the_database_has_refused_a_look) {
 // --- what it refuses -------------------------------------------------------------------------------------------------
 
 TEST_P(electing_by_any_strategy, takes_only_what_can_be_an_election) {
-  auto here = connect();
-  const auto make = [&](election_options options) { const election made{here, lead_of, std::move(options)}; };
+  const auto make = [&](election_options options) { const election made{locks_, lead_of, std::move(options)}; };
   EXPECT_EQ(error_of([&] { return make(brisk()), true; }).has_value(), !GetParam().has_lease);
   EXPECT_TRUE(throws(errc::unsupported, [&] { make({.lock = {.strategy = strategy::for_update}}); }));
   EXPECT_TRUE(throws(errc::invalid_option, [&] { make({.lock = {.as = holder::named("me")}}); }));
@@ -390,15 +342,14 @@ TEST_P(electing_by_any_strategy, takes_only_what_can_be_an_election) {
 }
 
 TEST_P(electing_by_any_strategy, sees_no_leader_in_a_transaction_nor_in_those_who_share) {
-  auto here = connect();
-  election mine{here, lead_of};
+  election mine{locks_, lead_of};
   if (!GetParam().has_lease) {
-    const auto held = here.acquire(lead_of, with());
+    const auto held = locks_.acquire(lead_of, with());
     EXPECT_FALSE(mine.try_campaign().has_value());
     EXPECT_FALSE(mine.leader().has_value());
   }
   const auto shared = connect().acquire_shared("shared");
-  EXPECT_FALSE((election{here, "shared"}.leader().has_value()));
+  EXPECT_FALSE((election{locks_, "shared"}.leader().has_value()));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <thread>
 #include <utility>
@@ -13,86 +12,69 @@
 namespace rowlock::test {
 namespace {
 
-class reentrancy : public contract {};
+class reentrancy : public two_clients {
+ protected:
+  const lock_options as_job_ = with({.as = holder::named("request-7")});
+};
 ROWLOCK_CONTRACT_SUITE(reentrancy, usual_pairs());
 class reentrancy_of_leases : public reentrancy {};
 ROWLOCK_CONTRACT_SUITE(reentrancy_of_leases, leases(usual_pairs()));
 class reentrancy_of_rows : public reentrancy {};
 ROWLOCK_CONTRACT_SUITE(reentrancy_of_rows, rows(usual_pairs()));
 
-TEST_P(reentrancy, a_named_holder_is_granted_again) {
-  auto locks = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  auto outer = locks.acquire("orders/42", as_job);
-  auto inner = locks.try_acquire("orders/42", as_job);
-  ASSERT_TRUE(inner.has_value());
-  EXPECT_EQ(inner->token(), outer.token()) << "it is the same ownership";
-}
-
-TEST_P(reentrancy, the_last_handle_lets_go) {
-  auto locks = connect();
-  auto other = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  auto one = locks.acquire("orders/42", as_job);
-  auto two = locks.acquire("orders/42", as_job);
-  auto three = locks.acquire("orders/42", as_job);
+TEST_P(reentrancy, is_in_every_way_and_on_any_thread_and_the_last_handle_lets_go) {
+  auto one = locks_.acquire("orders/42", as_job_);
+  auto two = locks_.try_acquire("orders/42", as_job_);
+  ASSERT_TRUE(two.has_value());
+  EXPECT_EQ(two->token(), one.token()) << "it is the same ownership";
+  EXPECT_TRUE(locks_.try_acquire_for("orders/42", 0s, as_job_).has_value());
+  auto three = locks_.try_acquire_for("orders/42", std::chrono::hours::max(), as_job_);
+  background elsewhere{[&](std::stop_token) { return locks_.try_acquire("orders/42", as_job_).has_value(); }};
+  EXPECT_TRUE(elsewhere.get());
   one.release();
-  EXPECT_FALSE(can_have(other, "orders/42"));
+  EXPECT_FALSE(can_have(other_, "orders/42"));
   EXPECT_TRUE(throws(errc::not_held, [&] { one.release(); })) << "each handle counts once";
-  three = held_lock{};
-  EXPECT_FALSE(can_have(other, "orders/42"));
-  EXPECT_TRUE(static_cast<bool>(two));
-  EXPECT_FALSE(two.lost().stop_requested());
-  two.release();
-  EXPECT_TRUE(can_have(other, "orders/42"));
+  three.reset();
+  EXPECT_FALSE(can_have(other_, "orders/42"));
+  EXPECT_TRUE(static_cast<bool>(*two));
+  EXPECT_FALSE(two->lost().stop_requested());
+  two->release();
+  EXPECT_TRUE(can_have(other_, "orders/42"));
 }
 
 // Threads that share a holder, of which one always joins in before the others let go.
 TEST_P(reentrancy, threads_of_one_holder_let_another_client_have_its_turn) {
-  auto locks = connect();
-  auto other = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
   std::atomic<int> times{0};
   std::vector<std::jthread> all;
   for (int i = 0; i < 3; ++i)
     all.emplace_back([&, i](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
-        const auto held = locks.acquire("orders/42", as_job);
+        const auto held = locks_.acquire("orders/42", as_job_);
         ++times;
         std::this_thread::sleep_for(3ms + 2ms * i);
       }
     });
   ASSERT_TRUE(eventually([&] { return times > 30; }));
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(other.try_acquire_for("orders/42", 20s, with()).has_value()) << i;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(other_.try_acquire_for("orders/42", 20s, with()).has_value()) << i;
   const int so_far = times;
   EXPECT_TRUE(eventually([&] { return times > so_far + 30; })) << "they go on";
 }
 
 // A holder may give work to a thread and join it while it has the name: such a thread is late for a moment, at most.
 TEST_P(reentrancy, a_thread_joins_in_while_its_holder_waits_for_it_though_another_client_waits) {
-  auto locks = connect();
-  auto other = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  auto outer = locks.acquire("orders/42", as_job);
+  auto outer = locks_.acquire("orders/42", as_job_);
   const auto token = outer.token();
-  background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", with(), std::move(stop)).token(); }};
-  ASSERT_TRUE(eventually([&] { return locks.waiters("orders/42").size() == 1; }));
+  background waiter{[&](std::stop_token stop) { return other_.acquire("orders/42", with(), std::move(stop)).token(); }};
+  ASSERT_TRUE(eventually([&] { return locks_.waiters("orders/42").size() == 1; }));
   const auto until = std::chrono::steady_clock::now() + 500ms;
   do {
-    background inner{[&](std::stop_token stop) { return locks.acquire("orders/42", as_job, std::move(stop)).token(); }};
+    background inner{
+        [&](std::stop_token stop) { return locks_.acquire("orders/42", as_job_, std::move(stop)).token(); }};
     EXPECT_EQ(inner.get(), token);
   } while (std::chrono::steady_clock::now() < until);
-  EXPECT_EQ(locks.acquire("orders/42", as_job).token(), token) << "it has a handle, and is never late";
+  EXPECT_EQ(locks_.acquire("orders/42", as_job_).token(), token) << "it has a handle, and is never late";
   outer.release();
   EXPECT_GT(waiter.get(), token);
-}
-
-TEST_P(reentrancy, a_named_holder_may_come_from_any_thread) {
-  auto locks = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  const auto outer = locks.acquire("orders/42", as_job);
-  background elsewhere{[&](std::stop_token) { return locks.try_acquire("orders/42", as_job).has_value(); }};
-  EXPECT_TRUE(elsewhere.get());
 }
 
 // Whichever way it was acquired, a lock belongs to its holder: one handle more is given at once, and a loss is a loss
@@ -123,7 +105,6 @@ TEST_P(reentrancy_of_leases, holds_for_every_way_to_a_lock) {
          return handles{kept(std::move(held))};
        }},
   };
-  auto other = connect();
   for (const auto& way : ways) {
     SCOPED_TRACE(way.name);
     auto locks = connect();
@@ -139,120 +120,75 @@ TEST_P(reentrancy_of_leases, holds_for_every_way_to_a_lock) {
     EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::named("request-8")})));
     EXPECT_FALSE(locks.try_acquire_all(more, with({.as = holder::named("request-8")})));
     first.clear();
-    EXPECT_FALSE(can_have(other, "orders/42")) << "handles are left";
+    EXPECT_FALSE(can_have(other_, "orders/42")) << "handles are left";
     locks.release_all();
     for (const auto& each : again) EXPECT_EQ(each.why_lost(), loss_reason::forced);
-    EXPECT_TRUE(can_have(other, "orders/42"));
+    EXPECT_TRUE(can_have(other_, "orders/42"));
   }
 }
 
 TEST_P(reentrancy, any_other_holder_is_refused) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", with({.as = holder::named("request-7")}));
-  EXPECT_FALSE(can_have(locks, "orders/42")) << "a fresh holder";
-  EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::named("request-8")})).has_value());
-  EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::named("REQUEST-7")})).has_value());
-  EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value());
-  EXPECT_FALSE(locks.try_acquire("orders/42", with({.as = holder::unique()})).has_value());
-}
-
-TEST_P(reentrancy, stays_inside_one_client) {
-  auto first = connect();
-  auto second = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  const auto held = first.acquire("orders/42", as_job);
-  EXPECT_FALSE(second.try_acquire("orders/42", as_job).has_value());
+  const auto held = locks_.acquire("orders/42", with({.as = holder::named("request-7")}));
+  EXPECT_FALSE(can_have(locks_, "orders/42")) << "a fresh holder";
+  EXPECT_FALSE(other_.try_acquire("orders/42", as_job_).has_value()) << "of another client";
+  EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = holder::named("request-8")})).has_value());
+  EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = holder::named("REQUEST-7")})).has_value());
+  EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value());
+  EXPECT_FALSE(locks_.try_acquire("orders/42", with({.as = holder::unique()})).has_value());
 }
 
 TEST_P(reentrancy, the_calling_thread_may_be_the_holder) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", with({.as = holder::this_thread()}));
-  EXPECT_TRUE(locks.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value());
-  background elsewhere{
-      [&](std::stop_token) { return locks.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value(); }};
+  const auto held = locks_.acquire("orders/42", with({.as = holder::this_thread()}));
+  EXPECT_TRUE(locks_.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value());
+  background elsewhere{[&](std::stop_token) {
+    return locks_.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value();
+  }};
   EXPECT_FALSE(elsewhere.get());
 }
 
 TEST_P(reentrancy, shares_the_holder_with_the_mutex) {
-  auto locks = connect();
-  mutex order{locks, "orders/42", with()};
+  mutex order{locks_, "orders/42", with()};
   order.lock();
-  auto again = locks.try_acquire("orders/42", with({.as = holder::this_thread()}));
+  auto again = locks_.try_acquire("orders/42", with({.as = holder::this_thread()}));
   ASSERT_TRUE(again.has_value());
   order.unlock();
-  auto other = connect();
-  EXPECT_FALSE(can_have(other, "orders/42"));
+  EXPECT_FALSE(can_have(other_, "orders/42"));
   again->release();
-  EXPECT_TRUE(can_have(other, "orders/42"));
+  EXPECT_TRUE(can_have(other_, "orders/42"));
 }
 
 TEST_P(reentrancy_of_rows, asking_again_is_not_a_word_to_the_database) {
-  auto locks = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  const auto outer = locks.acquire("orders/42", as_job);
+  const auto outer = locks_.acquire("orders/42", as_job_);
   const auto stalled = db().stall();
   const stopwatch watch;
   for (int i = 0; i < 100; ++i) {
-    auto inner = locks.try_acquire("orders/42", as_job);
+    auto inner = locks_.try_acquire("orders/42", as_job_);
     ASSERT_TRUE(inner.has_value());
     inner->release();
   }
   EXPECT_LT(watch.elapsed(), 5s) << "less than one call_timeout";
 }
 
-TEST_P(reentrancy, holds_for_waiting_forms_too) {
-  auto locks = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  const auto outer = locks.acquire("orders/42", as_job);
-  EXPECT_TRUE(locks.try_acquire_for("orders/42", 0s, as_job).has_value());
-  EXPECT_TRUE(locks.try_acquire_for("orders/42", std::chrono::hours::max(), as_job).has_value());
-  EXPECT_TRUE(static_cast<bool>(locks.acquire("orders/42", as_job)));
-}
-
 TEST_P(reentrancy, one_loss_is_the_loss_of_all_handles) {
-  auto locks = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  auto outer = locks.acquire("orders/42", as_job);
-  auto inner = locks.acquire("orders/42", as_job);
-  locks.release_all();
+  auto outer = locks_.acquire("orders/42", as_job_);
+  auto inner = locks_.acquire("orders/42", as_job_);
+  locks_.release_all();
   EXPECT_TRUE(outer.lost().stop_requested());
   EXPECT_TRUE(inner.lost().stop_requested());
-  auto anew = locks.try_acquire("orders/42", as_job);
+  auto anew = locks_.try_acquire("orders/42", as_job_);
   ASSERT_TRUE(anew.has_value()) << "a lost lock is not handed out again";
   EXPECT_GT(anew->token(), outer.token());
   EXPECT_TRUE(throws(errc::lock_lost, [&] { inner.release(); }));
   outer = held_lock{};
   EXPECT_FALSE(anew->lost().stop_requested()) << "the old handles have nothing to do with the new ownership";
-  auto other = connect();
-  EXPECT_FALSE(can_have(other, "orders/42"));
-}
-
-// Trap of peers: the identity of a thread that has ended goes to the next one.
-TEST_P(reentrancy, a_new_thread_does_not_inherit_what_an_ended_one_holds) {
-  auto locks = connect();
-  held_lock held;
-  std::thread{[&] { held = locks.acquire("orders/42", with({.as = holder::this_thread()})); }}.join();
-  for (int i = 0; i < 20; ++i) {
-    bool granted = true;
-    std::thread{[&] {
-      granted = locks.try_acquire("orders/42", with({.as = holder::this_thread()})).has_value();
-    }}.join();
-    ASSERT_FALSE(granted) << "thread " << i;
-  }
+  EXPECT_FALSE(can_have(other_, "orders/42"));
 }
 
 TEST_P(reentrancy, many_threads_share_one_holder) {
-  auto locks = connect();
-  auto other = connect();
-  const auto as_job = with({.as = holder::named("request-7")});
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 8; ++t)
-      threads.emplace_back([&] {
-        for (int i = 0; i < 2000; ++i) locks.acquire("orders/42", as_job).release();
-      });
-  }
-  EXPECT_TRUE(can_have(other, "orders/42"));
+  on_threads(8, [&](int /*t*/) {
+    for (int i = 0; i < 2000; ++i) locks_.acquire("orders/42", as_job_).release();
+  });
+  EXPECT_TRUE(can_have(other_, "orders/42"));
 }
 
 }  // namespace

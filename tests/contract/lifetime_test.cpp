@@ -1,5 +1,4 @@
 #include <atomic>
-#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -9,12 +8,12 @@
 #include <vector>
 
 #include "contract/contract.hpp"
-#include "support/slowness.hpp"
+#include "support/tier.hpp"
 
 namespace rowlock::test {
 namespace {
 
-class lifetime : public contract {
+class lifetime : public two_clients {
  protected:
   std::unique_ptr<client> make(client_options options = {}) {
     return std::make_unique<client>(connect(std::move(options)));
@@ -23,29 +22,32 @@ class lifetime : public contract {
 ROWLOCK_CONTRACT_SUITE(lifetime, usual_pairs());
 
 TEST_P(lifetime, closing_releases_what_is_held) {
-  auto locks = connect();
-  auto other = connect();
-  auto held = locks.acquire("orders/42", with());
-  mutex order{locks, "orders/43", with()};
+  auto held = locks_.acquire("orders/42", with());
+  mutex order{locks_, "orders/43", with()};
   order.lock();
-  locks.close();
+  const auto shared = locks_.acquire_shared("orders/44");
+  const auto also_shared = locks_.acquire_shared("orders/44");
+  const auto all = locks_.acquire_all({"orders/45", "orders/46"});
+  locks_.close();
   EXPECT_TRUE(held.lost().stop_requested());
   EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
-  EXPECT_TRUE(can_have(other, "orders/42"));
-  EXPECT_TRUE(can_have(other, "orders/43"));
+  EXPECT_EQ(shared.why_lost(), loss_reason::client_closed);
+  EXPECT_EQ(all.why_lost(), loss_reason::client_closed);
+  for (const auto* name : {"orders/42", "orders/43", "orders/44", "orders/45", "orders/46"})
+    EXPECT_TRUE(can_have(other_, name)) << name;
+  EXPECT_EQ(db().shares(), 0);
 }
 
 TEST_P(lifetime, what_outlives_a_closed_client_is_inert) {
   std::optional<held_lock> held;
   std::unique_ptr<mutex> order;
-  auto other = connect();
   {
     auto locks = connect();
     held = locks.acquire("orders/42", with());
     order = std::make_unique<mutex>(locks, "orders/43", with());
     order->lock();
   }
-  const auto next = other.acquire("orders/42", with());
+  const auto next = other_.acquire("orders/42", with());
   EXPECT_TRUE(static_cast<bool>(*held));
   EXPECT_EQ(held->why_lost(), loss_reason::client_closed);
   EXPECT_EQ(held->name().view(), "orders/42");
@@ -67,69 +69,26 @@ TEST_P(lifetime, what_outlives_a_closed_client_is_inert) {
 }
 
 TEST_P(lifetime, a_closed_client_refuses_every_call) {
-  auto locks = connect();
-  locks.close();
-  EXPECT_TRUE(throws(errc::client_closed, [&] { locks.acquire("orders/42", with()).release(); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.try_acquire_for("orders/42", 1h, with())); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.list()); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks.find("orders/42")); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { locks.check(); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { locks.migrate(); }));
-  locks.release_all();
-  locks.close();
-  locks.close();
-}
-
-TEST_P(lifetime, closing_ends_waits) {
-  auto locks = connect();
-  auto other = connect();
-  const auto held = other.acquire("orders/42", with());
-  mutex order{locks, "orders/42", with()};
-  background acquire{[&](std::stop_token stop) { locks.acquire("orders/42", with(), stop).release(); }};
-  background timed{[&](std::stop_token stop) {
-    static_cast<void>(locks.try_acquire_for("orders/42", std::chrono::hours::max(), with(), stop));
-  }};
-  background lock{[&](std::stop_token stop) { static_cast<void>(order.lock(stop)); }};
-  EXPECT_FALSE(acquire.is_done_within(a_moment));
-  EXPECT_FALSE(timed.is_done_within(a_moment));
-  EXPECT_FALSE(lock.is_done_within(a_moment));
-  const stopwatch watch;
-  locks.close();
-  EXPECT_TRUE(throws(errc::client_closed, [&] { acquire.get(); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { timed.get(); }));
-  EXPECT_TRUE(throws(errc::client_closed, [&] { lock.get(); }));
-  EXPECT_LT(watch.elapsed(), slack);
-}
-
-TEST_P(lifetime, closing_ends_the_wait_for_another_thread_of_the_same_client) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", with());
-  std::vector<std::unique_ptr<background<void>>> waiters;
-  for (int i = 0; i < 8; ++i)
-    waiters.push_back(std::make_unique<background<void>>(
-        [&](std::stop_token stop) { locks.acquire("orders/42", with(), stop).release(); }));
-  EXPECT_FALSE(waiters.back()->is_done_within(a_moment));
-  locks.close();
-  for (auto& waiter : waiters) EXPECT_TRUE(throws(errc::client_closed, [&] { waiter->get(); }));
-  auto other = connect();
-  EXPECT_TRUE(can_have(other, "orders/42"));
-}
-
-TEST_P(lifetime, destroying_the_client_ends_the_waits_of_its_mutexes) {
-  auto locks = make();
-  auto other = connect();
-  const auto held = other.acquire("orders/42", with());
-  mutex order{*locks, "orders/42", with()};
-  background waiter{[&](std::stop_token) { order.lock(); }};
-  EXPECT_FALSE(waiter.is_done_within(a_moment));
-  locks.reset();
-  EXPECT_TRUE(throws(errc::client_closed, [&] { waiter.get(); }));
+  locks_.close();
+  EXPECT_TRUE(throws(errc::client_closed, [&] { locks_.acquire("orders/42", with()).release(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks_.try_acquire("orders/42", with())); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks_.try_acquire_for("orders/42", 1h, with())); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks_.list()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks_.find("orders/42")); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { locks_.check(); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks_.diagnose()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks_.database_stats()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(locks_.schema_status()); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { locks_.force_release("orders/42"); }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { const sweeper sweeps{locks_}; }));
+  EXPECT_TRUE(throws(errc::client_closed, [&] { locks_.migrate(); }));
+  locks_.release_all();
+  locks_.close();
+  locks_.close();
 }
 
 TEST_P(lifetime, destroying_the_client_under_holders_and_waiters_passes_all_on) {
   auto locks = make();
-  auto other = connect();
   std::optional<held_lock> held = locks->acquire("one", with());
   mutex order{*locks, "two", with()};
   order.lock();
@@ -137,8 +96,8 @@ TEST_P(lifetime, destroying_the_client_under_holders_and_waiters_passes_all_on) 
   mutex for_two{*locks, "two", with()};
   background waits{[&](std::stop_token) { for_one.lock(); }};
   background waits_timed{[&](std::stop_token) { return for_two.try_lock_for(1h); }};
-  background next_one{[&](std::stop_token stop) { other.acquire("one", with(), stop).release(); }};
-  background next_two{[&](std::stop_token stop) { other.acquire("two", with(), stop).release(); }};
+  background next_one{[&](std::stop_token stop) { other_.acquire("one", with(), stop).release(); }};
+  background next_two{[&](std::stop_token stop) { other_.acquire("two", with(), stop).release(); }};
   EXPECT_FALSE(waits.is_done_within(a_moment));
   EXPECT_FALSE(waits_timed.is_done_within(a_moment));
   EXPECT_FALSE(next_one.is_done_within(a_moment));
@@ -149,11 +108,11 @@ TEST_P(lifetime, destroying_the_client_under_holders_and_waiters_passes_all_on) 
   next_one.get();
   next_two.get();
   EXPECT_EQ(held->why_lost(), loss_reason::client_closed);
-  const auto taken = other.acquire("one", with());
+  const auto taken = other_.acquire("one", with());
   order.unlock();
   held.reset();
   EXPECT_FALSE(taken.lost().stop_requested()) << "what is left over lets go of nothing";
-  EXPECT_TRUE(can_have(other, "two"));
+  EXPECT_TRUE(can_have(other_, "two"));
 }
 
 // In each of the ways that lead to a lock: nobody gets it, and nothing is left behind.
@@ -168,10 +127,9 @@ TEST_P(lifetime, a_grant_that_comes_while_it_closes_is_nobodys) {
       others.emplace_back([&, name] { error_of([&] { return locks.try_acquire(name, with()).has_value(); }); });
     return ask_alone(locks);
   };
-  auto other = connect();
   for (const std::function<bool(client&)>& ask : std::initializer_list<std::function<bool(client&)>>{
            ask_alone, share, ask_for_any, ask_for_all, ask_with_others}) {
-    for (const char* const name : {"a", "b", "c", "d", "e", "f"}) other.acquire(name).release();
+    for (const char* const name : {"a", "b", "c", "d", "e", "f"}) other_.acquire(name).release();
     auto locks = connect();
     auto stall = db().stall();
     background asks{[&](const std::stop_token&) {
@@ -188,52 +146,41 @@ TEST_P(lifetime, a_grant_that_comes_while_it_closes_is_nobodys) {
     stall.reset();
     EXPECT_FALSE(asks.get());
     EXPECT_TRUE(closes.get());
-    for (const char* const name : {"a", "b", "c", "d", "e", "f"}) EXPECT_TRUE(can_have(other, name)) << name;
+    for (const char* const name : {"a", "b", "c", "d", "e", "f"}) EXPECT_TRUE(can_have(other_, name)) << name;
   }
 }
 
 // Whoever has waited for long, and was refused just now, sleeps for nearly as long again, unless it is woken.
 TEST_P(lifetime, closing_wakes_those_who_have_waited_for_long) {
-  auto other = connect();
-  const auto taken = other.acquire("orders/42", with());
-  auto locks = connect();
-  const auto tries = [&] {
-    std::uint64_t out = 0;
-    for (const auto& each : locks.stats().statements)
-      if (each.operation == "acquiring")
-        for (const auto count : each.took.counts) out += count;
-    return out;
-  };
-  const auto wait = [&](std::stop_token stop) { return locks.acquire("orders/42", with(), std::move(stop)); };
+  const auto taken = other_.acquire("orders/42", with());
+  const auto wait = [&](std::stop_token stop) { return locks_.acquire("orders/42", with(), std::move(stop)); };
   background waits{wait};
   background waits_behind{wait};
   EXPECT_FALSE(waits.is_done_within(2s));
-  const auto before = tries();
-  eventually(5s, [&] { return tries() > before; });
+  const auto before = sent(locks_, "acquiring");
+  eventually(5s, [&] { return sent(locks_, "acquiring") > before; });
   const stopwatch watch;
-  locks.close();
+  locks_.close();
   EXPECT_LT(watch.elapsed(), 1s);
   for (auto* each : {&waits, &waits_behind})
     EXPECT_TRUE(throws(errc::client_closed, [&] { static_cast<void>(each->get()); }));
 }
 
 TEST_P(lifetime, moving_the_client_disturbs_neither_holders_nor_waiters) {
-  auto other = connect();
-  auto taken = other.acquire("waited for", with());
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", with({.lease = 3s}));
-  mutex waiting{locks, "waited for", with()};
+  auto taken = other_.acquire("waited for", with());
+  auto held = locks_.acquire("orders/42", with({.lease = 3s}));
+  mutex waiting{locks_, "waited for", with()};
   background waiter{[&](std::stop_token) {
     waiting.lock();
     waiting.unlock();
   }};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
-  client moved{std::move(locks)};
-  { const client gone{std::move(locks)}; }  // NOLINT(bugprone-use-after-move): it is empty, and goes
+  client moved{std::move(locks_)};
+  { const client gone{std::move(locks_)}; }  // NOLINT(bugprone-use-after-move): it is empty, and goes
   taken.release();
   waiter.get();
   EXPECT_FALSE(held.lost().stop_requested());
-  EXPECT_FALSE(can_have(other, "orders/42"));
+  EXPECT_FALSE(can_have(other_, "orders/42"));
   EXPECT_FALSE(can_have(moved, "orders/42"));
   held.release();
   EXPECT_TRUE(can_have(moved, "orders/42"));
@@ -252,36 +199,38 @@ TEST_P(lifetime, move_assignment_closes_what_was_there_before) {
 }
 
 TEST_P(lifetime, many_may_close_at_once) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", with());
+  const auto held = locks_.acquire("orders/42", with());
   {
     std::vector<std::jthread> closers;
-    for (int i = 0; i < 4; ++i) closers.emplace_back([&] { locks.close(); });
+    for (int i = 0; i < 4; ++i) closers.emplace_back([&] { locks_.close(); });
   }
   EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
 }
 
+// A client that hands over within itself, one that does so now and then, and one whose requests travel together.
 TEST_P(lifetime, closing_in_the_middle_of_work_leaves_nothing_taken) {
-  auto other = connect();
-  for (int round = 0; round < 5; ++round) {
+  const std::pair<int, int> crowds[] = {
+      {8, 1}, {6, 3}, {GetParam().has_lease ? 64 : 12, GetParam().has_lease ? 64 : 12}};
+  const auto name = [](int number) { return "job/" + std::to_string(number); };
+  for (int round = 0; round < many(30, 9); ++round) {
+    const auto& crowd = crowds[round % 3];
     auto locks = connect();
     std::atomic<int> cycles{0};
-    std::atomic<int> surprises{0};
-    {
-      std::vector<std::jthread> workers;
-      for (int t = 0; t < 6; ++t)
-        workers.emplace_back([&, name = "job/" + std::to_string(t % 3)] {
-          try {
-            for (;; ++cycles) locks.acquire(name, with()).release();
-          } catch (const error& e) {
-            if (e.code() != errc::client_closed && e.code() != errc::lock_lost) ++surprises;
-          }
-        });
-      EXPECT_TRUE(eventually([&] { return cycles > 10; }));
+    std::atomic<int> ended{0};
+    std::jthread closing{[&] {
+      EXPECT_TRUE(eventually([&] { return cycles > (round + 2) * crowd.first; }));
       locks.close();
-    }
-    EXPECT_EQ(surprises, 0);
-    for (const auto* name : {"job/0", "job/1", "job/2"}) EXPECT_TRUE(can_have(other, name)) << name;
+    }};
+    on_threads(crowd.first, [&](int t) {
+      const auto why = error_of([&] {
+        for (;; ++cycles) locks.acquire(name(t % crowd.second), with()).release();
+        return true;
+      });
+      if (why && (why->code() == errc::client_closed || why->code() == errc::lock_lost)) ++ended;
+    });
+    closing.join();  // their calls end before the client has released what they had
+    EXPECT_EQ(ended, crowd.first);
+    for (int i = 0; i < crowd.second; ++i) EXPECT_TRUE(can_have(other_, name(i))) << i;
   }
 }
 
@@ -293,8 +242,7 @@ TEST_P(lifetime, handles_may_be_dropped_while_the_client_closes) {
     const std::jthread dropper{[&] { all.clear(); }};
     locks.reset();
   }
-  auto other = connect();
-  for (int i = 0; i < 8; ++i) EXPECT_TRUE(can_have(other, "job/" + std::to_string(i)));
+  for (int i = 0; i < 8; ++i) EXPECT_TRUE(can_have(other_, "job/" + std::to_string(i)));
 }
 
 TEST_P(lifetime, a_client_that_did_nothing_goes_at_once) {

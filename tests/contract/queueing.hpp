@@ -30,7 +30,7 @@ class grants {
 };
 
 /// Several wait for one name, in an order that the test knows.
-struct queueing : contract {
+struct queueing : two_clients {
   /// One who waits on a thread of its own, and lets go as soon as it is granted: whether it was.
   using waiter = std::unique_ptr<background<bool>>;
   using names = std::vector<std::string>;

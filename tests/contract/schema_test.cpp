@@ -1,7 +1,4 @@
-#include <atomic>
 #include <barrier>
-#include <thread>
-#include <vector>
 
 #include "contract/contract.hpp"
 #include "support/next_release.hpp"
@@ -17,8 +14,6 @@ ROWLOCK_CONTRACT_SUITE(schema, usual_pairs());
 class schema_of_rows : public schema {};
 ROWLOCK_CONTRACT_SUITE(schema_of_rows, rows(usual_pairs()));
 
-TEST_P(schema, connecting_does_not_need_it) { EXPECT_NO_THROW(connect_bare().close()); }
-
 TEST_P(schema, missing_is_an_error_at_first_use_that_names_the_command) {
   auto locks = connect_bare();
   const auto says_so = [](const std::optional<error>& e) {
@@ -33,23 +28,6 @@ TEST_P(schema, missing_is_an_error_at_first_use_that_names_the_command) {
   mutex order{locks, "orders/42", with()};
   EXPECT_TRUE(throws(errc::schema_missing, [&] { order.lock(); }));
   EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(order.try_lock()); }));
-}
-
-TEST_P(schema, made_late_is_found) {
-  auto locks = connect_bare();
-  EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
-  connect_bare().migrate();
-  EXPECT_TRUE(can_have(locks, "orders/42"));
-  EXPECT_NO_THROW(locks.check());
-}
-
-TEST_P(schema, dropped_under_a_client_is_noticed_and_can_be_made_again) {
-  auto locks = connect();
-  EXPECT_TRUE(can_have(locks, "orders/42"));
-  db().drop_tables();
-  EXPECT_TRUE(throws(errc::schema_missing, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
-  locks.migrate();
-  EXPECT_TRUE(can_have(locks, "orders/42"));
 }
 
 TEST_P(schema_of_rows, a_waiter_is_told_when_it_goes) {
@@ -74,52 +52,38 @@ TEST_P(schema, migrating_twice_changes_nothing) {
   EXPECT_FALSE(can_have(locks, "orders/42")) << "what is held stays held";
 }
 
-TEST_P(schema, migrated_by_many_threads_of_one_client_at_once) {
+TEST_P(schema, migrated_by_many_threads_of_one_client_and_of_many_at_once) {
+  auto shared = connect_bare();
+  std::barrier start{8};
+  on_threads(8, [&](int i) {
+    start.arrive_and_wait();
+    const auto e = error_of([&] {
+      auto own = connect_bare();
+      auto& locks = i % 2 == 0 ? own : shared;
+      locks.migrate();
+      return locks.acquire("orders/42", with());
+    });
+    EXPECT_FALSE(e) << e->what();
+  });
+  EXPECT_TRUE(can_have(shared, "orders/42"));
+}
+
+TEST_P(schema, made_late_or_dropped_or_interrupted_is_noticed_and_can_be_made_again) {
   auto locks = connect_bare();
-  std::atomic<int> failures{0};
-  {
-    std::barrier start{8};
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 8; ++i)
-      threads.emplace_back([&] {
-        start.arrive_and_wait();
-        if (error_of([&] { locks.migrate(); })) ++failures;
-      });
-  }
-  EXPECT_EQ(failures, 0);
+  const auto is_missing = [&] {
+    return throws(errc::schema_missing, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); });
+  };
+  EXPECT_TRUE(is_missing());
+  connect_bare().migrate();
   EXPECT_TRUE(can_have(locks, "orders/42"));
-}
-
-TEST_P(schema, migrated_by_many_clients_at_once) {
-  std::atomic<int> failures{0};
-  {
-    std::barrier start{8};
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 8; ++i)
-      threads.emplace_back([&] {
-        start.arrive_and_wait();
-        const auto e = error_of([&] {
-          auto locks = connect_bare();
-          locks.migrate();
-          return locks.acquire("orders/42", with());
-        });
-        if (e) {
-          ++failures;
-          ADD_FAILURE() << e->what();
-        }
-      });
-  }
-  EXPECT_EQ(failures, 0);
-}
-
-TEST_P(schema, of_which_no_file_is_recorded_is_finished_by_migrate) {
-  connect().close();
+  EXPECT_NO_THROW(locks.check());
+  db().drop_tables();
+  EXPECT_TRUE(is_missing());
+  locks.migrate();
+  EXPECT_TRUE(can_have(locks, "orders/42"));
   db().forget_migration(db().newest_migration());
-  auto locks = connect_bare();
-  const auto e = error_of([&] { return locks.try_acquire("orders/42", with()); });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::schema_missing) << e->what();
-  EXPECT_TRUE(mentions(e, "migrate")) << e->what();
+  locks = connect_bare();
+  EXPECT_TRUE(is_missing()) << "no file is recorded";
   locks.migrate();
   EXPECT_TRUE(can_have(locks, "orders/42")) << "an interrupted run is finished by another";
 }
@@ -160,36 +124,6 @@ TEST_P(schema_of_rows, older_is_brought_up_to_date_while_locks_are_held) {
   const auto token = held.token();
   held.release();
   EXPECT_GT(waiter.get().token(), token);
-}
-
-TEST_P(schema, newer_that_no_longer_serves_us_is_refused) {
-  connect().close();
-  db().record_migration(1000, 900);
-  auto locks = connect_bare();
-  EXPECT_TRUE(throws(errc::schema_newer, [&] { static_cast<void>(locks.try_acquire("orders/42", with())); }));
-  EXPECT_TRUE(throws(errc::schema_newer, [&] { locks.check(); }));
-  EXPECT_TRUE(throws(errc::schema_newer, [&] { locks.migrate(); })) << "an old library must not touch it";
-  db().forget_migration(1000);
-  EXPECT_TRUE(can_have(locks, "orders/42"));
-}
-
-TEST_P(schema, newer_that_still_serves_us_is_used) {
-  connect().close();
-  db().record_migration(1000, 1);
-  auto locks = connect_bare();
-  EXPECT_TRUE(can_have(locks, "orders/42"));
-  EXPECT_NO_THROW(locks.check());
-  EXPECT_NO_THROW(locks.migrate());
-}
-
-TEST_P(schema, what_was_run_by_hand_is_adopted) {
-  connect().close();
-  EXPECT_EQ(db().missing_checksums(), 0);
-  db().forget_checksums();
-  auto locks = connect_bare();
-  EXPECT_TRUE(can_have(locks, "orders/42")) << "it is good enough for work";
-  locks.migrate();
-  EXPECT_EQ(db().missing_checksums(), 0);
 }
 
 TEST_P(schema, each_prefix_has_tables_of_its_own) {

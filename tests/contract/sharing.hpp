@@ -10,7 +10,7 @@
 namespace rowlock::test {
 
 // The parameter's strategy is that of who wants the name alone.
-class sharing : public contract {
+class sharing : public two_clients {
  protected:
   static constexpr const char* name = "orders/42";
 
@@ -21,15 +21,6 @@ class sharing : public contract {
       return locks.acquire_shared(name, {.fairness = how, .note = note}, std::move(stop));
     });
     EXPECT_TRUE(eventually([&] { return db().tickets() == before + 1; }));
-    return out;
-  }
-  /// Calls of the database that give shares.
-  static std::uint64_t grants(const client& of) { return calls(of, "acquiring"); }
-  static std::uint64_t calls(const client& of, std::string_view operation) {
-    std::uint64_t out = 0;
-    for (const auto& each : of.stats().statements)
-      if (each.operation == operation)
-        for (const auto count : each.took.counts) out += count;
     return out;
   }
 };

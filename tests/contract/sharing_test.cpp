@@ -16,127 +16,83 @@ class sharing_crowd : public sharing {};
 ROWLOCK_CONTRACT_SUITE(sharing_crowd, usual_pairs());
 
 TEST_P(sharing, readers_have_a_name_together_and_nobody_alone) {
-  auto locks = connect();
-  auto other = connect();
-  auto one = locks.acquire_shared(name);
-  auto two = other.try_acquire_shared(name);
-  auto three = locks.try_acquire_shared(name);
+  auto one = locks_.acquire_shared(name);
+  auto two = other_.try_acquire_shared(name);
+  auto three = locks_.try_acquire_shared(name);
   ASSERT_TRUE(two && three);
   EXPECT_GT(two->token(), one.token());
   EXPECT_GT(three->token(), two->token());
-  EXPECT_FALSE(locks.try_acquire(name, with()));
-  EXPECT_FALSE(other.try_acquire(name, with()));
+  EXPECT_FALSE(locks_.try_acquire(name, with()));
+  EXPECT_FALSE(other_.try_acquire(name, with()));
   one.release();
   two->release();
-  EXPECT_FALSE(other.try_acquire(name, with()));
+  EXPECT_FALSE(other_.try_acquire(name, with()));
   const auto last = three->token();
   three->release();
-  const auto alone = other.try_acquire(name, with());
+  const auto alone = other_.try_acquire(name, with());
   ASSERT_TRUE(alone);
   EXPECT_GT(alone->token(), last);
 }
 
-TEST_P(sharing, who_has_it_alone_excludes_readers) {
-  auto locks = connect();
-  auto other = connect();
-  auto alone = locks.acquire(name, with());
-  EXPECT_FALSE(other.try_acquire_shared(name));
-  EXPECT_FALSE(locks.try_acquire_shared(name));
-  const auto token = alone.token();
-  alone.release();
-  const auto reader = other.try_acquire_shared(name);
-  ASSERT_TRUE(reader);
-  EXPECT_GT(reader->token(), token);
-}
-
-TEST_P(sharing, a_name_is_shared_again_and_again) {
-  auto locks = connect();
+TEST_P(sharing, a_name_is_shared_and_had_alone_by_turns) {
   fencing_token last;
   for (int i = 0; i < 5; ++i) {
-    auto reader = locks.acquire_shared(name);
+    auto reader = locks_.acquire_shared(name);
     EXPECT_GT(reader.token(), last);
     last = reader.token();
     reader.release();
-    auto alone = locks.acquire(name, with());
+    const auto alone = locks_.acquire(name, with());
+    EXPECT_FALSE(other_.try_acquire_shared(name));
+    EXPECT_FALSE(locks_.try_acquire_shared(name));
     EXPECT_GT(alone.token(), last);
     last = alone.token();
   }
-  EXPECT_TRUE(locks.sharers(name).empty());
+  EXPECT_TRUE(locks_.sharers(name).empty());
 }
 
 // A statement each would share one time limit: late together, they would all be lost.
 TEST_P(sharing, of_many_names_and_of_one_by_many_ends_in_few_statements) {
-  auto locks = connect();
   std::vector<held_lock> held;
   for (int i = 0; i < many(1000, 60); ++i) {
-    held.push_back(locks.acquire_shared(name));
-    held.push_back(locks.acquire_shared("orders/" + std::to_string(1000 + i)));
+    held.push_back(locks_.acquire_shared(name));
+    held.push_back(locks_.acquire_shared("orders/" + std::to_string(1000 + i)));
   }
-  const auto before = calls(locks, "releasing");
+  const auto before = sent(locks_, "releasing");
   const auto began = std::chrono::steady_clock::now();
-  locks.close();
+  locks_.close();
   EXPECT_LT(std::chrono::steady_clock::now() - began, client_options{}.call_timeout);
-  EXPECT_LE(calls(locks, "releasing") - before, 3U) << "a batch has 1,024";
+  EXPECT_LE(sent(locks_, "releasing") - before, 3U) << "a batch has 1,024";
   EXPECT_EQ(db().shares(), 0);
-  auto other = connect();
-  EXPECT_TRUE(other.try_acquire(name, with()));
-  EXPECT_TRUE(other.try_acquire("orders/1000", with()));
+  EXPECT_TRUE(other_.try_acquire(name, with()));
+  EXPECT_TRUE(other_.try_acquire("orders/1000", with()));
 }
 
-TEST_P(sharing, a_writer_waits_for_the_last_reader) {
-  auto locks = connect();
-  auto other = connect();
-  auto one = locks.acquire_shared(name);
-  auto two = locks.acquire_shared(name);
-  std::atomic<bool> is_in{false};
-  std::jthread writer{[&] {
-    const auto alone = other.acquire(name, with());
-    is_in = true;
-  }};
-  ASSERT_TRUE(eventually([&] { return db().tickets() > 0 || is_in; }));
-  one.release();
-  EXPECT_FALSE(is_in);
-  two.release();
-  EXPECT_TRUE(eventually([&] { return is_in.load(); }));
-}
-
-TEST_P(sharing, readers_that_wait_have_it_when_the_writer_is_gone) {
-  auto locks = connect();
-  auto other = connect();
-  auto alone = locks.acquire(name, with());
-  std::atomic<int> in{0};
-  std::atomic<bool> is_over{false};
-  std::vector<std::jthread> readers;
-  for (int i = 0; i < 4; ++i)
-    readers.emplace_back([&, i] {
-      const auto held = (i % 2 == 0 ? locks : other).acquire_shared(name);
-      ++in;
-      while (!is_over) std::this_thread::yield();
-    });
-  ASSERT_TRUE(eventually([&] { return db().tickets() == 4; }));
-  EXPECT_EQ(in, 0);
+TEST_P(sharing, readers_that_wait_have_it_together_when_the_writer_is_gone) {
+  auto alone = locks_.acquire(name, with());
+  std::vector<std::unique_ptr<waiter>> readers;
+  for (int i = 0; i < 4; ++i) readers.push_back(start_to_share(i % 2 == 0 ? locks_ : other_, fairness::unfair));
+  for (const auto& each : readers) EXPECT_FALSE(each->is_done_within(a_moment / 4));
   alone.release();
-  EXPECT_TRUE(eventually([&] { return in == 4; })) << in << " of 4 at once";
-  is_over = true;
+  std::vector<held_lock> held;
+  for (const auto& each : readers) held.push_back(each->get());
+  EXPECT_EQ(db().shares(), 4);
 }
 
 TEST_P(sharing, readers_of_one_client_have_it_by_one_statement) {
-  auto locks = connect();
-  auto other = connect();
   for (const auto how : {fairness::unfair, fairness::fifo}) {
-    auto writer = other.acquire(name, with());
+    auto writer = other_.acquire(name, with());
     constexpr int readers = 20;
     std::vector<std::unique_ptr<waiter>> all;
-    for (int i = 0; i < readers; ++i) all.push_back(start_to_share(locks, how, "reader " + std::to_string(i)));
-    const auto before = grants(locks);
+    for (int i = 0; i < readers; ++i) all.push_back(start_to_share(locks_, how, "reader " + std::to_string(i)));
+    const auto before = sent(locks_, "acquiring");
     writer.release();
     std::set<std::int64_t> tokens;
     std::set<std::string> notes;
     std::vector<held_lock> held;
     for (const auto& each : all) held.push_back(each->get());
-    EXPECT_LE(grants(locks) - before, readers / 2U) << "a few, where the machine is busy";
-    EXPECT_TRUE(eventually([&] { return locks.find(name).value().sharers == readers; }));
-    for (const auto& each : locks.sharers(name)) {
+    EXPECT_LE(sent(locks_, "acquiring") - before, readers / 2U) << "a few, where the machine is busy";
+    EXPECT_TRUE(eventually([&] { return locks_.find(name).value().sharers == readers; }));
+    for (const auto& each : locks_.sharers(name)) {
       tokens.insert(each.token.value());
       notes.insert(each.note);
     }
@@ -144,23 +100,21 @@ TEST_P(sharing, readers_of_one_client_have_it_by_one_statement) {
     EXPECT_EQ(notes.size(), readers * 1U);
     for (const auto& each : held) EXPECT_TRUE(tokens.contains(each.token().value()));
     held[0].release();
-    EXPECT_FALSE(other.try_acquire(name, with()));
+    EXPECT_FALSE(other_.try_acquire(name, with()));
     held.clear();
     EXPECT_TRUE(eventually([&] { return db().tickets() == 0 && db().shares() == 0; }));
   }
 }
 
 TEST_P(sharing, readers_that_come_before_a_writer_have_it_without_those_that_come_after) {
-  auto locks = connect();
-  auto other = connect();
-  auto first = other.acquire(name, with());
+  auto first = other_.acquire(name, with());
   std::vector<std::unique_ptr<waiter>> early;
   std::vector<std::unique_ptr<waiter>> late;
-  for (int i = 0; i < 5; ++i) early.push_back(start_to_share(locks, fairness::fifo));
+  for (int i = 0; i < 5; ++i) early.push_back(start_to_share(locks_, fairness::fifo));
   background writer{
-      [&](std::stop_token stop) { return other.acquire(name, with({.fairness = fairness::fifo}), std::move(stop)); }};
+      [&](std::stop_token stop) { return other_.acquire(name, with({.fairness = fairness::fifo}), std::move(stop)); }};
   ASSERT_TRUE(eventually([&] { return db().tickets() == 6; }));
-  for (int i = 0; i < 6; ++i) late.push_back(start_to_share(locks, fairness::fifo));
+  for (int i = 0; i < 6; ++i) late.push_back(start_to_share(locks_, fairness::fifo));
   first.release();
   std::vector<held_lock> held;
   for (const auto& each : early) held.push_back(each->get());
@@ -175,39 +129,34 @@ TEST_P(sharing, readers_that_come_before_a_writer_have_it_without_those_that_com
 }
 
 TEST_P(sharing, readers_that_go_while_it_is_got_for_them_leave_nothing) {
-  auto locks = connect();
-  auto other = connect();
   for (int round = 0; round < many(100, 10); ++round) {
-    auto writer = other.acquire(name, with());
+    auto writer = other_.acquire(name, with());
     std::vector<std::unique_ptr<background<bool>>> all;
     for (int i = 0; i < 12; ++i)
       all.push_back(std::make_unique<background<bool>>([&](std::stop_token stop) {
-        auto held = locks.acquire_shared(name, {}, std::move(stop));
+        auto held = locks_.acquire_shared(name, {}, std::move(stop));
         return held.why_lost() == loss_reason::none;
       }));
     ASSERT_TRUE(eventually([&] { return db().tickets() == 12; }));
     writer.release();
     for (std::size_t i = 0; i < all.size(); i += 2) all[i]->stop();
     for (const auto& each : all) error_of([&] { return each->get(); });
-    ASSERT_TRUE(eventually([&] { return other.try_acquire(name, with()).has_value(); }));
+    ASSERT_TRUE(eventually([&] { return other_.try_acquire(name, with()).has_value(); }));
     ASSERT_TRUE(eventually([&] { return db().tickets() == 0 && db().shares() == 0; }));
   }
 }
 
-TEST_P(sharing, no_new_reader_passes_a_writer_that_waits) {
-  auto locks = connect();
-  auto other = connect();
-  auto reader = locks.acquire_shared(name);
-  std::atomic<bool> is_in{false};
-  std::jthread writer{[&] {
-    const auto alone = other.acquire(name, with());
-    is_in = true;
-  }};
+TEST_P(sharing, a_writer_waits_for_the_last_reader_and_no_new_one_passes_it) {
+  auto one = locks_.acquire_shared(name);
+  auto two = locks_.acquire_shared(name);
+  background writer{[&](std::stop_token stop) { return other_.acquire(name, with(), std::move(stop)); }};
   ASSERT_TRUE(eventually([&] { return db().tickets() > 0; }));
-  EXPECT_FALSE(locks.try_acquire_shared(name, {.fairness = fairness::fifo}));
-  EXPECT_TRUE(eventually([&] { return !locks.try_acquire_shared(name); })) << "one that has waited for a while";
-  reader.release();
-  EXPECT_TRUE(eventually([&] { return is_in.load(); }));
+  EXPECT_FALSE(locks_.try_acquire_shared(name, {.fairness = fairness::fifo}));
+  EXPECT_TRUE(eventually([&] { return !locks_.try_acquire_shared(name); })) << "one that has waited for a while";
+  one.release();
+  EXPECT_FALSE(writer.is_done_within(a_moment));
+  two.release();
+  EXPECT_TRUE(writer.get());
 }
 
 TEST_P(sharing, shares_are_listed) {
@@ -229,138 +178,94 @@ TEST_P(sharing, shares_are_listed) {
 }
 
 TEST_P(sharing, shares_are_renewed) {
-  auto locks = connect();
-  auto other = connect();
-  const auto held = locks.acquire_shared(name, {.lease = 1s});
-  const auto again = other.acquire_shared(name, {.lease = 1s});
+  const auto held = locks_.acquire_shared(name, {.lease = 1s});
+  const auto again = other_.acquire_shared(name, {.lease = 1s});
   EXPECT_FALSE(eventually(2s, [&] { return held.lost().stop_requested() || again.lost().stop_requested(); }));
-  EXPECT_FALSE(other.try_acquire(name, with()));
+  EXPECT_FALSE(other_.try_acquire(name, with()));
 }
 
 // Of many names, and of one.
 TEST_P(sharing_crowd, many_shares_are_renewed_by_few_statements) {
   constexpr std::size_t shares = 300;
-  auto locks = connect();
-  const auto renewing = [&] {
-    std::uint64_t out = 0;
-    for (const auto& each : locks.stats().statements)
-      if (each.operation == "renewing")
-        for (const auto count : each.took.counts) out += count;
-    return out;
-  };
   std::vector<held_lock> held;
   for (std::size_t i = 0; i < shares; ++i) {
     const auto own_name = "orders/" + std::to_string(i);
-    held.push_back(locks.acquire_shared(i % 3 == 0 ? name : own_name, {.lease = 6s}));
+    held.push_back(locks_.acquire_shared(i % 3 == 0 ? name : own_name, {.lease = 6s}));
   }
-  const auto alone = locks.acquire("alone", with());
-  const auto before = locks.stats();
-  const auto statements_before = renewing();
-  ASSERT_TRUE(eventually(30s, [&] { return locks.stats().renewals >= before.renewals + 2 * shares; }));
-  EXPECT_LE(renewing() - statements_before, shares / 3);
+  const auto alone = locks_.acquire("alone", with());
+  const auto before = locks_.stats();
+  const auto statements_before = sent(locks_, "renewing");
+  ASSERT_TRUE(eventually(30s, [&] { return locks_.stats().renewals >= before.renewals + 2 * shares; }));
+  EXPECT_LE(sent(locks_, "renewing") - statements_before, shares / 3);
   for (const auto& each : held) EXPECT_EQ(each.why_lost(), loss_reason::none) << each.name();
   EXPECT_EQ(alone.why_lost(), loss_reason::none);
-  EXPECT_FALSE(locks.try_acquire("orders/1", with()));
+  EXPECT_FALSE(locks_.try_acquire("orders/1", with()));
 }
 
-TEST_P(sharing, a_dead_reader_is_waited_for_no_longer_than_its_lease) {
-  auto locks = connect();
-  auto other = connect();
-  auto living = locks.acquire_shared(name, {.lease = 10min});
-  auto dead = other.acquire_shared(name, {.lease = 200ms, .renew = false});
+TEST_P(sharing, a_dead_reader_is_waited_for_no_longer_than_its_lease_and_takes_nothing_off_the_next) {
+  auto living = locks_.acquire_shared(name, {.lease = 10min});
+  auto dead = other_.acquire_shared(name, {.lease = 200ms, .renew = false});
   living.release();
   EXPECT_TRUE(eventually([&] { return dead.lost().stop_requested(); }));
-  EXPECT_TRUE(eventually([&] { return other.try_acquire(name, with()).has_value(); }))
+  EXPECT_TRUE(eventually([&] { return other_.try_acquire(name, with()).has_value(); }))
       << "the row may not last as long as that of who has let go";
   EXPECT_EQ(dead.why_lost(), loss_reason::expired);
-}
-
-TEST_P(sharing, a_late_release_takes_nothing_off_the_next_readers) {
-  auto locks = connect();
-  auto other = connect();
-  auto late = locks.acquire_shared(name, {.lease = 200ms, .renew = false});
-  EXPECT_TRUE(eventually([&] { return late.lost().stop_requested(); }));
-  EXPECT_TRUE(eventually([&] { return other.try_acquire(name, with()).has_value(); }));
-  const auto one = other.acquire_shared(name);
-  EXPECT_EQ(error_of([&] {
-              late.release();
-              return true;
-            })->code(),
-            errc::lock_lost);
-  EXPECT_FALSE(locks.try_acquire(name, with()));
-  EXPECT_EQ(one.why_lost(), loss_reason::none);
+  const auto next = locks_.acquire_shared(name);
+  EXPECT_TRUE(throws(errc::lock_lost, [&] { dead.release(); }));
+  EXPECT_FALSE(other_.try_acquire(name, with()));
+  EXPECT_EQ(next.why_lost(), loss_reason::none);
 }
 
 // Its client still relies on it; an operator, or a clock, has ended the time in which it counted.
 TEST_P(sharing, a_share_of_an_earlier_time_counts_no_more) {
-  auto locks = connect();
-  auto other = connect();
-  auto released = locks.acquire_shared(name, {.lease = 10min, .renew = false});
-  auto extended = locks.acquire_shared(name, {.lease = 10min, .renew = false});
+  auto released = locks_.acquire_shared(name, {.lease = 10min, .renew = false});
+  auto extended = locks_.acquire_shared(name, {.lease = 10min, .renew = false});
   db().expire(name);
   connect().acquire(name, with()).release();
-  const auto living = other.acquire_shared(name);
+  const auto living = other_.acquire_shared(name);
   EXPECT_TRUE(throws(errc::lock_lost, [&] { released.release(); }));
   EXPECT_TRUE(throws(errc::lock_lost, [&] { extended.extend(1min); }));
-  EXPECT_FALSE(locks.try_acquire(name, with()));
-  EXPECT_EQ(other.sharers(name).size(), 1U);
+  EXPECT_FALSE(locks_.try_acquire(name, with()));
+  EXPECT_EQ(other_.sharers(name).size(), 1U);
   EXPECT_EQ(living.why_lost(), loss_reason::none);
 }
 
 TEST_P(sharing, a_holder_has_it_again) {
-  auto locks = connect();
   const lock_options as_job{.as = holder::named("job")};
-  auto one = locks.acquire_shared(name, as_job);
-  const auto two = locks.acquire_shared(name, as_job);
+  auto one = locks_.acquire_shared(name, as_job);
+  const auto two = locks_.acquire_shared(name, as_job);
   EXPECT_EQ(one.token(), two.token());
   auto alone_as_job = with();
   alone_as_job.as = as_job.as;
-  EXPECT_FALSE(locks.try_acquire(name, alone_as_job)) << "which shares it";
+  EXPECT_FALSE(locks_.try_acquire(name, alone_as_job)) << "which shares it";
 }
 
 TEST_P(sharing, refuses_what_cannot_be_shared) {
-  auto locks = connect();
   EXPECT_TRUE(
-      throws(errc::unsupported, [&] { (void)locks.try_acquire_shared(name, {.strategy = strategy::version_cas}); }));
+      throws(errc::unsupported, [&] { (void)locks_.try_acquire_shared(name, {.strategy = strategy::version_cas}); }));
   EXPECT_TRUE(
-      throws(errc::unsupported, [&] { (void)locks.try_acquire_shared(name, {.strategy = strategy::for_update}); }));
-  EXPECT_TRUE(throws(errc::unsupported, [&] { (void)locks.try_acquire_shared(name, {.at_least = 1s}); }));
-  EXPECT_TRUE(locks.try_acquire(name, with()));
+      throws(errc::unsupported, [&] { (void)locks_.try_acquire_shared(name, {.strategy = strategy::for_update}); }));
+  EXPECT_TRUE(throws(errc::unsupported, [&] { (void)locks_.try_acquire_shared(name, {.at_least = 1s}); }));
+  EXPECT_TRUE(locks_.try_acquire(name, with()));
 }
 
 TEST_P(sharing, is_extended) {
-  auto locks = connect();
-  auto held = locks.acquire_shared(name, {.lease = 10min, .renew = false});
+  auto held = locks_.acquire_shared(name, {.lease = 10min, .renew = false});
   held.extend(300ms);
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
-  EXPECT_TRUE(eventually([&] { return locks.try_acquire(name, with()).has_value(); }));
-}
-
-TEST_P(sharing, close_lets_go) {
-  auto other = connect();
-  {
-    auto locks = connect();
-    const auto one = locks.acquire_shared(name);
-    const auto two = locks.acquire_shared(name);
-    locks.close();
-    EXPECT_EQ(one.why_lost(), loss_reason::client_closed);
-  }
-  EXPECT_TRUE(other.try_acquire(name, with()));
-  EXPECT_TRUE(other.sharers(name).empty());
+  EXPECT_TRUE(eventually([&] { return locks_.try_acquire(name, with()).has_value(); }));
 }
 
 TEST_P(sharing, standard_locks_of_a_shared_mutex) {
-  auto locks = connect();
-  auto other = connect();
-  shared_mutex here{locks, name};
-  shared_mutex there{other, name};
+  shared_mutex here{locks_, name};
+  shared_mutex there{other_, name};
   {
     std::shared_lock one{here};
     std::shared_lock two{there, std::try_to_lock};
     EXPECT_TRUE(two.owns_lock());
     EXPECT_FALSE(there.try_lock());
     EXPECT_GT(there.held().token(), here.held().token());
-    EXPECT_EQ(locks.sharers(name).size(), 2U);
+    EXPECT_EQ(locks_.sharers(name).size(), 2U);
   }
   {
     const std::unique_lock alone{here};
@@ -370,13 +275,11 @@ TEST_P(sharing, standard_locks_of_a_shared_mutex) {
     here.unlock_shared();
   }
   EXPECT_TRUE(throws(errc::not_held, [&] { (void)here.held(); }));
-  EXPECT_TRUE(can_have(other, name));
+  EXPECT_TRUE(can_have(other_, name));
 }
 
 // The longest wait of either is in the report of the test, in milliseconds.
 TEST_P(sharing_crowd, two_hundred_readers_do_not_starve_a_writer) {
-  auto locks = connect();
-  auto other = connect();
   std::atomic<bool> is_over{false};
   std::atomic<std::int64_t> reads{0};
   std::atomic<std::int64_t> longest_read{0};
@@ -391,7 +294,7 @@ TEST_P(sharing_crowd, two_hundred_readers_do_not_starve_a_writer) {
     for (int t = 0; t < 200; ++t)
       readers.emplace_back([&] {
         while (!is_over) {
-          const auto waited = measured([&] { return locks.acquire_shared(name); });
+          const auto waited = measured([&] { return locks_.acquire_shared(name); });
           for (auto so_far = longest_read.load(); so_far < waited;)
             if (longest_read.compare_exchange_weak(so_far, waited)) break;
           ++reads;
@@ -399,7 +302,7 @@ TEST_P(sharing_crowd, two_hundred_readers_do_not_starve_a_writer) {
       });
     for (int writes = 0; writes < 5; ++writes) {
       const auto before = reads.load();
-      longest_write = std::max(longest_write, measured([&] { return other.acquire(name, with()); }));
+      longest_write = std::max(longest_write, measured([&] { return other_.acquire(name, with()); }));
       EXPECT_TRUE(eventually([&] { return reads > before; })) << "nor are they starved";
     }
     is_over = true;
@@ -412,36 +315,28 @@ TEST_P(sharing_crowd, two_hundred_readers_do_not_starve_a_writer) {
 
 // Whoever believes that it has the name: nobody alone beside others.
 TEST_P(sharing, readers_and_writers_never_meet) {
-  auto locks = connect();
-  auto other = connect();
   std::atomic<int> readers{0};
   std::atomic<int> writers{0};
-  std::atomic<int> most{0};
   std::atomic<int> visits{0};
-  {
-    std::vector<std::jthread> threads;
-    for (int t = 0; t < 8; ++t)
-      threads.emplace_back([&, t] {
-        auto& from = t % 2 == 0 ? locks : other;
-        for (int i = 0; i < 12; ++i) {
-          if (t < 6) {
-            const auto held = from.acquire_shared(name);
-            const int now = ++readers;
-            most = std::max(most.load(), now);
-            EXPECT_EQ(writers, 0);
-            --readers;
-          } else {
-            const auto held = from.acquire(name, with());
-            EXPECT_EQ(++writers, 1);
-            EXPECT_EQ(readers, 0);
-            --writers;
-          }
-          ++visits;
-        }
-      });
-  }
+  on_threads(8, [&](int t) {
+    auto& from = t % 2 == 0 ? locks_ : other_;
+    for (int i = 0; i < 12; ++i) {
+      if (t < 6) {
+        const auto held = from.acquire_shared(name);
+        ++readers;
+        EXPECT_EQ(writers, 0);
+        --readers;
+      } else {
+        const auto held = from.acquire(name, with());
+        EXPECT_EQ(++writers, 1);
+        EXPECT_EQ(readers, 0);
+        --writers;
+      }
+      ++visits;
+    }
+  });
   EXPECT_EQ(visits, 96);
-  EXPECT_FALSE(locks.find(name));
+  EXPECT_FALSE(locks_.find(name));
   EXPECT_EQ(db().shares(), 0);
   EXPECT_TRUE(eventually([&] { return db().tickets() == 0; }));
 }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/background.hpp"
@@ -26,6 +27,14 @@ client_options quiet() { return {.observer = silent()}; }
 
 client open(const std::string& url) { return client::connect(url, quiet()); }
 
+/// As another program does it.
+void run_sql(const std::filesystem::path& file, const std::string& sql) {
+  sqlite3* raw = nullptr;
+  EXPECT_EQ(sqlite3_open(file.c_str(), &raw), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
+  EXPECT_EQ(sqlite3_close(raw), SQLITE_OK);
+}
+
 /// Connecting and the first use: whichever of the two says what is wrong.
 std::optional<error> error_of_first_use(const std::string& url) {
   return error_of([&] {
@@ -35,31 +44,41 @@ std::optional<error> error_of_first_use(const std::string& url) {
   });
 }
 
-TEST(sqlite_file, is_made_where_there_is_none) {
-  const temp_folder folder;
-  const auto file = folder / "locks.db";
-  auto locks = open("sqlite:" + file.string());
-  locks.migrate();
-  EXPECT_TRUE(std::filesystem::exists(file));
+class sqlite_file : public testing::Test {
+ protected:
+  const temp_folder folder_;
+};
+
+TEST_F(sqlite_file, is_made_where_there_is_none_or_is_empty_and_may_be_relative_or_written_with_escapes) {
+  const std::string folder = folder_.path().string();
+  std::ofstream{folder_ / "empty.db"}.close();
+  const std::pair<std::string, const char*> all[] = {
+      {folder + "/locks.db", "locks.db"},
+      {folder + "/empty.db", "empty.db"},
+      {std::filesystem::relative(folder_ / "relative.db").string(), "relative.db"},
+      {folder + "/%65%73%63%61pe.d%62", "escape.db"}};
+  for (const auto& each : all) {
+    auto locks = open("sqlite:" + each.first);
+    locks.migrate();
+    EXPECT_TRUE(std::filesystem::exists(folder_ / each.second)) << each.first;
+    const auto held = locks.acquire("orders/42");
+    EXPECT_TRUE(sqlite_database{folder_ / each.second}.row("orders/42").has_value()) << each.first;
+  }
 }
 
-TEST(sqlite_file, may_be_relative_to_the_working_folder) {
-  const temp_folder folder;
-  const auto relative = std::filesystem::relative(folder / "locks.db");
-  auto locks = open("sqlite:" + relative.string());
-  locks.migrate();
-  const auto held = locks.acquire("orders/42");
-  EXPECT_TRUE(sqlite_database{folder / "locks.db"}.row("orders/42").has_value());
+TEST_F(sqlite_file, in_a_missing_folder_or_that_is_a_folder_is_an_error) {
+  const auto file = folder_ / "missing/locks.db";
+  const auto e = error_of_first_use("sqlite:" + file.string());
+  ASSERT_TRUE(e.has_value());
+  EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
+  EXPECT_TRUE(mentions(e, file.string())) << e->what();
+  EXPECT_FALSE(std::filesystem::exists(file.parent_path()));
+  const auto of_folder = error_of_first_use("sqlite:" + folder_.path().string());
+  ASSERT_TRUE(of_folder.has_value());
+  EXPECT_TRUE(of_folder->code() == errc::connection_failed || of_folder->code() == errc::database_error);
 }
 
-TEST(sqlite_file, may_be_empty) {
-  const temp_folder folder;
-  const auto file = folder / "locks.db";
-  std::ofstream{file}.close();
-  EXPECT_FALSE(error_of_first_use("sqlite:" + file.string()).has_value());
-}
-
-TEST(sqlite_file, may_have_an_odd_name) {
+TEST_F(sqlite_file, may_have_an_odd_name) {
   for (const auto* name : {"a b.db", "caf\xc3\xa9.db", "a?b=c.db", "a#b.db", "100%.db", "%41.db", "a&b.db", "a'b.db",
                            "a:b.db", "a+b.db", "-a.db"}) {
     const temp_folder folder;
@@ -72,25 +91,16 @@ TEST(sqlite_file, may_have_an_odd_name) {
   }
 }
 
-TEST(sqlite_file, escapes_may_stand_for_any_byte) {
-  const temp_folder folder;
-  auto locks = open("sqlite:" + folder.path().string() + "/%6c%6F%63ks.d%62");
-  locks.migrate();
-  EXPECT_TRUE(std::filesystem::exists(folder / "locks.db"));
-}
-
-TEST(sqlite_file, two_urls_of_one_file_are_one_database) {
-  const temp_folder folder;
-  auto one = open("sqlite:" + folder.path().string() + "/locks.db");
-  auto two = open("sqlite:" + folder.path().string() + "/./locks.d%62");
+TEST_F(sqlite_file, two_urls_of_one_file_are_one_database) {
+  auto one = open("sqlite:" + folder_.path().string() + "/locks.db");
+  auto two = open("sqlite:" + folder_.path().string() + "/./locks.d%62");
   one.migrate();
   const auto held = one.acquire("orders/42");
   EXPECT_FALSE(two.try_acquire("orders/42").has_value());
 }
 
-TEST(sqlite_file, that_is_no_database_is_an_error_and_stays_as_it_is) {
-  const temp_folder folder;
-  const auto file = folder / "notes.txt";
+TEST_F(sqlite_file, that_is_no_database_is_an_error_and_stays_as_it_is) {
+  const auto file = folder_ / "notes.txt";
   const std::string text = std::string(4096, 'x') + "this is no database";
   std::ofstream{file} << text;
   const auto e = error_of_first_use("sqlite:" + file.string());
@@ -102,46 +112,19 @@ TEST(sqlite_file, that_is_no_database_is_an_error_and_stays_as_it_is) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>{back}, {}), text);
 }
 
-TEST(sqlite_file, in_a_missing_folder_is_a_failed_connection) {
-  const temp_folder folder;
-  const auto file = folder / "missing/locks.db";
-  const auto e = error_of_first_use("sqlite:" + file.string());
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
-  EXPECT_TRUE(mentions(e, file.string())) << e->what();
-  EXPECT_FALSE(std::filesystem::exists(file.parent_path()));
-}
-
-TEST(sqlite_file, that_is_a_folder_is_an_error) {
-  const temp_folder folder;
-  const auto e = error_of_first_use("sqlite:" + folder.path().string());
-  ASSERT_TRUE(e.has_value());
-  EXPECT_TRUE(e->code() == errc::connection_failed || e->code() == errc::database_error) << e->what();
-}
-
-TEST(sqlite_file, may_hold_tables_of_the_application_too) {
-  const temp_folder folder;
-  const auto file = folder / "shop.db";
-  sqlite3* raw = nullptr;
-  ASSERT_EQ(sqlite3_open(file.c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(
-      sqlite3_exec(raw, "CREATE TABLE stock (item TEXT); INSERT INTO stock VALUES ('nail')", nullptr, nullptr, nullptr),
-      SQLITE_OK);
+TEST_F(sqlite_file, may_hold_tables_of_the_application_too) {
+  const auto file = folder_ / "shop.db";
+  run_sql(file, "CREATE TABLE stock (item TEXT); INSERT INTO stock VALUES ('nail')");
   auto locks = open("sqlite:" + file.string());
   locks.migrate();
   const auto held = locks.acquire("orders/42");
-  EXPECT_EQ(sqlite3_exec(raw, "INSERT INTO stock VALUES ('screw')", nullptr, nullptr, nullptr), SQLITE_OK);
-  EXPECT_EQ(sqlite3_close(raw), SQLITE_OK);
+  run_sql(file, "INSERT INTO stock VALUES ('screw')");
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
-TEST(sqlite_file, a_table_of_that_name_that_is_somebody_elses_is_an_error) {
-  const temp_folder folder;
-  const auto file = folder / "shop.db";
-  sqlite3* raw = nullptr;
-  ASSERT_EQ(sqlite3_open(file.c_str(), &raw), SQLITE_OK);
-  ASSERT_EQ(sqlite3_exec(raw, "CREATE TABLE rowlock_lock (lake TEXT)", nullptr, nullptr, nullptr), SQLITE_OK);
-  EXPECT_EQ(sqlite3_close(raw), SQLITE_OK);
+TEST_F(sqlite_file, a_table_of_that_name_that_is_somebody_elses_is_an_error) {
+  const auto file = folder_ / "shop.db";
+  run_sql(file, "CREATE TABLE rowlock_lock (lake TEXT)");
   const auto e = error_of_first_use("sqlite:" + file.string());
   ASSERT_TRUE(e.has_value());
   EXPECT_NE(std::string{e->what()}, "");
@@ -220,13 +203,7 @@ TEST_F(sqlite_file_taken_away, with_its_folder_ends_every_lock_in_it) {
 TEST_F(sqlite_file_taken_away, by_a_copy_of_it_goes_on_in_the_copy) {
   locks_.migrate();
   auto held = locks_.acquire("orders/42", {.lease = 3s});
-  {
-    sqlite3* raw = nullptr;
-    ASSERT_EQ(sqlite3_open(file_.c_str(), &raw), SQLITE_OK);
-    const auto copy = "VACUUM INTO '" + (in_ / "copy.db").string() + "'";
-    EXPECT_EQ(sqlite3_exec(raw, copy.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
-    EXPECT_EQ(sqlite3_close(raw), SQLITE_OK);
-  }
+  run_sql(file_, "VACUUM INTO '" + (in_ / "copy.db").string() + "'");
   for (const auto* each : {"-wal", "-shm"}) std::filesystem::remove(file_.string() + each);
   std::filesystem::rename(in_ / "copy.db", file_);
   sqlite_database copy{file_};

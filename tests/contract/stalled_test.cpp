@@ -1,5 +1,4 @@
 #include <chrono>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,78 +76,54 @@ TEST_P(stalled, a_wait_can_be_cancelled) {
   EXPECT_LT(watch.elapsed(), slack);
 }
 
-TEST_P(stalled_of_rows, a_release_fails_in_time_and_is_made_up_for) {
-  auto locks = connect_impatient();
+TEST_P(stalled_of_rows, letting_go_takes_no_longer_than_a_call_and_is_made_up_for) {
+  struct way {
+    void (*lets_go)(client& locks, std::vector<held_lock>& all);
+    loss_reason reason;
+  };
+  const way ways[] = {
+      {[](client& /*locks*/, std::vector<held_lock>& all) {
+         EXPECT_TRUE(error_of([&] { return all.at(0).release(), true; }).has_value());
+         EXPECT_FALSE(static_cast<bool>(all.at(0))) << "empty afterwards, always";
+         all.clear();
+       },
+       loss_reason::none},
+      {[](client& /*locks*/, std::vector<held_lock>& all) { all.clear(); }, loss_reason::none},
+      {[](client& locks, std::vector<held_lock>& /*all*/) { locks.release_all(); }, loss_reason::forced},
+      {[](client& locks, std::vector<held_lock>& /*all*/) { locks.close(); }, loss_reason::client_closed}};
   auto other = connect();
-  auto held = locks.acquire("orders/42", long_lease());
-  auto in_the_way = db().stall();
-  const stopwatch watch;
-  const auto e = error_of([&] { held.release(); });
-  EXPECT_LT(watch.elapsed(), short_call + slack);
-  ASSERT_TRUE(e.has_value());
-  EXPECT_FALSE(static_cast<bool>(held)) << "empty afterwards, always";
-  in_the_way.reset();
-  EXPECT_TRUE(eventually([&] { return can_have(other, "orders/42"); }));
-}
-
-TEST_P(stalled_of_rows, a_destructor_reports_and_is_made_up_for) {
-  const recorder told;
-  auto locks = connect_impatient({.observer = told.observer()});
-  auto other = connect();
-  std::unique_ptr<obstacle> in_the_way;
-  {
-    const auto held = locks.acquire("orders/42", long_lease());
-    in_the_way = db().stall();
+  for (const auto& each : ways) {
+    const recorder told;
+    auto locks = connect_impatient({.observer = told.observer()});
+    std::vector<held_lock> all;
+    const std::size_t number = each.reason == loss_reason::none ? 1 : 5;
+    for (std::size_t i = 0; i < number; ++i) all.push_back(locks.acquire("job/" + std::to_string(i), long_lease()));
+    auto in_the_way = db().stall();
+    const stopwatch watch;
+    each.lets_go(locks, all);
+    EXPECT_LT(watch.elapsed(), short_call + slack);
+    for (const auto& held : all) EXPECT_EQ(held.why_lost(), each.reason);
+    if (&each == &ways[1]) {
+      EXPECT_TRUE(eventually([&] { return !told.failures().empty(); }));
+    }
+    in_the_way.reset();
+    if (each.reason == loss_reason::client_closed) continue;  // nobody is there to make up for it
+    for (std::size_t i = 0; i < number; ++i)
+      EXPECT_TRUE(eventually([&] { return can_have(other, "job/" + std::to_string(i)); })) << i;
   }
-  EXPECT_TRUE(eventually([&] { return !told.failures().empty(); }));
-  in_the_way.reset();
-  EXPECT_TRUE(eventually([&] { return can_have(other, "orders/42"); }));
-}
-
-TEST_P(stalled_of_rows, closing_takes_no_longer_than_a_call) {
-  auto locks = connect_impatient();
-  auto held = locks.acquire("orders/42", long_lease());
-  const auto in_the_way = db().stall();
-  const stopwatch watch;
-  locks.close();
-  EXPECT_LT(watch.elapsed(), short_call + slack);
-  EXPECT_EQ(held.why_lost(), loss_reason::client_closed);
-}
-
-TEST_P(stalled_of_rows, release_all_takes_no_longer_than_a_call_and_is_made_up_for) {
-  auto locks = connect_impatient();
-  auto other = connect();
-  std::vector<held_lock> all;
-  for (int i = 0; i < 5; ++i) all.push_back(locks.acquire("job/" + std::to_string(i), long_lease()));
-  auto in_the_way = db().stall();
-  const stopwatch watch;
-  locks.release_all();
-  EXPECT_LT(watch.elapsed(), short_call + slack);
-  for (const auto& held : all) EXPECT_EQ(held.why_lost(), loss_reason::forced);
-  in_the_way.reset();
-  for (int i = 0; i < 5; ++i) EXPECT_TRUE(eventually([&] { return can_have(other, "job/" + std::to_string(i)); })) << i;
 }
 
 TEST_P(stalled_of_leases, a_lease_that_cannot_be_renewed_is_lost_while_the_call_hangs) {
   auto locks = connect();  // whose calls may take longer than the lease
   const auto held = locks.acquire("orders/42", with({.lease = 1s}));
-  const auto in_the_way = db().stall();
+  auto in_the_way = db().stall();
   const auto end = db().row("orders/42").value().expires_at.value();
   ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
   EXPECT_TRUE(held.why_lost() == loss_reason::unreachable || held.why_lost() == loss_reason::expired)
       << to_string(held.why_lost());
   EXPECT_LT(db().now() - end, std::chrono::microseconds{3s}.count()) << "not only when the call comes back";
-}
-
-TEST_P(stalled_of_leases, a_lease_once_lost_is_never_renewed) {
-  auto locks = connect_impatient();
-  auto beside = connect();
-  const auto held = locks.acquire("orders/42", with({.lease = 1s}));
-  auto in_the_way = db().stall();
-  ASSERT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
   in_the_way.reset();
-  const auto next = beside.acquire("orders/42", with());
-  EXPECT_GT(next.token(), held.token());
+  EXPECT_GT(connect().acquire("orders/42", with()).token(), held.token()) << "it is never renewed";
 }
 
 TEST_P(stalled_of_leases, a_lease_that_outlives_it_is_kept) {

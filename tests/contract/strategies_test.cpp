@@ -2,8 +2,12 @@
 #include <sqlite3.h>
 #include <rowlock/rowlock.hpp>
 
+#include <array>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "support/background.hpp"
 #include "support/errors.hpp"
@@ -76,15 +80,6 @@ TEST_P(mixed_strategies, are_shown_as_held) {
   EXPECT_EQ(locks_.find("orders/42").value().held_by_transaction, what().second == strategy::for_update);
 }
 
-TEST_P(mixed_strategies, give_larger_tokens_one_after_the_other) {
-  fencing_token last{};
-  for (int i = 0; i < 6; ++i) {
-    const auto held = i % 2 == 0 ? locks_.acquire("orders/42", first()) : other_.acquire("orders/42", second());
-    EXPECT_GT(held.token(), last) << "grant " << i;
-    last = held.token();
-  }
-}
-
 TEST_P(mixed_strategies, are_one_lock_to_a_holder_who_has_it) {
   auto outer_options = first();
   auto inner_options = second();
@@ -104,34 +99,22 @@ TEST_P(mixed_strategies, are_one_lock_to_a_holder_who_has_it) {
 
 TEST_P(mixed_strategies, wait_for_each_other) {
   auto held = locks_.acquire("orders/42", first());
-  background elsewhere{[&](std::stop_token stop) { return other_.acquire("orders/42", second(), stop); }};
-  background beside{
-      [&](std::stop_token stop) { return locks_.try_acquire_for("orders/42", patience, second(), std::move(stop)); }};
-  EXPECT_FALSE(elsewhere.is_done_within(a_moment));
-  EXPECT_FALSE(beside.is_done_within(a_moment));
-  const auto token = held.token();
+  std::array<std::unique_ptr<background<held_lock>>, 2> all;
+  for (std::size_t i = 0; i < 2; ++i)
+    all.at(i) = std::make_unique<background<held_lock>>([this, i](std::stop_token stop) {
+      return (i == 0 ? locks_ : other_).acquire("orders/42", second(), std::move(stop));
+    });
+  for (const auto& each : all) EXPECT_FALSE(each->is_done_within(a_moment));
+  auto last = held.token();
   held.release();
-  ASSERT_TRUE(eventually([&] { return elsewhere.is_done_within(0ms) || beside.is_done_within(0ms); }));
-  std::optional<held_lock> one;
-  std::optional<held_lock> two;
-  if (elsewhere.is_done_within(0ms)) {
-    one = elsewhere.get();
-    EXPECT_FALSE(beside.is_done_within(0ms)) << "two holders";
-    const auto before = one->token();
-    one.reset();
-    two = beside.get();
-    ASSERT_TRUE(two.has_value());
-    EXPECT_GT(two->token(), before);
-  } else {
-    two = beside.get();
-    ASSERT_TRUE(two.has_value());
-    EXPECT_FALSE(elsewhere.is_done_within(0ms)) << "two holders";
-    const auto before = two->token();
-    two.reset();
-    one = elsewhere.get();
-    EXPECT_GT(one->token(), before);
+  ASSERT_TRUE(eventually([&] { return all[0]->is_done_within(0ms) || all[1]->is_done_within(0ms); }));
+  if (!all[0]->is_done_within(0ms)) std::swap(all[0], all[1]);
+  for (const auto& each : all) {
+    auto next = each->get();
+    EXPECT_GT(next.token(), last);
+    last = next.token();
+    EXPECT_TRUE(each == all[1] || !all[1]->is_done_within(0ms)) << "two holders";
   }
-  EXPECT_GT((one ? *one : *two).token(), token);
 }
 
 /// A transaction on a file, which keeps others from writing until it is committed.
@@ -165,30 +148,27 @@ INSTANTIATE_TEST_SUITE_P(by, changed_since_it_was_read, testing::ValuesIn(all_st
                          [](const auto& each) { return name_of(each.param); });
 
 // A renewal changes no version.
-TEST_P(changed_since_it_was_read, an_expired_lease_is_not_granted) {
-  const auto held = locks_.acquire("orders/42", {.lease = 60s});
-  file_.expire("orders/42");
+TEST_P(changed_since_it_was_read, a_name_is_not_granted) {
+  const char* const changes[] = {
+      "UPDATE rowlock_lock SET expires_at = acquired_at + 3600000000 WHERE name = 'orders/42'",
+      "UPDATE rowlock_lock SET owner = 'thief', expires_at = expires_at + 3600000000, version = version + 1"};
   auto other = client::connect(file_.url(), {.observer = silent()});
-  writer renewer{file_};
-  background attempt{
-      [&](const std::stop_token&) { return other.try_acquire("orders/42", {.strategy = GetParam()}).has_value(); }};
-  EXPECT_FALSE(attempt.is_done_within(a_moment)) << "it has seen that the lease has ended, and waits for the writer";
-  renewer.run("UPDATE rowlock_lock SET expires_at = acquired_at + 3600000000 WHERE name = 'orders/42'");
-  renewer.run("COMMIT");
-  EXPECT_FALSE(attempt.get());
-  EXPECT_EQ(file_.row("orders/42").value().version, held.token().value());
-}
-
-TEST_P(changed_since_it_was_read, a_vacant_name_is_not_granted) {
-  locks_.acquire("orders/42").release();
-  auto other = client::connect(file_.url(), {.observer = silent()});
-  writer thief{file_};
-  background attempt{
-      [&](const std::stop_token&) { return other.try_acquire("orders/42", {.strategy = GetParam()}).has_value(); }};
-  EXPECT_FALSE(attempt.is_done_within(a_moment));
-  thief.run("UPDATE rowlock_lock SET owner = 'thief', expires_at = expires_at + 3600000000, version = version + 1");
-  thief.run("COMMIT");
-  EXPECT_FALSE(attempt.get());
+  for (const auto& change : changes) {
+    auto held = locks_.acquire("orders/42", {.lease = 60s});
+    const bool is_renewed = change == changes[0];
+    if (is_renewed) file_.expire("orders/42");
+    if (!is_renewed) held.release();
+    const auto version = file_.row("orders/42").value().version;
+    writer by{file_};
+    background attempt{
+        [&](const std::stop_token&) { return other.try_acquire("orders/42", {.strategy = GetParam()}).has_value(); }};
+    EXPECT_FALSE(attempt.is_done_within(a_moment)) << "it has seen that the name is free, and waits for the writer";
+    by.run(change);
+    by.run("COMMIT");
+    EXPECT_FALSE(attempt.get());
+    EXPECT_EQ(file_.row("orders/42").value().version, version + (is_renewed ? 0 : 1));
+    file_.erase("orders/42");
+  }
 }
 
 }  // namespace

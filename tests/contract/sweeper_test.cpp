@@ -21,6 +21,8 @@ class sweeping : public queueing {
     locks.acquire(which, with()).release();
     db().age(which, 2h);
   }
+
+  sweeper sweeps_{locks_, by_hand};
 };
 ROWLOCK_CONTRACT_SUITE(sweeping, usual_pairs());
 class sweeping_of_rows : public sweeping {};
@@ -29,15 +31,13 @@ ROWLOCK_CONTRACT_SUITE(sweeping_of_rows, rows(usual_pairs()));
 // --- what goes and what stays ----------------------------------------------------------------------------------------
 
 TEST_P(sweeping, deletes_what_nobody_has_had_for_the_retention_and_nothing_else) {
-  auto locks = connect();
   db().add_unused(2'345);
-  use_long_ago(locks, "orders/1");
-  locks.acquire("orders/2", with()).release();
-  locks.acquire("orders/3", with()).release();
+  use_long_ago(locks_, "orders/1");
+  locks_.acquire("orders/2", with()).release();
+  locks_.acquire("orders/3", with()).release();
   db().age("orders/3", 59min);
-  const auto held = locks.acquire("orders/4", with());
-  sweeper sweeps{locks, by_hand};
-  EXPECT_EQ(sweeps.sweep_once(), 2'346U);
+  const auto held = locks_.acquire("orders/4", with());
+  EXPECT_EQ(sweeps_.sweep_once(), 2'346U);
   EXPECT_FALSE(is_there("orders/1"));
   EXPECT_FALSE(is_there("unused/0"));
   EXPECT_TRUE(is_there("orders/2"));
@@ -45,8 +45,8 @@ TEST_P(sweeping, deletes_what_nobody_has_had_for_the_retention_and_nothing_else)
   EXPECT_TRUE(is_there("orders/4"));
   EXPECT_EQ(db().rows(), 4) << "those, and the sweeper's own";
   EXPECT_FALSE(held.lost().stop_requested());
-  EXPECT_EQ(sweeps.sweep_once(), 0U);
-  const auto done = sweeps.statistics();
+  EXPECT_EQ(sweeps_.sweep_once(), 0U);
+  const auto done = sweeps_.statistics();
   EXPECT_EQ(done.rows, 2'346U);
   EXPECT_EQ(done.sweeps, 2U);
   EXPECT_EQ(done.failures, 0U);
@@ -55,25 +55,22 @@ TEST_P(sweeping, deletes_what_nobody_has_had_for_the_retention_and_nothing_else)
 }
 
 TEST_P(sweeping, goes_by_the_retention_it_is_given) {
-  auto locks = connect();
-  locks.acquire("orders/1", with()).release();
+  locks_.acquire("orders/1", with()).release();
   db().age("orders/1", 61s);
-  sweeper hourly{locks, by_hand};
+  sweeper hourly{locks_, by_hand};
   EXPECT_EQ(hourly.sweep_once(), 0U);
   hourly.stop();
-  sweeper by_the_minute{locks, {.every = 24h, .retention = 1min, .batch = 1}};
+  sweeper by_the_minute{locks_, {.every = 24h, .retention = 1min, .batch = 1}};
   EXPECT_TRUE(eventually([&] { return by_the_minute.sweep_once() == 1; })) << "the other has stopped";
   EXPECT_FALSE(is_there("orders/1"));
 }
 
 TEST_P(sweeping_of_rows, deletes_what_a_holder_that_died_has_left) {
-  auto locks = connect();
   db().add_unused(1);
   db().steal("unused/0");
-  sweeper sweeps{locks, by_hand};
-  EXPECT_EQ(sweeps.sweep_once(), 0U);
+  EXPECT_EQ(sweeps_.sweep_once(), 0U);
   db().age("unused/0", 3h);
-  EXPECT_EQ(sweeps.sweep_once(), 1U);
+  EXPECT_EQ(sweeps_.sweep_once(), 1U);
 }
 
 // Its row looks as if nobody had had it for hours: a lock by for_update writes no expiry.
@@ -91,93 +88,81 @@ TEST_P(sweeping, leaves_a_holder_alone_however_old_the_row_is) {
   EXPECT_EQ(sweeps.sweep_once(), 0U);
   EXPECT_TRUE(is_there(name));
   EXPECT_FALSE(held.lost().stop_requested());
-  auto others = connect();
-  EXPECT_FALSE(can_have(others, name));
+  EXPECT_FALSE(can_have(other_, name));
   EXPECT_NO_THROW(held.release());
 }
 
 // Its row looks as old as before: a lock by for_update writes no expiry.
 TEST_P(sweeping, leaves_a_name_that_somebody_has_had_since) {
-  auto locks = connect();
-  use_long_ago(locks, name);
-  locks.acquire(name, with()).release();
-  sweeper sweeps{locks, by_hand};
-  EXPECT_EQ(sweeps.sweep_once(), 0U);
+  use_long_ago(locks_, name);
+  locks_.acquire(name, with()).release();
+  EXPECT_EQ(sweeps_.sweep_once(), 0U);
   EXPECT_TRUE(is_there(name));
 }
 
 TEST_P(sweeping, does_not_set_tokens_back) {
-  auto locks = connect();
-  auto held = locks.acquire(name, with());
+  auto held = locks_.acquire(name, with());
   const auto before = held.token();
   held.release();
   db().age(name, 2h);
-  sweeper sweeps{locks, by_hand};
-  ASSERT_EQ(sweeps.sweep_once(), 1U);
+  ASSERT_EQ(sweeps_.sweep_once(), 1U);
   ASSERT_FALSE(is_there(name));
-  EXPECT_GT(locks.acquire(name, with()).token(), before);
+  EXPECT_GT(locks_.acquire(name, with()).token(), before);
 }
 
 TEST_P(sweeping, leaves_behind_the_greatest_version_that_it_has_deleted) {
-  auto locks = connect();
-  use_long_ago(locks, "orders/1");
-  use_long_ago(locks, "orders/2");
+  use_long_ago(locks_, "orders/1");
+  use_long_ago(locks_, "orders/2");
   const auto least = db().row("orders/1")->version;
   const auto greatest = least + 1'000;
   db().set_version("orders/2", greatest);
   EXPECT_EQ(db().floor(), 0);
-  sweeper sweeps{locks, by_hand};
-  ASSERT_EQ(sweeps.sweep_once(), 2U);
+  ASSERT_EQ(sweeps_.sweep_once(), 2U);
   EXPECT_EQ(db().floor(), greatest);
-  use_long_ago(locks, "orders/3");
+  use_long_ago(locks_, "orders/3");
   db().set_version("orders/3", least);
-  ASSERT_EQ(sweeps.sweep_once(), 1U);
+  ASSERT_EQ(sweeps_.sweep_once(), 1U);
   EXPECT_EQ(db().floor(), greatest) << "it never falls";
-  EXPECT_EQ(locks.list().size(), 1U) << "the sweeper's own";
+  EXPECT_EQ(locks_.list().size(), 1U) << "the sweeper's own";
   EXPECT_EQ(db().shares(), 0);
 }
 
 // As where the clock was set back behind what was deleted.
 TEST_P(sweeping, makes_no_name_below_what_was_deleted) {
-  auto locks = connect();
   const auto floor = db().now() + 3'600'000'000;
   db().raise_floor(floor);
-  locks.acquire("one", with()).release();
-  locks.acquire("in turn", fair()).release();
-  locks.acquire_shared("shared").release();
+  locks_.acquire("one", with()).release();
+  locks_.acquire("in turn", fair()).release();
+  locks_.acquire_shared("shared").release();
   std::vector<std::string> made{"one", "in turn", "shared"};
   if (GetParam().has_lease) {
     const std::vector<lock_name> any{"any", "any other"};
-    locks.acquire_any(any, with()).release();
+    locks_.acquire_any(any, with()).release();
     const std::vector<lock_name> all{"all", "all others"};
-    locks.acquire_all(all, with()).release();
+    locks_.acquire_all(all, with()).release();
     made.insert(made.end(), {"any", "all", "all others"});
   }
   for (const auto& each : made) EXPECT_GT(db().row(each).value().version, floor) << each;
   std::vector<std::unique_ptr<background<fencing_token>>> crowd;
   for (int i = 0; i < 16; ++i)
     crowd.push_back(std::make_unique<background<fencing_token>>([&, i](std::stop_token stop) {
-      return locks.acquire("crowd/" + std::to_string(i % 12), with(), std::move(stop)).token();
+      return locks_.acquire("crowd/" + std::to_string(i % 12), with(), std::move(stop)).token();
     }));
   for (const auto& each : crowd) EXPECT_GT(each->get().value(), floor);
 }
 
 // The clock was set back, or the token grew faster than it: a new row would begin behind it.
 TEST_P(sweeping, leaves_a_row_whose_token_is_ahead_of_the_clock) {
-  auto locks = connect();
-  use_long_ago(locks, name);
+  use_long_ago(locks_, name);
   const auto ahead = db().now() + 3'600'000'000;
   db().set_version(name, ahead);
-  sweeper sweeps{locks, by_hand};
-  EXPECT_EQ(sweeps.sweep_once(), 0U);
-  EXPECT_GT(locks.acquire(name, with()).token().value(), ahead);
+  EXPECT_EQ(sweeps_.sweep_once(), 0U);
+  EXPECT_GT(locks_.acquire(name, with()).token().value(), ahead);
 }
 
 TEST_P(sweeping, beside_those_who_lock_disturbs_nobody_and_keeps_tokens_in_order) {
-  auto locks = connect();
-  auto others = connect();
   db().add_unused(many(3'000, 300));
-  sweeper sweeps{others, by_hand};
+  sweeper sweeps{other_, by_hand};
   background sweeping_on{[&](const std::stop_token& stop) {
     std::size_t swept = 0;
     while (!stop.stop_requested()) swept += sweeps.sweep_once();
@@ -185,7 +170,7 @@ TEST_P(sweeping, beside_those_who_lock_disturbs_nobody_and_keeps_tokens_in_order
   }};
   fencing_token last{};
   for (int i = 0; i < 100; ++i) {
-    auto held = locks.acquire(name, with());
+    auto held = locks_.acquire(name, with());
     ASSERT_GT(held.token(), last);
     last = held.token();
     EXPECT_NO_THROW(held.release());
@@ -199,52 +184,39 @@ TEST_P(sweeping, beside_those_who_lock_disturbs_nobody_and_keeps_tokens_in_order
 
 // --- those who wait --------------------------------------------------------------------------------------------------
 
-TEST_P(sweeping, deletes_the_tickets_of_the_dead) {
-  auto locks = connect();
-  const auto held = locks.acquire(name, fair());
+TEST_P(sweeping, deletes_the_tickets_of_the_dead_but_not_of_one_that_may_only_be_stopped) {
+  db().enqueue("stopped");
+  db().kill_waiters(30s);
+  EXPECT_EQ(sweeps_.sweep_once(), 0U) << "it has its place again when it goes on";
+  EXPECT_EQ(db().tickets(), 1);
+  const auto held = locks_.acquire(name, fair());
   db().enqueue(name);
-  db().enqueue("orders/43");
   db().kill_waiters(61s);
   db().enqueue("orders/43");
-  const auto living = wait_behind(locks, "living");
-  sweeper sweeps{locks, by_hand};
-  EXPECT_EQ(sweeps.sweep_once(), 2U);
-  EXPECT_EQ(sweeps.statistics().tickets, 2U);
+  const auto living = wait_behind(locks_, "living");
+  EXPECT_EQ(sweeps_.sweep_once(), 2U);
+  EXPECT_EQ(sweeps_.statistics().tickets, 2U);
   EXPECT_EQ(db().tickets(), 2);
-  EXPECT_EQ(queue(locks), names{"living"});
-}
-
-// It has its place again when it goes on.
-TEST_P(sweeping, leaves_the_ticket_of_one_that_may_only_be_stopped) {
-  auto locks = connect();
-  db().enqueue(name);
-  db().kill_waiters(30s);
-  sweeper sweeps{locks, by_hand};
-  EXPECT_EQ(sweeps.sweep_once(), 0U);
-  EXPECT_EQ(db().tickets(), 1);
+  EXPECT_EQ(queue(locks_), names{"living"});
 }
 
 TEST_P(sweeping, tells_those_who_wait_for_a_name_that_is_free) {
-  auto locks = connect();
   db().enqueue(name);
   db().enqueue(name);
   db().enqueue("orders/43");
-  const auto held = locks.acquire("orders/43", with());
-  sweeper sweeps{locks, by_hand};
-  sweeps.sweep_once();
+  const auto held = locks_.acquire("orders/43", with());
+  sweeps_.sweep_once();
   const bool can_tell = db().url().starts_with("postgresql");
   // Of a transaction that has the name nothing can be seen.
-  EXPECT_EQ(sweeps.statistics().announced, !can_tell ? 0U : GetParam().holds_by_transaction ? 2U : 1U);
+  EXPECT_EQ(sweeps_.statistics().announced, !can_tell ? 0U : GetParam().holds_by_transaction ? 2U : 1U);
 }
 
 // --- more than one ---------------------------------------------------------------------------------------------------
 
 TEST_P(sweeping, is_done_by_one_while_others_stand_by) {
-  auto locks = connect();
-  auto others = connect();
   db().add_unused(10);
-  auto first = std::make_unique<sweeper>(locks, by_hand);
-  sweeper second{others, by_hand};
+  auto first = std::make_unique<sweeper>(locks_, by_hand);
+  sweeper second{other_, by_hand};
   EXPECT_EQ(first->sweep_once(), 10U);
   db().add_unused(10);
   EXPECT_EQ(second.sweep_once(), 0U);
@@ -259,20 +231,17 @@ TEST_P(sweeping, is_done_by_one_while_others_stand_by) {
 }
 
 TEST_P(sweeping, goes_on_after_its_lock_was_lost) {
-  auto locks = connect();
-  sweeper sweeps{locks, by_hand};
-  sweeps.sweep_once();
-  locks.release_all();
-  sweeps.sweep_once();
-  EXPECT_EQ(sweeps.statistics().sweeps, 2U);
+  sweeps_.sweep_once();
+  locks_.release_all();
+  sweeps_.sweep_once();
+  EXPECT_EQ(sweeps_.statistics().sweeps, 2U);
 }
 
 // --- the thread ------------------------------------------------------------------------------------------------------
 
 TEST_P(sweeping, is_done_by_a_thread_again_and_again) {
-  auto locks = connect();
   db().add_unused(100);
-  const sweeper sweeps{locks, {.every = 1s}};
+  const sweeper sweeps{locks_, {.every = 1s}};
   EXPECT_TRUE(eventually([&] { return db().rows() == 1; }));
   db().add_unused(100);
   EXPECT_TRUE(eventually([&] { return db().rows() == 1; }));
@@ -281,34 +250,30 @@ TEST_P(sweeping, is_done_by_a_thread_again_and_again) {
 }
 
 TEST_P(sweeping, survives_what_the_database_refuses_and_says_so) {
-  const recorder told;
-  auto locks = connect({.observer = told.observer()});
   db().drop_tables();
-  const sweeper sweeps{locks, {.every = 1s}};
-  ASSERT_TRUE(eventually([&] { return !told.sweep_failures().empty(); }));
-  EXPECT_EQ(told.sweep_failures().front().cause.code(), errc::schema_missing);
+  const sweeper sweeps{locks_, {.every = 1s}};
+  ASSERT_TRUE(eventually([&] { return !told_.sweep_failures().empty(); }));
+  EXPECT_EQ(told_.sweep_failures().front().cause.code(), errc::schema_missing);
   EXPECT_GT(sweeps.statistics().failures, 0U);
-  locks.migrate();
+  locks_.migrate();
   EXPECT_TRUE(eventually([&] { return sweeps.statistics().sweeps > 0; }));
 }
 
 TEST_P(sweeping, stops_at_once_between_sweeps) {
-  auto locks = connect();
-  auto sweeps = std::make_unique<sweeper>(locks, sweeper_options{.every = 24h});
+  auto sweeps = std::make_unique<sweeper>(locks_, sweeper_options{.every = 24h});
   sweeps->sweep_once();
   EXPECT_TRUE(takes_at_most(at_once, [&] {
     const stopwatch watch;
     sweeps.reset();
     const auto took = watch.elapsed();
-    sweeps = std::make_unique<sweeper>(locks, sweeper_options{.every = 24h});
+    sweeps = std::make_unique<sweeper>(locks_, sweeper_options{.every = 24h});
     return took;
   }));
 }
 
 TEST_P(sweeping, stops_at_once_in_the_middle_of_one) {
-  auto locks = connect();
   db().add_unused(many(20'000, 5'000));
-  sweeper sweeps{locks, {.every = 24h, .batch = 10}};
+  sweeper sweeps{locks_, {.every = 24h, .batch = 10}};
   background one{[&](const std::stop_token& /*stop*/) { return sweeps.sweep_once(); }};
   ASSERT_TRUE(eventually([&] { return sweeps.statistics().rows > 0; }));
   const stopwatch watch;
@@ -320,17 +285,14 @@ TEST_P(sweeping, stops_at_once_in_the_middle_of_one) {
 }
 
 TEST_P(sweeping, stops_at_once_where_the_database_does_not_answer) {
-  auto locks = connect();
-  auto others = connect();
   db().add_unused(10);
-  sweeper sweeps{locks, by_hand};
-  sweeps.sweep_once();
+  sweeps_.sweep_once();
   db().add_unused(10);
   const auto nothing_is_written = db().stall();
-  background one{[&](const std::stop_token& /*stop*/) { return sweeps.sweep_once(); }};
+  background one{[&](const std::stop_token& /*stop*/) { return sweeps_.sweep_once(); }};
   EXPECT_FALSE(one.is_done_within(a_moment));
   const stopwatch watch;
-  sweeps.stop();
+  sweeps_.stop();
   EXPECT_LE(watch.elapsed(), at_once);
   std::uint64_t deleted = 0;
   const auto e = error_of([&] { return deleted = one.get(); });
@@ -339,27 +301,17 @@ TEST_P(sweeping, stops_at_once_where_the_database_does_not_answer) {
 }
 
 TEST_P(sweeping, ends_with_its_client) {
-  auto locks = connect();
-  sweeper sweeps{locks, by_hand};
-  sweeps.sweep_once();
-  auto others = connect();
-  sweeper next{others, by_hand};
-  { const auto gone = std::move(locks); }
-  EXPECT_TRUE(throws(errc::client_closed, [&] { sweeps.sweep_once(); }));
-  EXPECT_NO_THROW(sweeps.stop());
+  sweeps_.sweep_once();
+  sweeper next{other_, by_hand};
+  { const auto gone = std::move(locks_); }
+  EXPECT_TRUE(throws(errc::client_closed, [&] { sweeps_.sweep_once(); }));
+  EXPECT_NO_THROW(sweeps_.stop());
   next.sweep_once();
   EXPECT_EQ(next.statistics().sweeps, 1U) << "the lock went with the client";
 }
 
-TEST_P(sweeping, is_not_begun_by_a_client_that_is_closed) {
-  auto locks = connect();
-  locks.close();
-  EXPECT_TRUE(throws(errc::client_closed, [&] { const sweeper sweeps{locks}; }));
-}
-
 TEST_P(sweeping, is_not_begun_with_a_retention_that_could_set_tokens_back) {
-  auto locks = connect();
-  EXPECT_TRUE(throws(errc::invalid_option, [&] { const sweeper sweeps{locks, {.retention = 59s}}; }));
+  EXPECT_TRUE(throws(errc::invalid_option, [&] { const sweeper sweeps{locks_, {.retention = 59s}}; }));
 }
 
 }  // namespace

@@ -25,12 +25,12 @@ ROWLOCK_CONTRACT_SUITE(tickets_of_transactions, transactions(usual_pairs()));
 // --- who waits -------------------------------------------------------------------------------------------------------
 
 TEST_P(tickets, nobody_waits_where_nobody_must) {
-  auto locks = connect();
-  EXPECT_TRUE(locks.waiters(name).empty()) << "never heard of";
-  const auto held = locks.acquire(name, fair());
-  EXPECT_TRUE(locks.waiters(name).empty()) << "who has it does not wait";
-  EXPECT_FALSE(locks.try_acquire(name, fair()).has_value());
-  EXPECT_TRUE(locks.waiters(name).empty()) << "nor does who tried only once";
+  EXPECT_TRUE(locks_.waiters(name).empty()) << "never heard of";
+  const auto held = locks_.acquire(name, fair());
+  EXPECT_TRUE(locks_.waiters(name).empty()) << "who has it does not wait";
+  EXPECT_TRUE(locks_.list_waiters().empty());
+  EXPECT_FALSE(locks_.try_acquire(name, fair()).has_value());
+  EXPECT_TRUE(locks_.waiters(name).empty()) << "nor does who tried only once";
   EXPECT_EQ(db().tickets(), 0);
 }
 
@@ -79,36 +79,18 @@ TEST_P(tickets, of_all_names_are_listed_by_name_and_ticket) {
     EXPECT_EQ(same.owner, each.owner);
     EXPECT_EQ(same.thread, each.thread);
     EXPECT_EQ(same.note, each.note);
+    EXPECT_EQ(same.note, "") << "of a program that writes none";
     EXPECT_GE(same.age, each.age);
   }
 }
 
-TEST_P(tickets, are_listed_with_who_waits) {
-  auto locks = connect({.application = "shop"});
-  auto held = locks.acquire(name, fair());
-  EXPECT_TRUE(locks.list_waiters().empty()) << "who has it does not wait";
-  const auto one = wait_behind(locks, "one");
-  const auto two = wait_behind(locks, "two");
-  const auto seen = connect().list_waiters("orders/");
-  EXPECT_EQ(names_of(seen), (names{name, name}));
-  ASSERT_EQ(seen.size(), 2U);
-  EXPECT_EQ(name_in(seen[0]), "one");
-  EXPECT_EQ(name_in(seen[1]), "two");
-  EXPECT_LT(seen[0].ticket, seen[1].ticket);
-  EXPECT_EQ(seen[0].owner.substr(0, 5), "shop:");
-  EXPECT_GE(seen[0].age, seen[1].age);
-  EXPECT_LT(seen[0].age, patience);
-}
-
 TEST_P(tickets, are_told_with_the_note_of_who_waits) {
   const std::string odd = "it's \"quoted\" \\ % \xe2\x98\xbe \xf0\x9f\x94\x92\n-- ?1 $1";
-  auto locks = connect();
-  const auto held = locks.acquire(name, with({.note = "of the holder"}));
-  const auto one = wait_behind(locks, "one", fair({.note = odd}));
-  const auto two = wait_behind(locks, "two");
-  const auto three = wait_behind(locks, "three", fair({.note = std::string(1000, 'x')}));
-  auto other = connect();
-  for (const auto& seen : {other.waiters(name), other.list_waiters()}) {
+  const auto held = locks_.acquire(name, with({.note = "of the holder"}));
+  const auto one = wait_behind(locks_, "one", fair({.note = odd}));
+  const auto two = wait_behind(locks_, "two");
+  const auto three = wait_behind(locks_, "three", fair({.note = std::string(1000, 'x')}));
+  for (const auto& seen : {other_.waiters(name), other_.list_waiters()}) {
     ASSERT_EQ(seen.size(), 3U);
     EXPECT_EQ(seen[0].note, odd);
     EXPECT_EQ(seen[1].note, "");
@@ -117,100 +99,53 @@ TEST_P(tickets, are_told_with_the_note_of_who_waits) {
 }
 
 TEST_P(tickets, taken_anew_have_the_note_too) {
-  auto locks = connect();
-  const auto held = locks.acquire(name, with());
-  const auto one = wait_behind(locks, "one", fair({.note = "deploy"}));
-  const auto ticket = ticket_of(locks, "one");
+  const auto held = locks_.acquire(name, with());
+  const auto one = wait_behind(locks_, "one", fair({.note = "deploy"}));
+  const auto ticket = ticket_of(locks_, "one");
   db().erase_ticket(ticket);
-  ASSERT_TRUE(eventually([&] { return ticket_of(locks, "one") > ticket; }));
-  EXPECT_EQ(locks.waiters(name).at(0).note, "deploy");
-}
-
-TEST_P(tickets, of_programs_that_write_no_note_have_none) {
-  auto locks = connect();
-  db().enqueue(name);
-  EXPECT_EQ(locks.waiters(name).at(0).note, "");
-  EXPECT_EQ(locks.list_waiters().at(0).note, "");
-}
-
-TEST_P(tickets, are_listed_by_prefix) {
-  auto locks = connect();
-  for (const auto* each :
-       {"orders", "orders/", "orders/2", "orders/1", "orders0", "Orders/1", "x/orders/1", "100%", "%"})
-    db().enqueue(each);
-  EXPECT_EQ(names_of(locks.list_waiters("orders/")), (names{"orders/", "orders/1", "orders/2"}));
-  EXPECT_EQ(names_of(locks.list_waiters("orders/1")), names{"orders/1"});
-  EXPECT_EQ(names_of(locks.list_waiters("%")), names{"%"}) << "nothing in a prefix is a pattern";
-  EXPECT_EQ(names_of(locks.list_waiters("_")), names{});
-  EXPECT_EQ(locks.list_waiters().size(), 9U);
-}
-
-TEST_P(tickets, are_listed_by_a_prefix_that_ends_at_an_edge_of_utf8) {
-  auto locks = connect();
-  const names edges{"p\x7f", "p\xdf\xbf", "p\xed\x9f\xbf", "p\xef\xbf\xbf", "p\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf"};
-  for (const auto& edge : edges) {
-    db().enqueue(edge);
-    db().enqueue(edge + "tail");
-  }
-  db().enqueue("q");
-  for (const auto& edge : edges) EXPECT_EQ(names_of(locks.list_waiters(edge)), (names{edge, edge + "tail"})) << edge;
-  EXPECT_EQ(locks.list_waiters("p").size(), 2 * edges.size() - 2);
+  ASSERT_TRUE(eventually([&] { return ticket_of(locks_, "one") > ticket; }));
+  EXPECT_EQ(locks_.waiters(name).at(0).note, "deploy");
 }
 
 TEST_P(tickets, of_the_dead_are_not_shown) {
-  auto locks = connect();
   const auto ticket = db().enqueue(name);
-  EXPECT_EQ(queue(locks), names{"sleeper"});
-  EXPECT_EQ(names_of(locks.list_waiters()), names{name});
+  EXPECT_EQ(queue(locks_), names{"sleeper"});
+  EXPECT_EQ(names_of(locks_.list_waiters()), names{name});
   db().kill_waiters(1s);
-  EXPECT_TRUE(locks.list_waiters().empty());
+  EXPECT_TRUE(locks_.list_waiters().empty());
   db().erase_ticket(ticket);
-  EXPECT_TRUE(locks.waiters(name).empty());
+  EXPECT_TRUE(locks_.waiters(name).empty());
 }
 
 // --- however a wait ends, its ticket goes ----------------------------------------------------------------------------
 
 TEST_P(tickets, go_with_the_grant) {
-  auto first = connect();
-  auto second = connect();
-  auto held = first.acquire(name, fair());
-  background waiting{[&](std::stop_token stop) { return second.acquire(name, fair(), stop); }};
-  ASSERT_TRUE(are_waiting(1));
-  held.release();
-  const auto next = waiting.get();
-  EXPECT_TRUE(are_waiting(0));
-}
-
-TEST_P(tickets, go_with_the_grant_of_who_did_not_want_to_be_fair) {
-  auto first = connect();
-  auto second = connect();
-  auto held = first.acquire(name, with());
-  background waiting{[&](std::stop_token stop) { return second.acquire(name, with(), stop); }};
-  ASSERT_TRUE(are_waiting(1)) << "it is woken in turn all the same";
-  held.release();
-  const auto next = waiting.get();
-  EXPECT_TRUE(are_waiting(0));
+  for (const auto& options : {fair(), with()}) {
+    auto held = locks_.acquire(name, options);
+    background waiting{[&](std::stop_token stop) { return other_.acquire(name, options, stop); }};
+    ASSERT_TRUE(are_waiting(1)) << "it is woken in turn, fair or not";
+    held.release();
+    const auto next = waiting.get();
+    EXPECT_TRUE(are_waiting(0));
+  }
 }
 
 TEST_P(tickets, go_at_the_deadline_at_any_place) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire(name, fair());
+  const auto held = locks_.acquire(name, fair());
   std::vector<std::unique_ptr<background<bool>>> all;
   for (int i = 0; i < 3; ++i)
     all.push_back(std::make_unique<background<bool>>([&, i](std::stop_token stop) {
-      return second.try_acquire_for(name, std::chrono::milliseconds{200 - 50 * i}, fair(), std::move(stop)).has_value();
+      return other_.try_acquire_for(name, std::chrono::milliseconds{200 - 50 * i}, fair(), std::move(stop)).has_value();
     }));
   for (const auto& each : all) EXPECT_FALSE(each->get());
   EXPECT_TRUE(are_waiting(0));
 }
 
 TEST_P(tickets, go_with_a_stop_at_any_place_and_the_others_keep_theirs) {
-  auto first = connect();
   for (const bool of_one_client : {true, false})
     for (std::size_t which = 0; which < 3; ++which) {
       std::array clients{connect(), connect(), connect()};
-      auto held = first.acquire(name, fair());
+      auto held = locks_.acquire(name, fair());
       std::vector<waiter> all;
       names expected{"0", "1", "2"};
       for (std::size_t i = 0; i < 3; ++i)
@@ -218,7 +153,7 @@ TEST_P(tickets, go_with_a_stop_at_any_place_and_the_others_keep_theirs) {
       all.at(which)->stop();
       EXPECT_FALSE(all.at(which)->get());
       expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(which));
-      EXPECT_TRUE(eventually([&] { return queue(first) == expected; })) << which;
+      EXPECT_TRUE(eventually([&] { return queue(locks_) == expected; })) << which;
       const auto before = granted.names().size();
       held.release();
       for (const auto& each : all)
@@ -232,17 +167,15 @@ TEST_P(tickets, go_with_a_stop_at_any_place_and_the_others_keep_theirs) {
 }
 
 TEST_P(tickets, go_when_the_client_is_closed) {
-  auto first = connect();
-  auto second = connect();
   auto third = connect();
-  auto held = first.acquire(name, fair());
-  const auto head = wait_behind(second, "head");
-  const auto behind = wait_behind(second, "behind");
+  auto held = locks_.acquire(name, fair());
+  const auto head = wait_behind(other_, "head");
+  const auto behind = wait_behind(other_, "behind");
   const auto other = wait_behind(third, "other");
-  second.close();
+  other_.close();
   EXPECT_TRUE(throws(errc::client_closed, [&] { head->get(); }));
   EXPECT_TRUE(throws(errc::client_closed, [&] { behind->get(); }));
-  EXPECT_EQ(queue(first), names{"other"}) << "nobody is there to see to it later";
+  EXPECT_EQ(queue(locks_), names{"other"}) << "nobody is there to see to it later";
   held.release();
   EXPECT_TRUE(other->get());
   EXPECT_TRUE(are_waiting(0));
@@ -250,9 +183,8 @@ TEST_P(tickets, go_when_the_client_is_closed) {
 
 TEST_P(tickets_of_transactions, go_with_an_exception) {
   connect().close();
-  auto first = connect();
   auto second = client::connect(db().url(), {.held_transactions = 1, .call_timeout = 300ms, .observer = silent()});
-  const auto held = first.acquire(name, fair());
+  const auto held = locks_.acquire(name, fair());
   const auto waiting = wait_behind(second, "one");
   std::optional<held_lock> other;
   ASSERT_TRUE(eventually([&] { return error_of([&] { other = second.acquire("other", fair()); }) == std::nullopt; }));
@@ -263,19 +195,17 @@ TEST_P(tickets_of_transactions, go_with_an_exception) {
 // --- without a ticket one has no place -------------------------------------------------------------------------------
 
 TEST_P(tickets, one_that_is_taken_away_is_replaced_by_another_behind_the_others) {
-  auto first = connect();
-  auto second = connect();
   auto third = connect();
-  auto held = first.acquire(name, fair());
-  const auto one = wait_behind(second, "one");
+  auto held = locks_.acquire(name, fair());
+  const auto one = wait_behind(other_, "one");
   const auto two = wait_behind(third, "two");
-  const auto three = wait_behind(second, "three");
+  const auto three = wait_behind(other_, "three");
   for (const auto* who : {"one", "three"}) {
-    const auto ticket = ticket_of(first, who);
+    const auto ticket = ticket_of(locks_, who);
     db().erase_ticket(ticket);
-    EXPECT_TRUE(eventually([&] { return ticket_of(first, who) > ticket; })) << who << " does not queue anew";
+    EXPECT_TRUE(eventually([&] { return ticket_of(locks_, who) > ticket; })) << who << " does not queue anew";
   }
-  EXPECT_EQ(queue(first), (names{"two", "one", "three"}));
+  EXPECT_EQ(queue(locks_), (names{"two", "one", "three"}));
   held.release();
   for (const auto* each : {&one, &two, &three}) EXPECT_TRUE((*each)->get());
   EXPECT_EQ(granted.names(), (names{"two", "one", "three"}));
@@ -283,13 +213,11 @@ TEST_P(tickets, one_that_is_taken_away_is_replaced_by_another_behind_the_others)
 }
 
 TEST_P(tickets, one_that_is_taken_away_as_the_lock_is_let_go_costs_the_place_only) {
-  auto first = connect();
-  auto second = connect();
   for (int i = 0; i < 5; ++i) {
-    auto held = first.acquire(name, fair());
-    const auto one = wait_behind(second, "one");
-    const auto two = wait_behind(second, "two");
-    const auto ticket = ticket_of(first, "one");
+    auto held = locks_.acquire(name, fair());
+    const auto one = wait_behind(other_, "one");
+    const auto two = wait_behind(other_, "two");
+    const auto ticket = ticket_of(locks_, "one");
     held.release();
     db().erase_ticket(ticket);
     EXPECT_TRUE(one->get());
