@@ -19,7 +19,7 @@ struct semaphore::state {
   const lock_options options;
 
   core::sharing share(std::int64_t number) const {
-    const core::sharing out{.permits = number, .room = permits - number};
+    const core::sharing out{.permits = number, .max_other_permits = permits - number};
     if (number < 1 || number > permits)
       throw error{errc::invalid_option, std::to_string(number) + " permits are asked for, but the semaphore has only " +
                                             std::to_string(permits) + "; ask for fewer"};

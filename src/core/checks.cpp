@@ -101,7 +101,7 @@ void check(const lock_options& options) {
 void check(const sharing& how, const lock_options& options) {
   if (how.is_exclusive()) return;
   require(how.permits > 0, [&] { return "permits is " + std::to_string(how.permits) + "; it must be at least 1"; });
-  require(how.room >= 0, "more permits are asked for than the semaphore has; ask for fewer");
+  require(how.max_other_permits >= 0, "more permits are asked for than the semaphore has; ask for fewer");
   const auto refuse = [](bool fine, const char* sentence) {
     if (!fine) throw error{errc::unsupported, sentence};
   };

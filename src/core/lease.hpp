@@ -71,6 +71,6 @@ void add_block(tenure& t, fencing_token last, std::int64_t number, bool others_w
 fencing_token take_token(tenure& t) noexcept;
 
 /// For how long the waiters of this client ask in turn after a release in favour of other clients.
-inline constexpr duration giving_way = std::chrono::milliseconds{50};
+inline constexpr duration yielding = std::chrono::milliseconds{50};
 
 }  // namespace rowlock::inline v1::core

@@ -121,7 +121,7 @@ std::vector<release_outcome> end_once(sheets::verb how, const access& db, std::s
     const bool answers_waiting = r.has(field::waiting);
     const bool is_waited_for = answers_waiting ? r.is_true(field::waiting) : news.is_left_over;
     const bool is_unnotified = is_waited_for && (!answers_waiting || r.is_null(field::notified));
-    outcomes[i] = is_unnotified ? release_outcome::released_untold : release_outcome::released;
+    outcomes[i] = is_unnotified ? release_outcome::released_unnotified : release_outcome::released;
     if (news.observer == nullptr || !answers_waiting) return;
     auto& waited_for = news.observer->waited_for;
     is_waited_for ? waited_for.add(batch[i].name) : waited_for.remove(batch[i].name);

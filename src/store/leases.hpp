@@ -53,10 +53,10 @@ struct reservation {
 
 enum class release_outcome : std::uint8_t {
   released,
-  released_untold,  ///< released, but the row says that a client waits, and none was notified
-  pinned,           ///< still held: another transaction keeps the row locked
-  gone,             ///< it was not held any more
-  vanished          ///< there was no answer: it is not held any more, and there is no row
+  released_unnotified,  ///< released, but the row says that a client waits, and none was notified
+  pinned,               ///< still held: another transaction keeps the row locked
+  gone,                 ///< it was not held any more
+  vanished              ///< there was no answer: it is not held any more, and there is no row
 };
 
 /// Prolongs leases, and shortens none.
@@ -85,7 +85,7 @@ std::vector<release_outcome> release(const access& db, std::span<const lease_ref
 std::vector<release_outcome> defer_release(const access& db, std::span<const lease_ref> batch);
 
 constexpr bool is_released(release_outcome o) noexcept {
-  return o == release_outcome::released || o == release_outcome::released_untold;
+  return o == release_outcome::released || o == release_outcome::released_unnotified;
 }
 
 /// Whether the answer was that there is no row.

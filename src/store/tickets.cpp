@@ -13,7 +13,7 @@ arguments arguments_of(const ticket_ref& t) {
           {field::ticket, core::to_integer(t.number)},
           {field::turn, core::to_integer(t.number)},
           {field::life, core::ticket_life.count()},
-          {field::room, t.room},
+          {field::room, t.max_other_permits},
           {field::patience, t.patience.count()}};
 }
 
@@ -25,7 +25,9 @@ records run(sheets::verb what, const access& db, std::span<const ticket_ref> som
 
 core::ticket_number enqueue(const access& db, const newcomer& who) {
   const auto lease = who.lease ? driver::argument{who.lease->count()} : driver::argument{};
-  const auto room = who.room == core::sharing{}.room ? driver::argument{} : driver::argument{who.room};
+  const auto max_other_permits = who.max_other_permits == core::sharing{}.max_other_permits
+                                     ? driver::argument{}
+                                     : driver::argument{who.max_other_permits};
   const auto rows = db.run(sheets::verb::enqueue, {{field::name, who.name},
                                                    {field::owner, who.owner},
                                                    {field::thread, who.thread},
@@ -33,7 +35,7 @@ core::ticket_number enqueue(const access& db, const newcomer& who) {
                                                    {field::life, core::ticket_life.count()},
                                                    {field::note, who.note},
                                                    {field::lease, lease},
-                                                   {field::room, room}});
+                                                   {field::room, max_other_permits}});
   if (rows.empty())
     throw detail::error_access::make(errc::database_error, "the database returned no ticket for the queue; try again",
                                      {.retryable = true});
@@ -101,8 +103,8 @@ next_waiter first_waiter(const access& db, std::string_view name, std::string_vi
   return {.owner = rows[0].text(field::owner), .is_behind = rows[0].is_true(field::is_behind)};
 }
 
-std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some) {
-  std::vector<turn> out(some.size());
+std::vector<queue_position> look_at_queues(const access& db, std::span<const ticket_ref> some) {
+  std::vector<queue_position> out(some.size());
   correlate(some, &ticket_ref::name, run(sheets::verb::turn, db, some), [&](std::size_t i, const record& r) {
     out[i] = {.is_behind = r.is_true(field::is_behind),
               .has_ticket = r.is_true(field::has_ticket),

@@ -22,8 +22,8 @@ struct ticket_ref {
   std::string_view name;
   std::string_view attempt;
   core::ticket_number number = core::ticket_number::last;
-  std::int64_t room = core::sharing{}.room;  ///< as in core::sharing
-  duration patience{};                       ///< younger tickets are passed; see any_moment
+  std::int64_t max_other_permits = core::sharing{}.max_other_permits;  ///< as in core::sharing
+  duration patience{};                                                 ///< younger tickets are passed; see any_moment
 };
 
 /// The patience of a look that finds out when to try, for waiters that may pass a set that does not insist.
@@ -36,12 +36,12 @@ struct newcomer {
   std::string_view thread;
   std::string_view attempt;
   std::string_view note{};
-  std::optional<duration> lease{};           ///< a release may grant it the lock, for so long
-  std::int64_t room = core::sharing{}.room;  ///< as in ticket_ref
+  std::optional<duration> lease{};                                     ///< a release may grant it the lock, for so long
+  std::int64_t max_other_permits = core::sharing{}.max_other_permits;  ///< as in ticket_ref
 };
 
 /// A ticket's position, according to the queue and the row of its name.
-struct turn {
+struct queue_position {
   bool is_behind = true;  ///< others come first
   bool has_ticket = false;
   bool looks_free = false;         ///< no lease runs, or permits are free; a transaction may hold it nevertheless
@@ -78,7 +78,7 @@ struct next_waiter {
 /// notifies that client, if the database can.
 next_waiter first_waiter(const access& db, std::string_view name, std::string_view mine);
 /// One answer for each; a name may occur only once.
-std::vector<turn> look_at_queues(const access& db, std::span<const ticket_ref> some);
+std::vector<queue_position> look_at_queues(const access& db, std::span<const ticket_ref> some);
 /// A name that a long-waiting waiter holds.
 struct held_name {
   core::ticket_number by{};  ///< the waiter's ticket

@@ -22,11 +22,11 @@ store::arguments arguments_of(const acquire_args& a) {
   if (!a.liveness.empty()) out.push_back({field::liveness, a.liveness});
   if (!a.share.is_exclusive()) {
     out.push_back({field::permits, a.share.permits});
-    out.push_back({field::room, a.share.room});
+    out.push_back({field::room, a.share.max_other_permits});
   }
   if (a.queued) {
     out.push_back({field::ticket, core::to_integer(a.queued->ticket)});
-    out.push_back({field::turn, core::to_integer(a.queued->turn)});
+    out.push_back({field::turn, core::to_integer(a.queued->before)});
     out.push_back({field::patience, a.queued->patience.count()});
   }
   return out;

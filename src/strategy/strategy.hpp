@@ -32,7 +32,7 @@ struct acquire_args {
   /// come first.
   struct queue_position {
     core::ticket_number ticket = core::ticket_number::none;
-    core::ticket_number turn = core::ticket_number::last;
+    core::ticket_number before = core::ticket_number::last;
     duration patience{};  ///< zero: all of those tickets count; otherwise only sets that insist
   };
   std::optional<queue_position> queued{};

@@ -79,8 +79,8 @@ void check_lock(input& from) {
 
 void check_sharing(input& from) {
   const core::sharing how{.permits = from.ConsumeIntegral<std::int64_t>(),
-                          .room = from.ConsumeIntegral<std::int64_t>()};
-  const bool is_fine = how.permits == 0 || (how.permits > 0 && how.room >= 0);
+                          .max_other_permits = from.ConsumeIntegral<std::int64_t>()};
+  const bool is_fine = how.permits == 0 || (how.permits > 0 && how.max_other_permits >= 0);
   expect(is_taken([&] { core::check(how, lock_options{}); }) == is_fine, "permits are as documented");
 }
 

@@ -16,7 +16,7 @@ class attempt_in_turn : public on_each_server {
                                        .seen = version};
     return steps_.acquire({&one, 1}).at(0).what;
   }
-  store::turn look() {
+  store::queue_position look() {
     const store::ticket_ref newcomer{.name = "job", .attempt = {}, .number = core::ticket_number::last};
     return steps_.look_at_queues({&newcomer, 1}).at(0);
   }

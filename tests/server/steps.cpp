@@ -40,7 +40,7 @@ std::vector<store::release_outcome> steps::defer_release(std::span<const store::
   return store::defer_release(on(until), batch);
 }
 
-std::vector<store::turn> steps::look_at_queues(std::span<const store::ticket_ref> some) {
+std::vector<store::queue_position> steps::look_at_queues(std::span<const store::ticket_ref> some) {
   const auto until = limits();
   return store::look_at_queues(on(until), some);
 }

@@ -22,7 +22,7 @@ class steps {
   std::vector<store::renewal> renew(std::span<const store::lease_ref> batch);
   std::vector<store::release_outcome> release(std::span<const store::lease_ref> batch);
   std::vector<store::release_outcome> defer_release(std::span<const store::lease_ref> batch);
-  std::vector<store::turn> look_at_queues(std::span<const store::ticket_ref> some);
+  std::vector<store::queue_position> look_at_queues(std::span<const store::ticket_ref> some);
 
   driver::session& session() { return *session_; }
   const sheets::sheet& sql() const noexcept { return sql_; }

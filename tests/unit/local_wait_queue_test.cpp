@@ -42,9 +42,9 @@ std::vector<std::int64_t> numbers_of(const std::vector<engine::queue_ticket>& so
 /// One with a ticket.
 struct ticketed : waiter {
   ticketed(engine::local_wait_queue& in, const char* name, std::int64_t number,
-           std::int64_t room = core::sharing{}.room)
+           std::int64_t max_other_permits = core::sharing{}.max_other_permits)
       : waiter{in, name} {
-    take(core::acquisition_id{std::to_string(number)}, core::ticket_number{number}, room);
+    take(core::acquisition_id{std::to_string(number)}, core::ticket_number{number}, max_other_permits);
   }
 };
 
@@ -383,9 +383,9 @@ constexpr auto any_lease = [](const engine::lease_state& /*o*/) { return true; }
 /// Waits on a thread of its own, and says how that ended.
 struct offering {
   offering(engine::local_wait_queue& in, instant until = never, core::ticket_number number = core::ticket_number::none,
-           std::int64_t room = core::sharing{}.room)
+           std::int64_t max_other_permits = core::sharing{}.max_other_permits)
       : at{in, "a"} {
-    if (number != core::ticket_number::none) at.take(id("with a ticket"), number, room);
+    if (number != core::ticket_number::none) at.take(id("with a ticket"), number, max_other_permits);
     at.listen();
     ended = std::async(std::launch::async, [this, until] { return at.wait(until, stop.get_token(), mine); });
   }
@@ -506,13 +506,13 @@ TEST_F(local_wait_queue_test, what_is_closed_hands_nothing_over) {
 }
 
 TEST_F(local_wait_queue_test, gives_way_for_as_long_as_it_was_told) {
-  line.give_way("a", never);
+  line.yield_to_other_clients("a", never);
   waiter one{line, "a"};
-  EXPECT_FALSE(one.where(base::now()).gives_way) << "nobody had waited";
+  EXPECT_FALSE(one.where(base::now()).yields_to_other_clients) << "nobody had waited";
   const auto until = base::later(base::now(), 1h);
-  line.give_way("a", until);
-  EXPECT_TRUE(one.where(base::now()).gives_way);
-  EXPECT_FALSE(one.where(until).gives_way);
+  line.yield_to_other_clients("a", until);
+  EXPECT_TRUE(one.where(base::now()).yields_to_other_clients);
+  EXPECT_FALSE(one.where(until).yields_to_other_clients);
 }
 
 TEST_F(local_wait_queue_test, either_hands_over_or_gives_up) {

@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 
 struct silent_notices final : engine::release_notices {
   void releasing(const lock_name& /*name*/) override {}
-  bool released(const lock_name& name, bool is_untold) override {
-    if (is_untold) told.emplace_back(name.view());
+  bool released(const lock_name& name, bool is_unnotified) override {
+    if (is_unnotified) told.emplace_back(name.view());
     return true;
   }
   bool pass_on(const lock_name& /*name*/) override { return false; }
@@ -112,7 +112,7 @@ TEST_F(reconciler_test, goes_on_with_what_may_appear_yet) {
 
 TEST_F(reconciler_test, tells_of_what_was_ended_by_something_that_tells_nobody) {
   auto e = entry("a", "1");
-  e.tells_if_gone = true;
+  e.notifies_if_gone = true;
   reconciler.add(e);
   reconciler.add(entry("b", "2"));
   run();

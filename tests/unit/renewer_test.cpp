@@ -353,12 +353,12 @@ struct lock_registry : testing::Test {
 TEST_F(lock_registry, the_same_holder_gets_it_again_until_the_last_handle_goes) {
   const auto a = make("a", in(1h), in(1h), true, job);
   ASSERT_TRUE(held.add(a));
-  EXPECT_EQ(held.again("a", job, true, base::now()), a);
-  EXPECT_EQ(held.again("b", job, true, base::now()), nullptr);
-  EXPECT_EQ(held.again("a", holder::unique(), true, base::now()), nullptr);
+  EXPECT_EQ(held.reenter("a", job, true, base::now()), a);
+  EXPECT_EQ(held.reenter("b", job, true, base::now()), nullptr);
+  EXPECT_EQ(held.reenter("a", holder::unique(), true, base::now()), nullptr);
   EXPECT_FALSE(held.drop(*a));
   EXPECT_TRUE(held.drop(*a));
-  EXPECT_EQ(held.again("a", job, true, base::now()), nullptr);
+  EXPECT_EQ(held.reenter("a", job, true, base::now()), nullptr);
 }
 
 TEST(lease_state, once_found_overdue_is_lost_for_good) {
@@ -433,11 +433,11 @@ TEST_F(lock_registry, what_is_overdue_or_lost_is_not_given_again) {
   ASSERT_TRUE(held.add(a));
   EXPECT_FALSE(held.has("a", job, base::now()));
   EXPECT_FALSE(a->is_held()) << "whoever is told so marks it";
-  EXPECT_EQ(held.again("a", job, true, in(-1h)), nullptr);
+  EXPECT_EQ(held.reenter("a", job, true, in(-1h)), nullptr);
   const auto b = make("b", in(1h), in(1h), true, job);
   ASSERT_TRUE(held.add(b));
   b->lose(loss_reason::taken_over);
-  EXPECT_EQ(held.again("b", job, true, base::now()), nullptr);
+  EXPECT_EQ(held.reenter("b", job, true, base::now()), nullptr);
 }
 
 TEST_F(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
@@ -447,7 +447,7 @@ TEST_F(lock_registry, a_lost_one_that_goes_does_not_take_its_successor_along) {
   const auto second = make("a", in(1h), in(1h), true, job);
   ASSERT_TRUE(held.add(second));
   EXPECT_TRUE(held.drop(*first));
-  EXPECT_EQ(held.again("a", job, true, base::now()), second);
+  EXPECT_EQ(held.reenter("a", job, true, base::now()), second);
 }
 
 TEST_F(lock_registry, closed_takes_nothing) {

@@ -138,7 +138,7 @@ bool acquirer::comes_after_others(const acquire_request& what, base::instant dea
 lease_ptr acquirer::reenter(const acquire_request& what) {
   if (!what.is_reentrant || what.is_set()) return nullptr;
   for (const auto& name : what.names)
-    if (auto lease = locks_.registry().again(name, what.by, what.share.is_exclusive(), base::now())) {
+    if (auto lease = locks_.registry().reenter(name, what.by, what.share.is_exclusive(), base::now())) {
       if (what.call != nullptr) what.call->ends_at_once();
       return lease;
     }

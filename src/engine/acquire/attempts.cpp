@@ -11,7 +11,7 @@ using strategies::verdict;
 
 namespace {
 
-strategies::answer refusal_of(store::turn& seen, std::optional<duration> yields_for, bool has_ticket) {
+strategies::answer refusal_of(store::queue_position& seen, std::optional<duration> yields_for, bool has_ticket) {
   return {.what = seen.looks_free ? verdict::behind : verdict::busy,
           .token = {},
           .left = seen.looks_free ? yields_for : seen.left,
@@ -67,7 +67,7 @@ attempts::attempt::attempt(attempts& maker, const acquire_request& request)
   for (std::size_t i = 0; i < what.names.size(); ++i) {
     const auto& name = what.names[i];
     if (what.is_set() && what.is_reentrant)
-      if (auto lease = by.locks_.registry().again(name, what.by, true, base::now())) {
+      if (auto lease = by.locks_.registry().reenter(name, what.by, true, base::now())) {
         got.push_back(std::move(lease));
         continue;
       }
@@ -191,7 +191,7 @@ attempts::reply attempts::take_in_turn(attempt& a, const store::access& db) {
   const auto& what = a.what;
   reply out{.sent = base::now()};
   if (asks_the_queue_too(what))
-    a.batch[0].queued = {.ticket = what.ticket(), .turn = what.queue_position(), .patience = what.patience()};
+    a.batch[0].queued = {.ticket = what.ticket(), .before = what.queue_position(), .patience = what.patience()};
   if (!must_look(what) || look(a, a.place(), db, out)) {
     out = take(a, db);
     if (!out.answer.is_marked) out.answer.is_marked = a.names[out.which].is_marked;

@@ -66,8 +66,8 @@ struct acquire_request {
   }
   /// How many permits others may have, in its tickets.
   std::int64_t max_other_permits() const noexcept {
-    if (!is_set()) return share.room;
-    return options.fairness == fairness::fifo ? core::room_of_fair_set : core::room_of_set;
+    if (!is_set()) return share.max_other_permits;
+    return options.fairness == fairness::fifo ? core::limit_of_fair_set : core::limit_of_set;
   }
   /// The least of its tickets: that is the place of a set in the queues of all its names. So of two sets the same one
   /// comes first in each queue that contains both, in whichever order their tickets were taken. none: one is missing.
@@ -191,7 +191,7 @@ struct attempts::attempt {
     return {.name = {},
             .attempt = {},
             .number = what.queue_position(),
-            .room = what.share.room,
+            .max_other_permits = what.share.max_other_permits,
             .patience = what.patience()};
   }
 

@@ -62,12 +62,13 @@ bool claim(std::span<const store::lease_ref> own, std::span<strategies::answer> 
 bool attempts::claim_grant(const attempt& a, reply& r, const store::access& db) {
   if (r.answer.holding.empty() || !r.answer.left) return false;
   const auto& [name, queued, id, is_marked] = a.names[r.which];
-  const bool is_unwanted = cleanup_.is_unwanted(name, r.answer.holding);
-  if (!is_unwanted && (queued == nullptr || queued->waiter().ticket().attempt.text() != r.answer.holding)) return false;
+  const bool is_abandoned = cleanup_.is_abandoned(name, r.answer.holding);
+  if (!is_abandoned && (queued == nullptr || queued->waiter().ticket().attempt.text() != r.answer.holding))
+    return false;
   locks_.is_waited_for(name);
   const auto refused = std::exchange(r.answer, {});  // inconclusive: asked again
   const store::lease_ref own{.name = name.view(), .acquisition = refused.holding, .lease = a.what.options.lease};
-  if (is_unwanted) return store::release(db, {&own, 1}), true;
+  if (is_abandoned) return store::release(db, {&own, 1}), true;
   auto grant = grant_of(refused.held_as, refused.left);
   if (*refused.left < own.lease) {
     r.sent = base::now();
@@ -97,7 +98,7 @@ bool attempts::read(attempt& a, reply r, const driver::limits& until, attempt_re
   out.why = {.left = is_free ? a.what.comes_again_after(answer.left) : answer.left,
              .is_free = is_free,
              .is_behind = answer.is_behind,
-             .is_notified = wakeups_.is_told(are_marked)};
+             .is_notified = wakeups_.is_notified(are_marked)};
   return true;
 }
 

@@ -48,7 +48,7 @@ struct acquirer::place {
   void leave_with_lock(const lease_state& lease) {
     for (auto* each : queued) {
       each->waiter().leave_with_lock();
-      if (lease.id == each->waiter().ticket().attempt) each->how = ticket_cleanup::departure::spent;
+      if (lease.id == each->waiter().ticket().attempt) each->how = ticket_cleanup::ticket_fate::used;
     }
   }
   /// Leaves without the lock.
@@ -131,7 +131,7 @@ core::acquire_machine::position acquirer::position_of(const place& at) {
   const auto here = at.queued[0]->waiter().where(base::now());
   return {.is_first = here.is_first,
           .has_ticket = here.ticket != core::ticket_number::none,
-          .yields_to_other_clients = here.gives_way,
+          .yields_to_other_clients = here.yields_to_other_clients,
           .held_here_until =
               at.offer && here.is_first ? handover_.held_until(what.names[0], what.options) : base::instant::min()};
 }
@@ -156,7 +156,7 @@ void acquirer::enter_queues(place& at, local_wait_queue::purpose wants, std::pmr
   }
   what.queued = at.queued;
   for (auto* one : at.queued) {
-    if (attempts_.may_be_granted(what)) one->how = ticket_cleanup::departure::unwanted;
+    if (attempts_.may_be_granted(what)) one->how = ticket_cleanup::ticket_fate::abandoned;
     one->lease = what.options.lease;
   }
 }
@@ -283,7 +283,7 @@ void acquirer::obtain_tickets(place& at, const std::stop_token& stop) try {
     if (each->waiter().ticket_number() != core::ticket_number::none) continue;
     tickets_.take(each->waiter(), each->name(), what.by, what.options.note,
                   {.lease = attempts_.may_be_granted(what) ? std::optional{what.options.lease} : std::nullopt,
-                   .room = what.max_other_permits()},
+                   .max_other_permits = what.max_other_permits()},
                   limits_while_waiting(at.machine, stop));
   }
   if (what.is_set()) at.queued[0]->waiter().hint();  // to try, wherever it is in the queues here

@@ -121,7 +121,7 @@ std::optional<bool> force_release::free_share(const lock_name& name, fencing_tok
   if (!is_shared) return std::nullopt;
   if (!store::is_released(outcome)) return false;
   locks_.was_freed(acquisition, until);
-  notices_.released(name, outcome == store::release_outcome::released_untold);
+  notices_.released(name, outcome == store::release_outcome::released_unnotified);
   return true;
 } catch (const error& e) {
   if (e.connection_is_unusable()) locks_.settle_later(name);

@@ -18,7 +18,9 @@ constexpr duration a_moment = 400ms;  // most waits are shorter
 constexpr duration pause = 500ms;     // a deadlock lasts twice that, and a moment
 
 // A waiter for permits does not depend on any particular holder.
-bool waits_for_all_holders(const queue_ticket& t) { return t.room < 0 || t.room == core::sharing::unlimited; }
+bool waits_for_all_holders(const queue_ticket& t) {
+  return t.max_other_permits < 0 || t.max_other_permits == core::sharing::unlimited;
+}
 
 // A lock that only the thread that took it can release. The handles of any other holder may be with other threads,
 // which do not wait.

@@ -50,7 +50,8 @@ lease_ptr handover::pass_on(lease_state& released, const driver::limits& until) 
     return nullptr;
   auto plan = plan_of(released);
   auto next = is_to_pass(released, plan, until) ? give(released, plan) : nullptr;
-  if (!next && plan.others_wait) queue_.give_way(released.name.view(), base::later(base::now(), core::giving_way));
+  if (!next && plan.others_wait)
+    queue_.yield_to_other_clients(released.name.view(), base::later(base::now(), core::yielding));
   released.unclaim();
   return next;
 } catch (const std::exception&) {  // then it is released

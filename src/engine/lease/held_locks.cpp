@@ -87,7 +87,7 @@ void held_locks::leave_to_transaction(const lease_ptr& a, duration after) noexce
   a->release(base::now());
   auto e = reconciler_.entry_for(*a);
   e.next = base::later(e.next, after);
-  e.tells_if_gone = true;
+  e.notifies_if_gone = true;
   reconciler_.add(std::move(e));
   handover_.not_here(a->name);
 } catch (const std::exception&) {  // out of memory: its lease ends
@@ -102,7 +102,7 @@ void held_locks::release_later(const lease_state& a) {
 void held_locks::release_later(const lease_state& a, const error& why, const combined_call_ptr& left) {
   auto e = reconciler_.entry_for(a);
   e.may_have_granted = reconciler_.may_have_granted(why);
-  e.tells_if_gone = left != nullptr;
+  e.notifies_if_gone = left != nullptr;
   reconciler_.add_when_ended(left, std::move(e));
   handover_.not_here(a.name);
 }
@@ -132,8 +132,8 @@ void held_locks::end_lease(const lease_state& a, const driver::limits& until) {
                     "protected to its end");
   }
   if (may_be_prolonged) reconciler_.add(once_more(reconciler_.entry_for(a)));
-  const bool is_untold = outcome == store::release_outcome::released_untold;
-  if (!notices_.released(a.name, is_untold)) waited_for.remove(a.name.view());
+  const bool is_unnotified = outcome == store::release_outcome::released_unnotified;
+  if (!notices_.released(a.name, is_unnotified)) waited_for.remove(a.name.view());
 }
 
 // If that fails the client finds the lock by itself.

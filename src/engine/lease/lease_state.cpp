@@ -19,7 +19,7 @@ held_transaction::~held_transaction() {
 
 void held_transaction::end() noexcept {
   if (!loan_) return;
-  was_cut_short_ = hurried_.stop_requested();
+  was_cut_short_ = heartbeat_cancellation_.stop_requested();
   was_cut_short_ || session().looks_alive() ? loan_->discard() : loan_->lose();
   loan_.reset();
 }
@@ -32,10 +32,10 @@ std::unique_ptr<const std::string> note_of(const lock_options& options) {
 
 }  // namespace
 
-lease_state::lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
+lease_state::lease_state(lock_name what, std::optional<holder> reentered_by, const core::acquisition_id& unique_id,
                          const lock_options& options)
     : name{std::move(what)},
-      by{std::move(again)},
+      by{std::move(reentered_by)},
       id{unique_id},
       strategy{options.strategy},
       renews{options.renew},
@@ -44,8 +44,9 @@ lease_state::lease_state(lock_name what, std::optional<holder> again, const core
       note{note_of(options)},
       time_to_live_{options.lease.count()} {}
 
-lease_state::lease_state(lock_name what, std::optional<holder> again, const holder& whose, const lock_options& options)
-    : lease_state{std::move(what), std::move(again), core::acquisition_id{}, options} {
+lease_state::lease_state(lock_name what, std::optional<holder> reentered_by, const holder& whose,
+                         const lock_options& options)
+    : lease_state{std::move(what), std::move(reentered_by), core::acquisition_id{}, options} {
   tenure = std::make_unique<handed_tenure>(handed_tenure{.by = whose});
 }
 
@@ -59,10 +60,10 @@ void lease_state::continue_from(const lease_state& before, const core::tenure& p
 }
 
 // The heartbeat keeps a transaction alive.
-lease_state::lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
+lease_state::lease_state(lock_name what, std::optional<holder> reentered_by, const core::acquisition_id& unique_id,
                          const lock_options& options, duration limit, std::unique_ptr<held_transaction> in)
     : name{std::move(what)},
-      by{std::move(again)},
+      by{std::move(reentered_by)},
       id{unique_id},
       strategy{options.strategy},
       renews{in == nullptr},
@@ -70,7 +71,7 @@ lease_state::lease_state(lock_name what, std::optional<holder> again, const core
       at_least{},
       transaction{std::move(in)},
       time_to_live_{limit.count()} {
-  if (lasts()) set_deadline(base::instant::max());
+  if (never_expires()) set_deadline(base::instant::max());
 }
 
 loss_reason lease_state::why_lost() const noexcept {
@@ -118,7 +119,7 @@ void lease_state::shorten_deadline(base::instant t) noexcept {
 }
 
 void lease_state::set_first_left(base::instant sent, duration left, base::instant now) noexcept {
-  if (lasts()) return;
+  if (never_expires()) return;
   set(over_, base::later(now, left));
   set_deadline(core::local_deadline(sent, left, std::min(left, time_to_live())));
 }

@@ -50,8 +50,8 @@ class held_transaction {
   void give_back() noexcept { loan_.reset(); }
 
   /// By any thread: no holder relies on the lock any more, so a heartbeat that is under way is cut.
-  void hurry() noexcept { hurried_.request_stop(); }
-  std::stop_token hurried() const noexcept { return hurried_.get_token(); }
+  void cancel_heartbeat() noexcept { heartbeat_cancellation_.request_stop(); }
+  std::stop_token heartbeat_cancellation() const noexcept { return heartbeat_cancellation_.get_token(); }
 
   /// For poll(2); by any thread. Valid only while the transaction is open.
   int descriptor() const noexcept { return descriptor_; }
@@ -60,7 +60,7 @@ class held_transaction {
   const base::fork_guard process_;
   std::unique_ptr<pool::loan> loan_;
   const int descriptor_;
-  std::stop_source hurried_;
+  std::stop_source heartbeat_cancellation_;
   bool was_cut_short_ = false;
 };
 
@@ -82,14 +82,14 @@ struct handed_tenure {
 class lease_state {
  public:
   /// `reentered_by`: the holder that may reenter it.
-  lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
+  lease_state(lock_name what, std::optional<holder> reentered_by, const core::acquisition_id& unique_id,
               const lock_options& options);
   /// Without a lease: held by a transaction, which the server ends if it is silent for `limit`, or, without a
   /// transaction, during the life of the client.
-  lease_state(lock_name what, std::optional<holder> again, const core::acquisition_id& unique_id,
+  lease_state(lock_name what, std::optional<holder> reentered_by, const core::acquisition_id& unique_id,
               const lock_options& options, duration limit, std::unique_ptr<held_transaction> in);
   /// With a lease, of an acquisition that is handed over to it: see continue_from.
-  lease_state(lock_name what, std::optional<holder> again, const holder& whose, const lock_options& options);
+  lease_state(lock_name what, std::optional<holder> reentered_by, const holder& whose, const lock_options& options);
 
   const lock_name name;
   const std::optional<holder> by;  // absent: not reentrant
@@ -226,7 +226,7 @@ class lease_state {
 
   bool is_limited_now() const noexcept { return hold_limit != base::instant::max() && deadline() >= hold_limit; }
   /// Until it is released: neither the server nor time ends it.
-  bool lasts() const noexcept { return !has_lease && !transaction; }
+  bool never_expires() const noexcept { return !has_lease && !transaction; }
 
   const base::fork_guard process_;
   mutable std::mutex changing_;  // of status_, deadline_ and over_

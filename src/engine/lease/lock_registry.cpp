@@ -56,7 +56,7 @@ const lease_ptr* lock_registry::find(const contents& in, const lock_name& name, 
   return nullptr;
 }
 
-lease_ptr lock_registry::again(const lock_name& name, const holder& by, bool alone, base::instant now) {
+lease_ptr lock_registry::reenter(const lock_name& name, const holder& by, bool alone, base::instant now) {
   const auto state = state_.lock();
   const auto* const found = find(*state, name, by, alone, now);
   if (found == nullptr) return nullptr;

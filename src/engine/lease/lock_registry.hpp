@@ -24,7 +24,7 @@ class lock_registry {
 
   /// The lock that this holder holds under this name, if any; the call adds a handle to it. A holder that shares a name
   /// does not hold it exclusively.
-  lease_ptr again(const lock_name& name, const holder& by, bool alone, base::instant now);
+  lease_ptr reenter(const lock_name& name, const holder& by, bool alone, base::instant now);
 
   /// Whether any holder of this client holds this name.
   bool has(const lock_name& name);

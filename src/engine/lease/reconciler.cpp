@@ -64,7 +64,7 @@ void reconciler::add_when_ended(const combined_call_ptr& left, unresolved e) {
 // By a worker of the combiner. An attempt that was refused has left nothing; one that was granted, or a lock whose
 // release is answered, is in the database now or never.
 void reconciler::has_ended(unresolved e, combined_call::fate now) noexcept try {
-  if (now == combined_call::fate::nothing && !e.tells_if_gone) return;
+  if (now == combined_call::fate::nothing && !e.notifies_if_gone) return;
   if (now != combined_call::fate::unknown) e.may_appear = e.may_have_granted = false;
   add(std::move(e));
 } catch (const std::exception&) {  // out of memory: its lease ends
@@ -160,11 +160,11 @@ void reconciler::release_by(verb how, std::vector<unresolved> entries, const dri
 void reconciler::settle(unresolved e, store::release_outcome outcome) {
   if (store::is_released(outcome)) {
     if (e.may_be_prolonged) list_.put_back({once_more(e)}, base::now());
-    notices_.released(e.name, outcome == store::release_outcome::released_untold);
+    notices_.released(e.name, outcome == store::release_outcome::released_unnotified);
     return;
   }
   if (outcome == store::release_outcome::pinned || e.may_appear) return list_.put_back({std::move(e)}, base::now());
-  if (e.tells_if_gone) notices_.released(e.name, true);
+  if (e.notifies_if_gone) notices_.released(e.name, true);
 }
 
 }  // namespace rowlock::inline v1::engine

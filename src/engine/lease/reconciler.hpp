@@ -34,7 +34,7 @@ struct unresolved {
   core::session_number confirmed_by = core::session_number::unknown;
   bool is_share = false;
   bool may_have_granted = false;  ///< by a release that was not answered
-  bool tells_if_gone = false;     ///< no waiter is notified if it ends otherwise
+  bool notifies_if_gone = false;  ///< no waiter is notified if it ends otherwise
   bool may_be_prolonged = false;  ///< by an earlier request: it must be released once more
 };
 

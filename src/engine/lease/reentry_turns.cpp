@@ -66,7 +66,7 @@ void reentry_turns::run(const driver::limits& until) noexcept try {
   const driver::limits soon{.deadline = std::min(until.deadline, base::later(base::now(), longest_ticket_run)),
                             .stop = until.stop};
   in_batches(names, [&](std::span<const lock_name> some) {
-    std::vector<store::turn> seen(some.size(), store::turn{.is_behind = false});
+    std::vector<store::queue_position> seen(some.size(), store::queue_position{.is_behind = false});
     try {
       seen = db_.run(
           soon, [&](const store::access& db) { return store::look_at_queues(db, behind_all(some)); },
@@ -98,7 +98,7 @@ void reentry_turns::answer(const lock_name& name, bool others_wait) {
   found->next_look = base::later(now, others_wait ? limit * of_all_the_time : limit);
   if (!others_wait) return;
   found->closed_until = base::later(now, limit);
-  found->in_turn_until = base::later(found->closed_until, core::giving_way);
+  found->in_turn_until = base::later(found->closed_until, core::yielding);
 }
 
 }  // namespace rowlock::inline v1::engine

@@ -40,7 +40,7 @@ void transaction_heartbeat::attend(const lease_ptr& a) {
 
 // A heartbeat that was cut when no holder relied on the lock any more has released it.
 void transaction_heartbeat::commit(lease_state& a, const driver::limits& until) {
-  a.transaction->hurry();
+  a.transaction->cancel_heartbeat();
   const claimed_lease scope{a};
   forget(a);
   if (a.transaction->was_cut_short()) return;
@@ -81,7 +81,7 @@ void transaction_heartbeat::stop() noexcept {
     thread = std::move(state->thread);
   }
   if (!thread.joinable()) return;
-  for (const auto& a : attended()) a->transaction->hurry();
+  for (const auto& a : attended()) a->transaction->cancel_heartbeat();
   thread.request_stop();
   look();
   thread.join();
@@ -162,7 +162,7 @@ void transaction_heartbeat::beat(const lease_ptr& a, const std::stop_token& stop
   a->is_unreachable = true;
   try {
     auto& session = a->transaction->session();
-    const driver::limits until{.deadline = a->over(), .stop = a->transaction->hurried()};
+    const driver::limits until{.deadline = a->over(), .stop = a->transaction->heartbeat_cancellation()};
     strategies::for_update::beat({.sheet = db_.sheet(), .session = session, .until = until}, a->name.view());
     if (!session.looks_alive()) throw error{errc::connection_failed, "the connection was lost"};
     a->is_unreachable = false;

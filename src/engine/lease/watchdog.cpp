@@ -117,15 +117,15 @@ void loss_notifier::work(const std::shared_ptr<shared>& with) noexcept {
 }
 
 base::instant loss_notifier::look() {
-  bool is_untold = false;
+  bool is_unfinished = false;
   {
     const auto s = shared_->state.lock();
     s->join_those_over();
     for (loss& each : s->firing) s->tell(each);
-    is_untold = !s->waiting.empty() ||
-                std::any_of(s->firing.begin(), s->firing.end(), [](const loss& each) { return each.then != nullptr; });
+    is_unfinished = !s->waiting.empty() || std::any_of(s->firing.begin(), s->firing.end(),
+                                                       [](const loss& each) { return each.then != nullptr; });
   }
-  if (!is_untold) return base::instant::max();
+  if (!is_unfinished) return base::instant::max();
   if (!ensure_thread(shared_)) {
     ++shared_->state.lock()->free;
     work(shared_);

@@ -113,11 +113,11 @@ local_wait_queue::outcome local_wait_queue::waiter::wait_for_several(std::span<w
 }
 
 void local_wait_queue::waiter::take(const core::acquisition_id& attempt, core::ticket_number number,
-                                    std::int64_t room) {
+                                    std::int64_t max_other_permits) {
   const auto state = in_.state_.lock();
   slot_.ticket.attempt = attempt;
   slot_.ticket.number = number;
-  slot_.ticket.room = room;
+  slot_.ticket.max_other_permits = max_other_permits;
   slot_.is_marked = false;
   queue& q = state->queues.at(slot_.ticket.name);
   const slot* const first_before = q.front();
@@ -161,7 +161,7 @@ bool local_wait_queue::waiter::is_first() const {
 local_wait_queue::position local_wait_queue::waiter::where(base::instant now) const {
   const auto state = in_.state_.lock();
   const queue& q = state->queues.at(slot_.ticket.name);
-  return {.is_first = leads(q, slot_), .ticket = slot_.ticket.number, .gives_way = now < q.gives_way_until};
+  return {.is_first = leads(q, slot_), .ticket = slot_.ticket.number, .yields_to_other_clients = now < q.yields_until};
 }
 
 local_wait_queue::slot* local_wait_queue::first_with_offer(contents& in, std::string_view name) {
@@ -196,15 +196,15 @@ std::vector<local_wait_queue::reader> local_wait_queue::waiter::readers_behind(s
   const queue& q = state->queues.at(slot_.ticket.name);
   for (auto at = std::next(queue::const_iterator{at_}); at != q.end() && out.size() < most; ++at) {
     const slot& s = **at;
-    if (s.ticket.number == core::ticket_number::none || s.ticket.room != core::sharing::unlimited) break;
+    if (s.ticket.number == core::ticket_number::none || s.ticket.max_other_permits != core::sharing::unlimited) break;
     if (s.offer != nullptr) out.push_back({.ticket = s.ticket, .offer = *s.offer});
   }
   return out;
 }
 
-void local_wait_queue::give_way(std::string_view name, base::instant until) {
+void local_wait_queue::yield_to_other_clients(std::string_view name, base::instant until) {
   const auto state = state_.lock();
-  if (queue* const q = queue_of(*state, name)) q->gives_way_until = until;
+  if (queue* const q = queue_of(*state, name)) q->yields_until = until;
 }
 
 bool local_wait_queue::is_empty(const lock_name& name) {

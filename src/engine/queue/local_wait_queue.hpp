@@ -33,8 +33,8 @@ class lease_state;  // the queue only passes it on
 struct queue_ticket {
   std::string name;
   core::acquisition_id attempt;
-  core::ticket_number number = core::ticket_number::none;  ///< none: not yet, or not any more
-  std::int64_t room = core::sharing{}.room;                ///< of who shares the name
+  core::ticket_number number = core::ticket_number::none;              ///< none: not yet, or not any more
+  std::int64_t max_other_permits = core::sharing{}.max_other_permits;  ///< of who shares the name
 };
 
 /// The queue inside the process: of all threads of a client that wait for a name, the first speaks to the database.
@@ -76,7 +76,7 @@ class local_wait_queue {
     fencing_token version{};
   };
   struct queue : std::list<slot*> {
-    base::instant gives_way_until = base::instant::min();
+    base::instant yields_until = base::instant::min();
   };
 
  public:
@@ -84,7 +84,7 @@ class local_wait_queue {
   struct position {
     bool is_first = false;
     core::ticket_number ticket = core::ticket_number::none;
-    bool gives_way = false;
+    bool yields_to_other_clients = false;
   };
 
   /// A waiter that can share the name with any other reader, and its offer to take a share.
@@ -119,7 +119,7 @@ class local_wait_queue {
     void leave_with_lock() { set(&slot::leaves_with_lock, true); }
     /// The ticket is committed: from now on its number decides the order.
     void take(const core::acquisition_id& attempt, core::ticket_number number,
-              std::int64_t room = core::sharing{}.room);
+              std::int64_t max_other_permits = core::sharing{}.max_other_permits);
     /// According to the row of the name.
     void mark(bool says_that_somebody_waits) { set(&slot::is_marked, says_that_somebody_waits); }
     /// Whether releases look for the ticket, as far as known.
@@ -169,7 +169,7 @@ class local_wait_queue {
   template <class Fits>
   bool takes(std::string_view name, Fits fits);
   /// Until then, the waiters of this name yield to other clients.
-  void give_way(std::string_view name, base::instant until);
+  void yield_to_other_clients(std::string_view name, base::instant until);
   /// The same if all waiters here wait for one name. false: they wait for several.
   bool hint_the_only_name();
   /// Wakes the waiter with this ticket if it would sleep past the end of a lease of which so much is left.

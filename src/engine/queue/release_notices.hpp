@@ -14,7 +14,7 @@ class release_notices {
   /// Before a release: nothing may be granted to a ticket of this client whose waiter has left.
   virtual void releasing(const lock_name& name) = 0;
   /// `is_unnotified`: the row says that a client waits, and the release has notified none. false: no waiter was found.
-  virtual bool released(const lock_name& name, bool is_untold) = 0;
+  virtual bool released(const lock_name& name, bool is_unnotified) = 0;
   /// Notifies the next waiter of a name of which no other client is notified.
   virtual bool pass_on(const lock_name& name) = 0;
 };

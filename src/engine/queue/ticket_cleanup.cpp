@@ -14,7 +14,7 @@
 
 namespace rowlock::inline v1::engine {
 
-void late_tickets::add(const lock_name& name, const core::acquisition_id& attempt, base::instant until) {
+void orphaned_tickets::add(const lock_name& name, const core::acquisition_id& attempt, base::instant until) {
   const auto all = all_.lock();
   const auto at = base::now();
   std::erase_if(*all, [&](const ticket& t) { return t.until <= at; });
@@ -22,13 +22,13 @@ void late_tickets::add(const lock_name& name, const core::acquisition_id& attemp
   is_empty_ = false;
 }
 
-void late_tickets::remove(const core::acquisition_id& attempt) noexcept {
+void orphaned_tickets::remove(const core::acquisition_id& attempt) noexcept {
   std::erase_if(*all_.lock(), [&](const ticket& t) { return t.attempt == attempt; });
   removed_.notify_all();
 }
 
 // Asked before every attempt and every release.
-bool late_tickets::has(const lock_name& name, base::instant now) {
+bool orphaned_tickets::has(const lock_name& name, base::instant now) {
   if (is_empty_) return false;
   const auto all = all_.lock();
   std::erase_if(*all, [&](const ticket& t) { return t.until <= now; });
@@ -36,7 +36,7 @@ bool late_tickets::has(const lock_name& name, base::instant now) {
   return has(*all, name);
 }
 
-std::vector<core::acquisition_id> late_tickets::of(const lock_name& name, base::instant now) {
+std::vector<core::acquisition_id> orphaned_tickets::of(const lock_name& name, base::instant now) {
   std::vector<core::acquisition_id> out;
   const auto all = all_.lock();  // held during the loop
   for (const auto& t : *all)
@@ -44,11 +44,11 @@ std::vector<core::acquisition_id> late_tickets::of(const lock_name& name, base::
   return out;
 }
 
-bool late_tickets::has(const std::vector<ticket>& all, const lock_name& name) {
+bool orphaned_tickets::has(const std::vector<ticket>& all, const lock_name& name) {
   return std::any_of(all.begin(), all.end(), [&](const ticket& t) { return t.name == name; });
 }
 
-void late_tickets::wait(const lock_name& name, base::instant deadline, const std::stop_token& stop) {
+void orphaned_tickets::wait(const lock_name& name, base::instant deadline, const std::stop_token& stop) {
   auto all = all_.lock();
   base::wait_until(removed_, all.lock(), deadline, stop, [&] { return !has(*all, name); });
 }
@@ -84,13 +84,14 @@ std::optional<store::release_outcome> released_grant(const lock_name& name, cons
 }  // namespace
 
 void ticket_cleanup::leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
-                                 departure how, duration lease) {
+                                 ticket_fate how, duration lease) {
   const auto now = base::now();
-  const auto until = base::later(base::later(now, db_.options().call_timeout),
-                                 how == departure::unwanted ? std::max(core::ticket_life, lease) : core::ticket_life);
-  const auto next = how == departure::spent ? base::later(now, most_of_a_hold) : now;
-  if (is_known(number) && how != departure::spent) late_.add(name, attempt, base::later(now, core::ticket_life));
-  if (how == departure::unwanted) unwanted_.add(name, attempt, base::later(now, core::ticket_life));
+  const auto until =
+      base::later(base::later(now, db_.options().call_timeout),
+                  how == ticket_fate::abandoned ? std::max(core::ticket_life, lease) : core::ticket_life);
+  const auto next = how == ticket_fate::used ? base::later(now, most_of_a_hold) : now;
+  if (is_known(number) && how != ticket_fate::used) late_.add(name, attempt, base::later(now, core::ticket_life));
+  if (how == ticket_fate::abandoned) abandoned_.add(name, attempt, base::later(now, core::ticket_life));
   leaving_.add({.name = name, .attempt = attempt, .number = number, .until = until, .next = next, .how = how});
   maintenance_.wake_at(next);
 }
@@ -118,13 +119,13 @@ void ticket_cleanup::leave_all(const driver::limits& until) {
 // the name before that, or not at all. A ticket whose number is not known may be committed later, so this is repeated
 // until its time is over. Each step may be repeated after a lost reply or a pause, as each names the ticket or its id.
 void ticket_cleanup::leave(std::vector<departing> tickets, const driver::limits& until) {
-  auto untold = extract_if(tickets, [](const departing& t) { return t.number == no_such_ticket; });
+  auto unnotified = extract_if(tickets, [](const departing& t) { return t.number == no_such_ticket; });
   auto again = extract_if(tickets, [](const departing& t) { return t.number == core::ticket_number::none; });
   withdraw(again, until);
   auto left = leave_at_once(tickets, until);
   for (const auto& t : again) release_grant(t, until);
   for (std::size_t i = 0; i < tickets.size(); ++i) left[i] = release_grant(tickets[i], until) && left[i];
-  tell(std::move(untold), until);  // now that no ticket of this client keeps the mark on the row
+  notify(std::move(unnotified), until);  // now that no ticket of this client keeps the mark on the row
   for (std::size_t i = 0; i < tickets.size(); ++i) {
     if (left[i]) {
       late_.remove(tickets[i].attempt);
@@ -159,7 +160,7 @@ bool ticket_cleanup::leave_at_last(const lock_name& name, duration longest, cons
 // was claimed, with a lost answer, does not end so soon, so this is repeated. false: it failed, or the row is locked,
 // as by that claim.
 bool ticket_cleanup::release_grant(const departing& left, const driver::limits& until) noexcept try {
-  if (left.how != departure::unwanted) return true;
+  if (left.how != ticket_fate::abandoned) return true;
   const auto release = [&](const store::access& db) { return released_grant(left.name, left.attempt, db); };
   return db_.run(until, release, purpose::releasing) != store::release_outcome::pinned;
 } catch (const std::exception&) {
@@ -167,13 +168,13 @@ bool ticket_cleanup::release_grant(const departing& left, const driver::limits& 
 }
 
 std::optional<store::release_outcome> ticket_cleanup::release_grant(const lock_name& name, const store::access& db) {
-  for (const auto& attempt : unwanted_.of(name, base::now()))
+  for (const auto& attempt : abandoned_.of(name, base::now()))
     if (const auto outcome = released_grant(name, attempt, db)) return outcome;
   return std::nullopt;
 }
 
 std::optional<store::release_outcome> ticket_cleanup::take_back(const lock_name& name, const driver::limits& until) {
-  if (!unwanted_.has(name, base::now())) return std::nullopt;
+  if (!abandoned_.has(name, base::now())) return std::nullopt;
   const auto release = [&](const store::access& db) -> std::optional<store::release_outcome> {
     if (const auto outcome = release_grant(name, db)) return outcome;
     const auto row = store::look_at(db, name.view());  // the maintenance thread may have been faster
@@ -182,8 +183,8 @@ std::optional<store::release_outcome> ticket_cleanup::take_back(const lock_name&
   return db_.run(until, release, purpose::releasing);
 }
 
-bool ticket_cleanup::is_unwanted(const lock_name& name, std::string_view attempt) {
-  const auto all = unwanted_.of(name, base::now());
+bool ticket_cleanup::is_abandoned(const lock_name& name, std::string_view attempt) {
+  const auto all = abandoned_.of(name, base::now());
   return std::any_of(all.begin(), all.end(), [&](const auto& each) { return each.text() == attempt; });
 }
 
@@ -212,9 +213,9 @@ std::vector<bool> ticket_cleanup::leave_at_once(const std::vector<departing>& so
 
 // A waiter of this client continues by itself: it tries, and releases, or leaves, which notifies the next; but another
 // client may come before it.
-bool ticket_cleanup::released(const lock_name& name, bool is_untold) {
+bool ticket_cleanup::released(const lock_name& name, bool is_unnotified) {
   const bool is_next_here = queue_.hint(name.view());
-  if (!is_untold) return true;
+  if (!is_unnotified) return true;
   if (!is_next_here) return pass_on(name);
   wake({&name, 1}, whom::first, soon());
   return true;
@@ -255,11 +256,11 @@ bool ticket_cleanup::tells(const lock_name& name, whom which, const store::acces
   return true;
 }
 
-void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& until) {
+void ticket_cleanup::notify(std::vector<departing> names, const driver::limits& until) {
   std::erase_if(names, [&](const departing& each) {
     try {
       return db_.run(
-          until, [&](const store::access& db) { return tell_or_clear(each.name, db); }, purpose::releasing);
+          until, [&](const store::access& db) { return notify_or_clear(each.name, db); }, purpose::releasing);
     } catch (const error&) {
       return false;
     }
@@ -270,7 +271,7 @@ void ticket_cleanup::tell(std::vector<departing> names, const driver::limits& un
 // A ticket may be committed, and its waiter may read the mark of its name, before the mark is cleared. So a client that
 // may have cleared the mark looks once more after that commit, and sets it again for any live ticket, whichever client
 // holds the name by then. A release in between has notified no client. false: the row could not be marked.
-bool ticket_cleanup::tell_or_clear(const lock_name& name, const store::access& db) {
+bool ticket_cleanup::notify_or_clear(const lock_name& name, const store::access& db) {
   release_grant(name, db);
   if (queue_.hint(name.view()) || tells(name, whom::any, db)) return true;
   store::clear_waiting(db, name.view());

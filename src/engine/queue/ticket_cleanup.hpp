@@ -25,7 +25,7 @@
 namespace rowlock::inline v1::engine {
 
 /// Tickets of this client whose waiters have left, from then until they have no effect any more, or until a time limit.
-class late_tickets {
+class orphaned_tickets {
  public:
   void add(const lock_name& name, const core::acquisition_id& attempt, base::instant until);
   void remove(const core::acquisition_id& attempt) noexcept;
@@ -60,14 +60,14 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   ticket_cleanup(gateway& db, identity& who, local_wait_queue& queue, maintenance& on)
       : db_{db}, who_{who}, queue_{queue}, maintenance_{on} {}
 
-  enum class departure : std::uint8_t {
+  enum class ticket_fate : std::uint8_t {
     by_another_grant,
-    spent,  ///< its waiter holds the lock by a release that granted it to this ticket; its own release deletes it, too
-    unwanted,  ///< without the lock; if a release grants it nevertheless, the grant is released
+    used,  ///< its waiter holds the lock by a release that granted it to this ticket; its own release deletes it, too
+    abandoned,  ///< without the lock; if a release grants it nevertheless, the grant is released
   };
   /// Number none: not known, and perhaps there is no ticket yet. `lease`: the longest grant to an abandoned ticket.
   void leave_later(const lock_name& name, const core::acquisition_id& attempt, core::ticket_number number,
-                   departure how = departure::by_another_grant, duration lease = {});
+                   ticket_fate how = ticket_fate::by_another_grant, duration lease = {});
   /// Waits until no ticket must leave this name any more, and their grants are released.
   void await_departures(const lock_name& name, duration longest) {
     late_.wait(name, base::later(base::now(), longest), {});
@@ -82,10 +82,10 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   void leave_all(const driver::limits& until);
 
   /// Whether a release has granted the lock to this ticket after its waiter has left.
-  bool is_unwanted(const lock_name& name, std::string_view attempt);
+  bool is_abandoned(const lock_name& name, std::string_view attempt);
 
   void releasing(const lock_name& name) override { leave_at_last(name, longest_leaving, {}); }
-  bool released(const lock_name& name, bool is_untold) override;
+  bool released(const lock_name& name, bool is_unnotified) override;
   bool pass_on(const lock_name& name) override;
 
   base::instant next_due() override { return leaving_.next_due(); }
@@ -99,7 +99,7 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
     base::instant until{};
     base::instant next{};
     int attempts = 0;
-    departure how = departure::by_another_grant;
+    ticket_fate how = ticket_fate::by_another_grant;
   };
   bool leave_at_last(const lock_name& name, duration longest, const std::stop_token& stop) noexcept;
   void leave(std::vector<departing> tickets, const driver::limits& until);
@@ -109,10 +109,10 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   bool wakes() const noexcept;
   /// Wakes the waiters of these names. false: it did not find one for each.
   bool wake(std::span<const lock_name> names, whom which, const driver::limits& until) noexcept;
-  void tell(std::vector<departing> names, const driver::limits& until);
+  void notify(std::vector<departing> names, const driver::limits& until);
   driver::limits soon() const;
   bool tells(const lock_name& name, whom which, const store::access& db);
-  bool tell_or_clear(const lock_name& name, const store::access& db);
+  bool notify_or_clear(const lock_name& name, const store::access& db);
   bool release_grant(const departing& left, const driver::limits& until) noexcept;
   std::optional<store::release_outcome> release_grant(const lock_name& name, const store::access& db);
   void withdraw(const std::vector<departing>& some, const driver::limits& until) noexcept;
@@ -123,8 +123,8 @@ class ticket_cleanup final : public maintenance::task, public release_notices {
   local_wait_queue& queue_;
   maintenance& maintenance_;
   retry_list<departing> leaving_;
-  late_tickets late_;      // an attempt would be queued after them, or refused because of their grants, for no reason
-  late_tickets unwanted_;  // a release may grant them a lock after their waiters have left
+  orphaned_tickets late_;  // an attempt would be queued after them, or refused because of their grants, for no reason
+  orphaned_tickets abandoned_;  // a release may grant them a lock after their waiters have left
 };
 
 }  // namespace rowlock::inline v1::engine

@@ -21,7 +21,7 @@ std::vector<store::ticket_ref> refs(std::span<const queue_ticket> some) {
     out.push_back({.name = t.name,
                    .attempt = t.attempt.text(),
                    .number = t.number,
-                   .room = t.room,
+                   .max_other_permits = t.max_other_permits,
                    .patience = store::any_moment});
   return out;
 }
@@ -57,13 +57,13 @@ void ticket_upkeep::take(local_wait_queue::waiter& w, const lock_name& name, con
                                  .attempt = attempt.text(),
                                  .note = note,
                                  .lease = by_terms.lease,
-                                 .room = by_terms.room});
+                                 .max_other_permits = by_terms.max_other_permits});
     });
-    w.take(attempt, number, by_terms.room);
+    w.take(attempt, number, by_terms.max_other_permits);
     maintenance_.wake_at(queue_.refresh_due());
   } catch (const error& e) {
-    using enum ticket_cleanup::departure;
-    const auto how = by_terms.lease ? unwanted : by_another_grant;
+    using enum ticket_cleanup::ticket_fate;
+    const auto how = by_terms.lease ? abandoned : by_another_grant;
     if (e.outcome_is_unknown()) cleanup_.leave_later(name, attempt, core::ticket_number::none, how);
     throw;
   }

@@ -25,8 +25,8 @@ class ticket_upkeep final : public maintenance::task {
   /// Its ticket does not count any more, or was deleted: the waiter needs another.
   void displace(local_wait_queue::waiter& w, const lock_name& name);
   struct terms {
-    std::optional<duration> lease{};           ///< a release may grant it the lock, for so long
-    std::int64_t room = core::sharing{}.room;  ///< of a waiter that shares the name
+    std::optional<duration> lease{};  ///< a release may grant it the lock, for so long
+    std::int64_t max_other_permits = core::sharing{}.max_other_permits;  ///< of a waiter that shares the name
   };
   /// Takes a ticket. If the reply is lost the ticket may exist, or be committed late: it is deleted repeatedly until it
   /// cannot appear any more, and a grant to it is released.
@@ -70,7 +70,7 @@ class queued_waiter {
   /// Leaves without the lock. When this returns its ticket is deleted, and a lock that a release has granted to it is
   /// released; it returns after a short time at the latest.
   void leave() noexcept;
-  ticket_cleanup::departure how = ticket_cleanup::departure::by_another_grant;
+  ticket_cleanup::ticket_fate how = ticket_cleanup::ticket_fate::by_another_grant;
   duration lease{};  ///< that a release may have granted, if `how` says that it is abandoned
 
  private:

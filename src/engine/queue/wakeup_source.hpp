@@ -34,7 +34,7 @@ class wakeup_source {
   void stop() noexcept;
   bool is_live() const noexcept { return is_live_; }
   /// Whether a waiter is notified when the name is free. `is_marked`: its row says that a client waits.
-  virtual bool tells(bool /*is_marked*/) const noexcept { return is_live_; }
+  virtual bool notifies(bool /*is_marked*/) const noexcept { return is_live_; }
   /// The next look may be due sooner than before.
   virtual void look_sooner() noexcept {}
 

@@ -80,7 +80,7 @@ class poll_wakeups final : public wakeup_source {
     is_paused_ = another_is_live;
     nudge();  // it sleeps until the look that was next before, which without a ticket is never
   }
-  bool tells(bool /*is_marked*/) const noexcept override { return is_live() && !is_paused_; }
+  bool notifies(bool /*is_marked*/) const noexcept override { return is_live() && !is_paused_; }
   /// Looks at that time, and from then on now and then.
   void look_at(base::instant t) noexcept {
     {
@@ -153,7 +153,7 @@ class listening_wakeups final : public listening_source {
   listening_wakeups& operator=(const listening_wakeups&) = delete;
 
   // A release looks for tickets only if the row says that a client waits.
-  bool tells(bool is_marked) const noexcept override { return is_marked && is_live(); }
+  bool notifies(bool is_marked) const noexcept override { return is_marked && is_live(); }
 
  private:
   std::unique_ptr<driver::listener> open(const driver::limits& until) override {
@@ -216,9 +216,9 @@ wakeups::wakeups(gateway& db, const identity& who, local_wait_queue& queue, tick
     sources_.push_back(std::make_unique<listening_wakeups>(db, who, queue, tickets, cleanup, meanwhile));
 }
 
-bool wakeups::is_told(bool is_marked) const noexcept {
+bool wakeups::is_notified(bool is_marked) const noexcept {
   if (sources_.empty()) return true;  // there are no other processes
-  return std::any_of(sources_.begin(), sources_.end(), [&](const auto& each) { return each->tells(is_marked); });
+  return std::any_of(sources_.begin(), sources_.end(), [&](const auto& each) { return each->notifies(is_marked); });
 }
 
 void wakeups::look_sooner() const noexcept {

@@ -23,7 +23,7 @@ class wakeups {
   const subscription::sources& all() const noexcept { return sources_; }
   /// Whether a waiter is notified of a release, or no other client can release. `is_marked`: its row says that a client
   /// waits.
-  bool is_told(bool is_marked) const noexcept;
+  bool is_notified(bool is_marked) const noexcept;
   void look_sooner() const noexcept;
   void stop() noexcept;
 
