@@ -3,11 +3,11 @@
  * server undo?
  *
  * Bounds: one name, END ticks, a lease of LEASE, a grant of GRANT. A has the name and releases it to B, whose ticket is the
- * first; the reply may be lost, and the reconciler repeats the release at any time. B claims the name once. C acquires what is
- * free. The server crashes once, which may undo B's ticket too. Requests are answered at once or not at all.
+ * first; the reply may be lost, and the reconciler repeats the release at any time. B claims the name once. C acquires the
+ * free name. The server crashes once, which may undo B's ticket too. Requests are answered at once or not at all.
  *
  * mutant BELIEVES_THE_NOTICE: law 5, B relies on the grant that it has heard of, before it has claimed it
- * mutant CLAIMS_BLINDLY: law 4, B claims what is in the row, whoever has it by then
+ * mutant CLAIMS_BLINDLY: law 4, B claims the row, whichever client holds the name by then
  * mutant CLAIM_NOT_DURABLE: law 1, the claim does not wait for the disk
  */
 #define LEASE 4
@@ -16,7 +16,7 @@
 
 mtype = { none, A, B, C };
 
-/* The row, and what of it is on the disk. */
+/* The row, and its state on the disk. */
 mtype owner = A, owner_on_disk = A;
 byte expires = LEASE, expires_on_disk = LEASE;
 

@@ -9,11 +9,11 @@
  * mutant BEYOND_BLOCK: law 3, a token is given that was not reserved
  * mutant RESERVED_BLINDLY: law 4, a reservation names no acquisition, and brings back a lease that has ended
  * mutant DEADLINE_ANEW: law 5, the deadline counts from the hand-over
- * mutant GIVEN_BEFORE: law 1, the next holder has the lock before the one before has let go
+ * mutant GIVEN_BEFORE: law 1, the next holder has the lock before the former one has released it
  * mutant LOST_AND_HANDED: law 6, the lock is handed over though the reply to the reservation was lost
  * mutant CONFIRMED_AND_HANDED: law 10, a lock that was confirmed in a transaction is handed over
  * mutant GIVEN_TO_NOBODY: law 8, the lock is given to a waiter that has left meanwhile
- * mutant FOR_EVER: law 8, a tenure goes on though another client waits
+ * mutant FOR_EVER: law 8, a tenure continues although another client waits
  */
 #define LEASE 3
 #define BLOCK 2

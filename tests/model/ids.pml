@@ -19,10 +19,10 @@
  * mutant SETTLED_EARLY: law 6, the reconciler forgets an id of which a statement may come yet
  * mutant ROW_FIRST: law 6, the reconciler looks at the row, and then deletes the ticket
  * mutant NUMBERED GRANTED_TWICE: as above
- * mutant NUMBERED CLAIMS_UNWANTED: law 1, the call relies on what the reconciler is about to release
+ * mutant NUMBERED CLAIMS_UNWANTED: law 1, the call relies on an acquisition that the reconciler is about to release
  * mutant NUMBERED FORGOTTEN: law 6, that one id was released settles the others
  * mutant ONE_ID: law 10, one id is enough where ids are adopted: the row may have it by a release, and the attempt comes later
- * mutant ONE_ID TOKEN RENEWED_BY_ID: a holder whose lock was freed by force, and had by another since, is not told
+ * mutant ONE_ID TOKEN RENEWED_BY_ID: a holder whose lock was freed by force, and since held by another, is not notified
  * mutant ONE_ID TOKEN CONFIRMED_BY_ID: law 10, confirm does not name the token
  * mutant ONE_ID TOKEN REUSED: law 1, another attempt by an id that the reconciler has
  * mutant ONE_ID TOKEN FORGOTTEN: law 6, that it was released settles an id of which an attempt may come yet
@@ -35,7 +35,7 @@
 #define ROUNDS 1
 #define IDS 5
 
-mtype = { nobody, caller, other,                                   /* who has the name */
+mtype = { nobody, caller, other,                                   /* the holder of the name */
           ready, asked, claiming, unknown, queueing, held, over,   /* the call */
           nothing, acquire, enqueue, release };                    /* a statement that may come late */
 
@@ -123,7 +123,7 @@ inline execute_acquire(what) {
   fi
 }
 
-/* To the only ticket that there is, or to nobody. */
+/* To the only ticket, or to none. */
 inline vacate() {
   owner = nobody;
   expired = 0;
@@ -166,7 +166,7 @@ inline end_of_request() {
 
 inline undo(what) { undone[what] = 1 }
 
-/* The call goes on, but not by this id. */
+/* The call continues, but not by this id. */
 inline give_up_id(what) {
   undo(what);
 #ifdef ONE_ID
@@ -257,7 +257,7 @@ proctype call() {
     }
   :: atomic { state == asked -> lose(acquire, id); end_of_request(); state = unknown; check() }
 
-  /* A renewal of what a release has granted; the answer may be lost. */
+  /* A renewal of a grant by a release; the answer may be lost. */
   :: atomic { state == claiming ->
       if
 #if defined(ONE_ID)
@@ -317,7 +317,7 @@ proctype call() {
 
   :: atomic { state == ready -> end_call(); check() }
 
-  /* A ticket that is left by who has the name by an attempt. */
+  /* A ticket whose call has acquired the name by an attempt. */
   :: atomic { state == held && ticket_id != 0 && ticket_id != handle -> undo(ticket_id); ticket_id = 0; check() }
   :: atomic { state == held && ticket_id != 0 && ticket_id == handle -> ticket[ticket_id] = 0; ticket_id = 0; check() }
 
@@ -362,7 +362,7 @@ inline delete_tickets() {
   fi
 }
 
-/* It deletes the ticket, and then releases what the row has. What may come yet is sought again. */
+/* It deletes the ticket, and then releases the row's acquisition. Late statements make it repeat this. */
 proctype reconciler() {
   byte i;
   bit may_come, is_released, is_gone;
@@ -411,7 +411,7 @@ end:
   goto end
 }
 
-/* What comes late, or never. */
+/* Statements that come late, or never. */
 proctype network() {
 end:
   do

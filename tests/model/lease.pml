@@ -7,7 +7,7 @@
  * never; it has one such statement, and one acquisition in its reconciler. The second acquires once. With FORCE one lease is
  * freed by force, with one tick less. A client that is paused takes no step; the clock goes on.
  *
- * variant FORCE: somebody frees a lease by force
+ * variant FORCE: an operator frees a lease by force
  * mutant NO_MARGIN: law 5, the local deadline has no margin
  * mutant FROM_THE_ANSWER: law 5, the local deadline counts from the answer
  * mutant LATE_ANSWER: law 5, an answer moves a deadline that has passed
@@ -19,7 +19,7 @@
  * mutant RENEWS_VACANT: law 4, renew brings back a row that was released
  * mutant ASKS_AGAIN: law 6, an unknown outcome is retried with another acquisition, and the first one forgotten
  * mutant SETTLED_EARLY: law 6, "not ours" settles an acquisition that may still appear
- * mutant ADOPTED_AND_UNDONE: law 6, what was adopted stays in the reconciler
+ * mutant ADOPTED_AND_UNDONE: law 6, an adopted acquisition remains in the reconciler
  * mutant FREES_ANY FORCE: freeing by force frees another lease than the one that was looked at
  */
 #define LEASE 3
@@ -161,7 +161,7 @@ inline send(what) {
   C.left = 0
 }
 
-/* Who gives up does not know whether its request was carried out, or will be. */
+/* A client that gives up does not know whether its request was carried out, or will be. */
 inline give_up() {
   if
   :: !C.carried_out && C.late == nothing ->
@@ -319,7 +319,7 @@ proctype act(byte c) {
   od
 }
 
-/* Somebody frees the lease that they have seen. */
+/* An operator frees the lease that was seen. */
 proctype free_by_force() {
 end:
   atomic { LEASED -> looked = acquisition; looked_version = version };

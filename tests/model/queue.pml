@@ -4,7 +4,7 @@
  * Bounds: one name, CLIENTS clients of one thread that each want it once, and of which some may give up. There is no clock: a lease may end whenever its
  * client does not believe in it, as law 5 has it, and a client may stop believing at any time. An attempt and a release see
  * the queue by a snapshot that may be older than their lock of the row. Tickets are numbered in the order of their commits.
- * Without HINTS_LOST notices arrive, nobody dies, and a waiter does nothing until it has one: so no notice is ever missing
+ * Without HINTS_LOST notices arrive, no client dies, and a waiter does nothing until it has one: so no notice is ever missing
  * where the protocol says that none is. With it, any may be lost, one client dies, and a waiter looks by itself whether its
  * turn has come. A client that can go on never does not end, which spin reports as an invalid end state.
  *
@@ -14,11 +14,11 @@
  * mutant MARKED_BEFORE: law 7, the row is marked before the ticket is committed
  * mutant NOT_MARKED: law 7, a waiter does not mark the row
  * mutant MARK_IGNORED: law 7, a release looks at no ticket though the row is marked
- * mutant TOLD_NOBODY: law 7, a release that found nobody to tell does not look again
- * mutant CLEARED_FOR_GOOD: law 7, who takes the mark off does not look once more
+ * mutant TOLD_NOBODY: law 7, a release that found no waiter to notify does not look again
+ * mutant CLEARED_FOR_GOOD: law 7, a client that takes the mark off does not look once more
  * mutant SLEEPS_FIRST: law 7, a waiter sleeps without an attempt after its ticket
- * mutant LEFT_SILENTLY: law 8, a waiter that leaves keeps what was granted to it, and tells nobody
- * mutant NEVER_LOOKS HINTS_LOST: law 7, a waiter goes on only when it is told
+ * mutant LEFT_SILENTLY: law 8, a waiter that leaves keeps its grant, and notifies no client
+ * mutant NEVER_LOOKS HINTS_LOST: law 7, a waiter continues only when it is notified
  * mutant TICKETS_LAST HINTS_LOST: law 8, the ticket of a dead waiter never expires
  * mutant ROW_CHANGED: fifo, an attempt is granted though the row has changed since the queue was seen
  * mutant QUEUE_IGNORED: fifo, an attempt does not look at the queue
@@ -86,7 +86,7 @@ inline believe(me) {
   state = held
 }
 
-/* Nobody is passed who had a ticket when the row last changed, and came before. */
+/* No waiter is passed that had an earlier ticket when the row last changed. */
 #define PASSES(i, me) (ticket[i] != 0 && !dead[i] && owner != i && queued_at[i] < version && \
   (ticket[me] == 0 || ticket[i] < ticket[me]))
 

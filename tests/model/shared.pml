@@ -8,7 +8,7 @@
  *
  * variant READERS: with a permit for each client
  * mutant NO_SINCE: law 1, a share of an earlier time is taken off the present count
- * mutant SHARES_LEASED: law 1, a share is granted beside one who has the name alone
+ * mutant SHARES_LEASED: law 1, a share is granted while another client holds the name exclusively
  * mutant BEYOND_PERMITS: law 1, a share is granted though all permits are given out
  * mutant ROW_NOT_RAISED: law 1, renewing a share does not raise the end of the row
  * mutant UPGRADES_BESIDE READERS: law 1, a share is upgraded beside others
@@ -144,7 +144,7 @@ proctype act(byte c) {
       belief[c] = looked;
       check()
     }
-  /* Who is refused by a shared row takes off what has ended there. */
+  /* A client that a shared row refuses takes off the shares that have ended. */
   :: atomic { belief[c] == looked ->
       if
       :: MAY_BEGIN -> begin_sharing(id); expires = now + LEASE; belief[c] = shared

@@ -4,7 +4,7 @@
  *
  * Bounds: one name, one client of each strategy, which has the name twice at most. The clock goes on with each look at it, and
  * by itself, to END. Rows are kept for RETENTION; a statement takes CALL at most. A lease ends at any moment. Whether a client
- * believes in its lease is in lease.pml; here a holder is who the row says.
+ * believes in its lease is in lease.pml; here the row names the holder.
  *
  * variant SET_BACK: the clock of the database is set back once. Transactions are not rolled back then, since that may give a
  * token twice (docs/guarantees.md).
