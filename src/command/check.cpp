@@ -26,7 +26,7 @@ int status_by(const finding& f) {
   return f.subject == "schema" ? exit_status::schema : exit_status::out_of_reach;
 }
 
-/// The first that failed is the cause of the others, if anything is.
+/// The first failure is likely to be the cause of the others.
 int status_by(const std::vector<finding>& findings) {
   const auto failed =
       std::find_if(findings.begin(), findings.end(), [](const finding& f) { return f.condition == condition::failed; });
@@ -44,7 +44,7 @@ diagnosis without_database(const error& e) {
   return out;
 }
 
-// What is told to an observer while it connects, warnings about settings, is among the findings.
+// The warnings about settings, which an observer receives while the client connects, are among the findings.
 diagnosis diagnose_database(const options& given) try {
   auto findings = connect(given, [](const event&) {}).diagnose();
   const int status = status_by(findings);

@@ -16,36 +16,28 @@ namespace rowlock::command {
 
 namespace {
 
-constexpr int escape_milliseconds = 50;  // how long the rest of a key that begins with escape may take
+constexpr int escape_milliseconds = 50;  // until an escape that nothing follows is a key of its own
 constexpr wint_t escape = 27;
 constexpr wint_t del = 127;
 
 std::string terminal_type() {
-  const char* const type = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  const char* const type = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): never set
   return type != nullptr ? type : "";
 }
 
-key::kind kind_of_function(wint_t code) {
-  switch (code) {
-    case KEY_UP:
-      return key::kind::up;
-    case KEY_DOWN:
-      return key::kind::down;
-    case KEY_PPAGE:
-      return key::kind::page_up;
-    case KEY_NPAGE:
-      return key::kind::page_down;
-    case KEY_HOME:
-      return key::kind::first;
-    case KEY_END:
-      return key::kind::last;
-    case KEY_ENTER:
-      return key::kind::enter;
-    case KEY_BACKSPACE:
-      return key::kind::backspace;
-    default:
-      return key::kind::other;
-  }
+struct function_key {
+  wint_t code;
+  key::kind what;
+};
+constexpr function_key function_keys[] = {{KEY_UP, key::kind::up},         {KEY_DOWN, key::kind::down},
+                                          {KEY_PPAGE, key::kind::page_up}, {KEY_NPAGE, key::kind::page_down},
+                                          {KEY_HOME, key::kind::first},    {KEY_END, key::kind::last},
+                                          {KEY_ENTER, key::kind::enter},   {KEY_BACKSPACE, key::kind::backspace}};
+
+key key_of_function(wint_t code) {
+  for (const auto& each : function_keys)
+    if (each.code == code) return {each.what};
+  return {};
 }
 
 key key_of_character(wint_t c) {
@@ -56,35 +48,20 @@ key key_of_character(wint_t c) {
   return {key::kind::character, static_cast<wchar_t>(c)};
 }
 
-attr_t attributes_of(screen_line::look how) {
-  switch (how) {
-    case screen_line::look::plain:
-      return A_NORMAL;
-    case screen_line::look::bright:
-      return A_BOLD;
-    case screen_line::look::reversed:
-      return A_REVERSE;
-    case screen_line::look::alarming:
-      return A_BOLD | A_REVERSE;
-  }
-  return A_NORMAL;
-}
+/// For each screen_line::look.
+constexpr attr_t attributes[] = {A_NORMAL, A_BOLD, A_REVERSE, A_BOLD | A_REVERSE};
 
 }  // namespace
-
-struct curses_screen::terminal {
-  SCREEN* screen;
-};
 
 bool curses_screen::is_possible() {
   const auto type = terminal_type();
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1 && !type.empty() && type != "dumb";
 }
 
-curses_screen::curses_screen() : at_{std::make_unique<terminal>(terminal{::newterm(nullptr, stdout, stdin)})} {
-  if (at_->screen == nullptr)
-    throw std::runtime_error{"nothing is known of a terminal of the type \"" + terminal_type() +
-                             "\"; rowlock top --once prints a table"};
+curses_screen::curses_screen() : at_{::newterm(nullptr, stdout, stdin)} {
+  if (at_ == nullptr)
+    throw std::runtime_error{"the type of this terminal, \"" + terminal_type() +
+                             "\", is not known; rowlock top --once prints a table"};
   ::set_escdelay(escape_milliseconds);
   ::cbreak();
   ::noecho();
@@ -95,7 +72,7 @@ curses_screen::curses_screen() : at_{std::make_unique<terminal>(terminal{::newte
 
 curses_screen::~curses_screen() {
   ::endwin();
-  ::delscreen(at_->screen);
+  ::delscreen(at_);
 }
 
 extent curses_screen::size() const {
@@ -113,7 +90,7 @@ void curses_screen::resize() {
 void curses_screen::draw(const std::vector<screen_line>& lines) {
   ::werase(stdscr);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    ::wattrset(stdscr, static_cast<int>(attributes_of(lines[i].how)));
+    ::wattrset(stdscr, static_cast<int>(attributes[static_cast<std::size_t>(lines[i].how)]));
     ::wmove(stdscr, static_cast<int>(i), 0);
     ::waddnwstr(stdscr, lines[i].text.c_str(), static_cast<int>(lines[i].text.size()));
   }
@@ -125,7 +102,7 @@ std::optional<key> curses_screen::read() {
   wint_t typed = 0;
   const int what = ::wget_wch(stdscr, &typed);
   if (what == ERR) return std::nullopt;
-  return what == KEY_CODE_YES ? key{kind_of_function(typed)} : key_of_character(typed);
+  return what == KEY_CODE_YES ? key_of_function(typed) : key_of_character(typed);
 }
 
 void curses_screen::suspend() { ::endwin(); }

@@ -1,18 +1,19 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "command/top_screen.hpp"
 
+struct screen;  // SCREEN of curses.h
+
 namespace rowlock::command {
 
-/// The terminal of standard input and output, taken over from its construction on, and given back as it was when this
-/// object goes. Ctrl-C and Ctrl-Z are signals there as usual; whoever has this object answers them.
+/// The terminal of standard input and output. It is taken over while this object exists, and given back as it was.
+/// Ctrl-C and Ctrl-Z remain signals there; the owner of this object answers them.
 class curses_screen {
  public:
-  /// Throws std::runtime_error where nothing is known of such a terminal.
+  /// Throws std::runtime_error where the type of the terminal is not known.
   curses_screen();
   curses_screen(const curses_screen&) = delete;
   curses_screen& operator=(const curses_screen&) = delete;
@@ -33,8 +34,7 @@ class curses_screen {
   void resume();
 
  private:
-  struct terminal;
-  std::unique_ptr<terminal> at_;
+  screen* at_;
 };
 
 }  // namespace rowlock::command

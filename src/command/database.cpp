@@ -1,5 +1,6 @@
 #include "command/database.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,12 +14,11 @@
 #include <variant>
 
 #include "base/text.hpp"
-#include "command/sqlite_file.hpp"
 
 namespace rowlock::command {
 
 std::string variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): never set
   return value != nullptr ? value : "";
 }
 
@@ -26,7 +26,61 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Makes the tables that were asked for.
+// --- SQLite files ----------------------------------------------------------------------------------------------------
+
+constexpr std::string_view scheme = "sqlite:";
+
+/// The path in a sqlite: URL, decoded. nullopt for other databases, for one in memory, and for URLs that the library
+/// refuses.
+std::optional<std::string> path_in(std::string_view url) {
+  if (!url.starts_with(scheme)) return std::nullopt;
+  url.remove_prefix(scheme.size());
+  if (url.starts_with("///")) url.remove_prefix(2);
+  if (url.empty() || url == ":memory:" || url.starts_with("//") || url.find_first_of("?#") != std::string_view::npos)
+    return std::nullopt;
+  return base::percent_decoded(url);
+}
+
+fs::path home() { return variable("HOME"); }
+
+bool is_in_home(const std::string& path) { return path == "~" || path.starts_with("~/"); }
+
+/// The file of such a URL, as an absolute path: `~/` is the home folder, and a relative path begins in the current
+/// folder.
+std::optional<fs::path> sqlite_file(const std::string& url) {
+  const auto path = path_in(url);
+  if (!path) return std::nullopt;
+  if (is_in_home(*path) && !home().empty()) return home() / fs::path{*path}.lexically_relative("~");
+  std::error_code failure;
+  auto absolute = fs::absolute(*path, failure);
+  return failure ? std::nullopt : std::optional{std::move(absolute)};
+}
+
+std::string url_of(const fs::path& sqlite_file) {
+  std::string url{scheme};
+  for (const char c : sqlite_file.string()) {
+    if (c == '%' || c == '?' || c == '#')
+      url += fmt::format("%{:02X}", static_cast<int>(c));
+    else
+      url += c;
+  }
+  return url;
+}
+
+/// About a relative path, which cron would look for in the home folder; empty where both are the same.
+std::string warning_about(const std::string& url) {
+  const auto path = path_in(url);
+  if (!path || fs::path{*path}.is_absolute() || is_in_home(*path) || home().empty()) return {};
+  std::error_code failure;
+  const auto here = fs::current_path(failure);
+  if (failure || fs::equivalent(here, home(), failure)) return {};
+  return "warning: the path in " + url + " is relative; here it is " + (here / *path).string() +
+         ", but in a crontab it would be " + (home() / *path).string();
+}
+
+// --- the database ----------------------------------------------------------------------------------------------------
+
+/// The command that makes these tables.
 std::string& migrate_command() {
   static std::string command = "rowlock migrate";
   return command;
@@ -50,7 +104,7 @@ std::string first_line_of(const std::string& path) {
   return line;
 }
 
-/// Whoever only looks, and mistypes the path, shall not find an empty database there ever after.
+/// A command that only looks does not leave an empty database where its path was mistyped.
 bool may_make_a_file(const options& given) { return given.what == subcommand::migrate && !only_looks(given.migrate); }
 
 std::string address(const options& given) {
@@ -61,7 +115,7 @@ std::string address(const options& given) {
   std::error_code failure;
   if (may_make_a_file(given) || fs::exists(*file, failure) || failure || !fs::is_directory(file->parent_path()))
     return url_of(*file);
-  if (given.what == subcommand::migrate) return "sqlite::memory:";  // there, all of the tables are missing, too
+  if (given.what == subcommand::migrate) return "sqlite::memory:";  // where all of the tables are missing, too
   throw error{errc::schema_missing, "there is no SQLite file " + file->string() +
                                         "; correct the path, or create the file and its tables: run " +
                                         migrate_command()};
@@ -91,14 +145,12 @@ void advise_about(const options& given) {
     migrate_command() = "rowlock --table-prefix " + given.table_prefix + " migrate";
 }
 
-// What is lost is told by who held it, and what fails by who asked for it.
+// The subcommands themselves report losses and failures.
 void say_warning(const event& e) {
   if (const auto* warning = std::get_if<events::warning>(&e.what)) say("warning: " + warning->sentence);
   if (const auto* failed = std::get_if<events::sweep_failed>(&e.what))
     say(std::string{"a sweep failed: "} + failed->cause.what());
 }
-
-client connect(const options& given) { return connect(given, say_warning); }
 
 client connect(const options& given, std::function<void(const event&)> observer) {
   return client::connect(address(given), {.table_prefix = given.table_prefix, .observer = std::move(observer)});

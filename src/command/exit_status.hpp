@@ -6,11 +6,11 @@
 
 namespace rowlock::command {
 
-/// What the command exits with, by its own doing. The numbers are those of sysexits.h and, for what cannot be run, of
-/// the shell.
+/// The exit statuses of rowlock's own. The numbers are those of sysexits.h and, where a command cannot be run, of the
+/// shell.
 namespace exit_status {
 inline constexpr int done = 0;
-inline constexpr int nobody = 1;  // holds it, waits for it, or was freed
+inline constexpr int none = 1;  // no holder, no waiter, or nothing was freed
 inline constexpr int usage = 64;
 inline constexpr int out_of_reach = 69;
 inline constexpr int internal = 70;
@@ -49,6 +49,12 @@ inline int status_of(const error& e) {
 
 /// The command line, or what it refers to, is wrong.
 class usage_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A file, or standard output, cannot be written.
+class not_written : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -21,7 +21,7 @@ namespace rowlock::command {
 namespace {
 
 struct order {
-  enum class kind : std::int64_t { start, signal, end, end_later } what{};  // no padding: it is sent as it is
+  enum class kind : std::int64_t { start, signal, end, end_later } what{};  // without padding, as it is sent
   std::int64_t number = 0;                                                  // the token, or the signal
 };
 
@@ -30,7 +30,7 @@ struct report {
   int number = 0;  // the command's process id, negative on a terminal; why exec failed; or the exit status
 };
 
-// The other end may be gone: its reader sees that.
+// Where the other end is closed, receive() reports it.
 template <class Message>
 void send(const descriptor& socket, const Message& message) {
   [[maybe_unused]] const auto sent = ::send(socket.number(), &message, sizeof message, MSG_NOSIGNAL);
@@ -38,7 +38,7 @@ void send(const descriptor& socket, const Message& message) {
 
 struct nothing_more {};
 
-/// nullopt: there is none now. Throws nothing_more where the other end is gone.
+/// nullopt: no message has arrived. Throws nothing_more where the other end is closed.
 template <class Message>
 std::optional<Message> receive(const descriptor& socket, int flags) {
   Message out{};
@@ -95,7 +95,7 @@ class guard {
     send(socket_, report{report::kind::started, job_->is_on_terminal() ? -job_->id() : job_->id()});
   } catch (const exec_failed& e) {
     send(socket_, report{report::kind::not_started, e.code});
-  } catch (const std::system_error& e) {  // no process more, no descriptor more
+  } catch (const std::system_error& e) {  // there are too many processes or descriptors
     send(socket_, report{report::kind::not_started, e.code().value()});
   }
 
@@ -107,7 +107,7 @@ class guard {
   std::optional<job> job_{};
 };
 
-// Why it failed is said before its end of the socket is closed, since rowlock kills all that is left then.
+// The reason is printed before this end of the socket is closed, since rowlock then kills all that is left.
 [[noreturn]] void be_guard(const options& given, const signals& taken, const descriptor& socket) try {
   guard it{given, taken, socket};
   ::setpgid(0, 0);
@@ -127,7 +127,7 @@ guardian::guardian(const options& given, const signals& taken) : given_{given} {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("socketpair");
   socket_ = descriptor{ends[0]};
   const descriptor other{ends[1]};
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // so that the command is ours if the guard is killed
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // to adopt the command if the guard is killed
   pid_ = ::fork();
   if (pid_ < 0) fail("fork");
   if (pid_ > 0) return;

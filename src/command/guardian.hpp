@@ -11,22 +11,22 @@
 
 namespace rowlock::command {
 
-/// A process between rowlock and the command. It starts the command, passes signals on to it and ends it when it is
-/// asked to or when rowlock itself is gone, even by SIGKILL: the two ends of a socket tell each about the other's end.
-/// It has a process group of its own, which neither the terminal nor a signal to rowlock's group reaches.
+/// A process between rowlock and the command. It starts the command, passes signals on to it, and ends it on request or
+/// when rowlock has ended, even by SIGKILL: a socket between the two reports the end of each to the other. It has a
+/// process group of its own, which neither the terminal nor a signal to rowlock's group reaches.
 ///
 ///   idle --start()--> running --status() has a value--> idle
 class guardian {
  public:
-  /// To be made while this process has no other thread.
+  /// Forks: this process must have no other thread.
   guardian(const options& given, const signals& taken);
   guardian(const guardian&) = delete;
   guardian& operator=(const guardian&) = delete;
   ~guardian();
 
-  /// Whether the command is on a terminal. Throws not_started.
+  /// Starts the command; whether it is on a terminal. Throws not_started.
   bool start(std::int64_t token);
-  /// As of a job.
+  /// As the functions of job.
   void signal(int number) const;
   void end() const;
   void end_later() const;
@@ -40,7 +40,7 @@ class guardian {
   const options& given_;
   descriptor socket_{};
   pid_t pid_ = -1;
-  pid_t on_terminal_ = -1;  // the command, if it is there
+  pid_t on_terminal_ = -1;  // the command, if it is on one
 };
 
 }  // namespace rowlock::command

@@ -2,15 +2,41 @@
 
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "command/database.hpp"
 #include "command/output.hpp"
-#include "command/overview.hpp"
 #include "command/situation.hpp"
 #include "command/wait_graph.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
+
+namespace {
+
+void write_holders(const std::vector<lock_info>& held) {
+  std::vector<table_line> lines{{"NAME", "TOKEN", "HELD", "EXPIRES", "OWNER", "NOTE"}};
+  for (const auto& lock : held)
+    lines.push_back({base::printable(lock.name.view()), token_or_dash(lock), duration_or_dash(lock.held_for),
+                     duration_or_dash(lock.expires_in), base::printable(owner_of(lock)), base::printable(lock.note)});
+  write_table(std::cout, lines);
+}
+
+/// The exit status of `waiters`, after it has printed them.
+template <class Waiters, class Write>
+int print_waiters(const options& given, const Waiters& all, const std::string& awaited, Write write) {
+  if (given.as_json)
+    print(json_of(all));
+  else if (all.empty())
+    say("no client waits for " + awaited);
+  else
+    write(std::cout, all);
+  return all.empty() ? exit_status::none : exit_status::done;
+}
+
+}  // namespace
 
 int list(const options& given) {
   auto locks = connect(given);
@@ -20,11 +46,10 @@ int list(const options& given) {
     for (const auto& lock : held) all.push_back(json_of(lock));
     print(all);
   } else if (held.empty()) {
-    say(given.prefix.empty() ? "no lock is held" : "no lock is held whose name begins with \"" + given.prefix + '"');
+    say(given.prefix.empty() ? "no lock is held"
+                             : "no lock is held whose name begins with " + base::quoted(given.prefix));
   } else {
-    std::vector<table_line> lines{{"NAME", "TOKEN", "HELD", "EXPIRES", "OWNER", "NOTE"}};
-    for (const auto& lock : held) lines.push_back(line_of(lock));
-    write_table(std::cout, lines);
+    write_holders(held);
   }
   return exit_status::done;
 }
@@ -35,56 +60,22 @@ int show(const options& given) {
   if (given.as_json) {
     print(seen.holder || !seen.queue.empty() ? json_of(seen) : json{});
   } else {
-    if (!seen.holder) say("nobody holds \"" + given.name + '"');
+    if (!seen.holder) say(why_not_freed(given.name, freeing::not_held));
     write(std::cout, seen);
   }
-  return seen.holder ? exit_status::done : exit_status::nobody;
+  return seen.holder ? exit_status::done : exit_status::none;
 }
-
-namespace {
-
-std::string names_of(const options& given) {
-  return given.prefix.empty() ? "any lock" : "a lock whose name begins with \"" + given.prefix + '"';
-}
-
-int waiters_of_all(const options& given) {
-  auto locks = connect(given);
-  const auto queues = look_at_all(locks, given.prefix).queue;
-  if (given.as_json) {
-    print(json_of(queues));
-  } else {
-    if (queues.empty()) say("nobody waits for " + names_of(given));
-    write_queues(std::cout, queues);
-  }
-  return queues.empty() ? exit_status::nobody : exit_status::done;
-}
-
-int graph(const options& given) {
-  auto locks = connect(given);
-  const auto all = wait_graph(locks);
-  if (given.as_json) {
-    print(json_of(all));
-  } else {
-    if (all.empty()) say("nobody waits for any lock");
-    write_graph(std::cout, all);
-  }
-  return all.empty() ? exit_status::nobody : exit_status::done;
-}
-
-}  // namespace
 
 int waiters(const options& given) {
-  if (given.waiters.is_graph) return graph(given);
-  if (!given.waiters.is_of_one) return waiters_of_all(given);
   auto locks = connect(given);
-  const auto queue = look_at(locks, given.name).queue;
-  if (given.as_json) {
-    print(json_of(queue));
-  } else {
-    if (queue.empty()) say("nobody waits for \"" + given.name + '"');
-    write_queue(std::cout, queue);
-  }
-  return queue.empty() ? exit_status::nobody : exit_status::done;
+  if (given.waiters.is_graph) return print_waiters(given, wait_graph(locks), "any lock", write_graph);
+  if (given.waiters.is_of_one)
+    return print_waiters(given, look_at(locks, given.name).queue, base::quoted(given.name),
+                         [](std::ostream& out, const auto& queue) { write_queue(out, queue); });
+  const auto awaited =
+      given.prefix.empty() ? "any lock" : "a lock whose name begins with " + base::quoted(given.prefix);
+  return print_waiters(given, look_at_all(locks, given.prefix).queue, awaited,
+                       [](std::ostream& out, const auto& queue) { write_queue(out, queue, true); });
 }
 
 }  // namespace rowlock::command

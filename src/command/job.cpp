@@ -7,7 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <thread>
@@ -40,22 +45,22 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 [[noreturn]] void become(char* const* argv, char* const* envp, const signals& taken, pid_t group, pid_t parent,
-                         int told) noexcept {
+                         int failures) noexcept {
   ::setpgid(0, group);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   taken.restore();
-  if (::getppid() != parent) ::raise(SIGTERM);  // it died before it was asked for
+  if (::getppid() != parent) ::raise(SIGTERM);  // the parent died before the line above
   ::execvpe(argv[0], argv, envp);
   const int code = errno;
-  [[maybe_unused]] const auto written = ::write(told, &code, sizeof code);
+  [[maybe_unused]] const auto written = ::write(failures, &code, sizeof code);
   ::_exit(exit_status::not_found);
 }
 
 // 0: exec closed the other end.
-int code_from(int told) {
+int code_from(int failures) {
   int code = 0;
   ssize_t size = -1;
-  while ((size = ::read(told, &code, sizeof code)) < 0 && errno == EINTR) {
+  while ((size = ::read(failures, &code, sizeof code)) < 0 && errno == EINTR) {
   }
   return size == static_cast<ssize_t>(sizeof code) ? code : 0;
 }
@@ -65,6 +70,48 @@ std::string why_not_started(const std::string& program, int code) {
   if (code == ENOENT)
     return reason + (program.find('/') == std::string::npos ? "; check the name, and PATH" : "; check the path");
   return code == EACCES ? reason + "; it must be a file, and executable (chmod +x)" : reason;
+}
+
+namespace fs = std::filesystem;
+
+bool is_number(const std::string& name) {
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// From "12 (name) S 1 12 12 …"; a name may have any character. nullopt: it has ended.
+std::optional<process> parsed(const std::string& stat) {
+  const auto open = stat.find('(');
+  const auto close = stat.rfind(')');
+  if (open == std::string::npos || close == std::string::npos) return std::nullopt;
+  process out{.name = stat.substr(open + 1, close - open - 1)};
+  char state = 'X';
+  std::istringstream{stat} >> out.id;
+  std::istringstream{stat.substr(close + 1)} >> state >> out.parent >> out.group >> out.session;
+  return state == 'Z' || state == 'X' ? std::nullopt : std::optional{out};
+}
+
+std::vector<process> all_processes() {
+  std::vector<process> out;
+  std::error_code failure;
+  for (fs::directory_iterator each{"/proc", failure}; !failure && each != fs::directory_iterator{};
+       each.increment(failure)) {
+    if (!is_number(each->path().filename().string())) continue;
+    if (auto one = process_in(each->path() / "stat")) out.push_back(std::move(*one));
+  }
+  return out;
+}
+
+/// All that descend from this process and have not ended, but for those that `is_left_out` and what descends from them.
+std::vector<process> descendants(const std::function<bool(const process&)>& is_left_out) {
+  const auto all = all_processes();
+  std::vector<process> out;
+  const auto add_children_of = [&](pid_t parent) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(out),
+                 [&](const process& each) { return each.parent == parent && !is_left_out(each); });
+  };
+  add_children_of(::getpid());
+  for (std::size_t next = 0; next < out.size();) add_children_of(out[next++].id);
+  return out;
 }
 
 std::set<pid_t> ids_of(const std::vector<process>& all) {
@@ -78,7 +125,7 @@ bool has_children() {
   return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/// What earlier commands have left running.
+/// What earlier commands left running.
 std::set<pid_t> earlier_ones() {
   return has_children() ? ids_of(descendants([](const process&) { return false; })) : std::set<pid_t>{};
 }
@@ -87,28 +134,35 @@ bool is_guard(const process& each) { return each.name == guard_name; }
 
 }  // namespace
 
-bool has_terminal() { return static_cast<bool>(descriptor{::open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)}); }
+// The file of a process that has ended since it was opened cannot be read: getline() then reads nothing, where the
+// buffer of the stream would throw.
+std::optional<process> process_in(const std::filesystem::path& stat) {
+  std::ifstream file{stat};
+  std::string text;
+  std::getline(file, text, '\0');
+  return parsed(text);
+}
 
 not_started::not_started(const std::string& program, int code)
     : std::runtime_error{why_not_started(program, code)},
       exit_status_{code == ENOENT ? exit_status::not_found : exit_status::not_executable} {}
 
 job::job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group)
-    : is_on_terminal_{has_terminal()}, earlier_{earlier_ones()} {
+    : is_on_terminal_{static_cast<bool>(open_terminal())}, earlier_{earlier_ones()} {
   auto arguments = words;
   auto environment = environment_with(more);
   const auto argv = pointers(arguments);
   const auto envp = pointers(environment);
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("pipe2");
-  const descriptor told{ends[0]};
-  descriptor telling{ends[1]};
+  const descriptor failures{ends[0]};
+  descriptor reporting{ends[1]};
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) fail("fork");
-  if (pid_ == 0) become(argv.data(), envp.data(), taken, is_on_terminal_ ? group : 0, parent, telling.number());
-  telling = descriptor{};
-  if (const int code = code_from(told.number()); code != 0) {
+  if (pid_ == 0) become(argv.data(), envp.data(), taken, is_on_terminal_ ? group : 0, parent, reporting.number());
+  reporting = descriptor{};
+  if (const int code = code_from(failures.number()); code != 0) {
     ::waitpid(pid_, nullptr, 0);
     throw exec_failed{code};
   }
@@ -122,7 +176,7 @@ void job::signal(int number) const {
     if (each.group == group) ::kill(each.id, number);
 }
 
-// What is below another guard gets the signal from there.
+// What descends from another guard gets the signal from that guard.
 void job::signal_all(int number) const {
   if (!is_on_terminal_) {
     ::kill(-pid_, number);
@@ -132,7 +186,7 @@ void job::signal_all(int number) const {
     ::kill(each.id, number);
 }
 
-// A daemon begins a session of its own. The command itself may have.
+// A daemon begins a session of its own, and so may the command itself.
 bool job::is_ours(const process& each) const {
   return !earlier_.contains(each.id) &&
          (each.id == pid_ || each.session == ::getsid(0) || (!status_ && each.session == ::getsid(pid_)));
@@ -170,21 +224,21 @@ void job::kill_what_is_left() {
   for (const auto& each : descendants([&](const process& p) { return !is_ours(p); })) ::kill(each.id, SIGKILL);
 }
 
-// While a group has members its number is given to no other. What was killed and does not end is in the kernel's hands.
+// While a group has members, its number is not given to another. A killed process that does not end is in the kernel.
 bool job::is_anything_left() const {
   if (was_killed_ && clock::now() >= *kill_at_ + std::chrono::seconds{1}) return false;
   if (!is_on_terminal_) return ::kill(-pid_, 0) == 0;
   return !descendants([&](const process& p) { return !is_ours(p); }).empty();
 }
 
-// The end of the command's children is not told to us: they are looked for now and then.
+// The end of the command's children is not reported to this process, so it looks for them now and then.
 std::optional<std::chrono::milliseconds> job::patience() const {
   using namespace std::chrono_literals;
   if (!kill_at_) return std::nullopt;
   return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*kill_at_ - clock::now()), 10ms, 50ms);
 }
 
-// For a second, since some may be in the kernel's hands, or another user's.
+// For a second: some may be in the kernel, or belong to another user.
 void kill_all_descendants() {
   using namespace std::chrono_literals;
   const auto is_elsewhere = [](const process& each) { return each.session != ::getsid(0); };

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -10,12 +11,23 @@
 #include <utility>
 #include <vector>
 
-#include "command/processes.hpp"
 #include "command/signals.hpp"
 
 namespace rowlock::command {
 
-/// A command that could not be started, and what rowlock exits with then.
+/// A process, as /proc shows it.
+struct process {
+  pid_t id = -1;
+  pid_t parent = -1;
+  pid_t group = -1;
+  pid_t session = -1;
+  std::string name{};
+};
+
+/// As a file like /proc/12/stat shows it; nullopt: it has ended.
+std::optional<process> process_in(const std::filesystem::path& stat);
+
+/// A command that could not be started, and the exit status of rowlock then.
 class not_started : public std::runtime_error {
  public:
   not_started(const std::string& program, int code);
@@ -30,16 +42,15 @@ struct exec_failed {
   int code = 0;
 };
 
-bool has_terminal();
-
-/// The command and what it starts, as the process sees it that starts it and adopts the orphans below it.
+/// The command and what it starts. The process that has a job starts the command, and adopts orphans below it.
 ///
 ///   running ---end()--> ending ---grace is over: SIGKILL---> killed
 ///   running ---end_later()--> running, until grace is over: SIGKILL
 ///
-/// It is over when the command has ended and, once it is being ended, when nothing of it is left, or a second after the
-/// rest was killed. Without a terminal the command has a process group of its own, and all of that is meant. On one it
-/// is in `group`, with rowlock and perhaps neighbours in a pipeline; so what descends from it is meant.
+/// It is over when the command has ended; after end() when nothing of it is left, or a second after the rest was
+/// killed. Without a terminal the command has a process group of its own, and the job is all of that group. On a
+/// terminal the command is in `group`, with rowlock and perhaps neighbours in a pipeline, and the job is what descends
+/// from it.
 class job {
  public:
   using variables = std::vector<std::pair<std::string, std::string>>;
@@ -59,7 +70,7 @@ class job {
 
   /// Its exit status, or 128 and the signal that ended it, when all is over.
   std::optional<int> status();
-  /// How long to wait at most for the next status(): not every end is told.
+  /// The longest wait before the next status(): not every end is reported.
   std::optional<std::chrono::milliseconds> patience() const;
 
  private:
@@ -78,7 +89,7 @@ class job {
   bool was_killed_ = false;
 };
 
-/// The name of the process that has a job (guardian.hpp). It takes care of what is below it.
+/// The name of the process that has a job (guardian.hpp), and ends what descends from it.
 inline constexpr auto* guard_name = "rowlock-guard";
 
 /// Kills all of this session that descends from this process, and adopts orphans. Returns when nothing of it is left.

@@ -8,7 +8,6 @@
 
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
-#include "command/file.hpp"
 #include "command/job.hpp"
 #include "command/options.hpp"
 #include "command/signals.hpp"
@@ -21,11 +20,10 @@ namespace {
 int carry_out(const options& given) {
   switch (given.what) {
     case subcommand::run:
+    case subcommand::lead:
       return run(given);
     case subcommand::hold:
       return hold(given);
-    case subcommand::lead:
-      return lead(given);
     case subcommand::migrate:
       return migrate(given);
     case subcommand::sweep:

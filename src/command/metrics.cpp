@@ -2,19 +2,27 @@
 
 #include <rowlock/rowlock.hpp>
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "command/database.hpp"
-#include "command/file.hpp"
 #include "command/output.hpp"
+#include "command/signals.hpp"
 
 namespace rowlock::command {
 
 namespace {
 
-// All keys are there even where nothing is known, so that programs need to know one shape only.
+// All keys are there even where nothing is known, so that the object has one shape.
 json json_of(const std::optional<database_statistics>& found) {
   const auto number = [&](std::uint64_t database_statistics::*of) { return found ? json((*found).*of) : json{}; };
   return {{"up", found.has_value()},
@@ -32,6 +40,68 @@ std::string openmetrics_of(const std::optional<database_statistics>& found) {
   return out.str();
 }
 
+namespace fs = std::filesystem;
+
+[[noreturn]] void cannot_write(const std::string& path, int code) {
+  throw not_written{"cannot write \"" + path + "\": " + std::generic_category().message(code)};
+}
+
+/// The end of symbolic links. A device or a pipe must not be replaced by a file.
+std::string target_of(const std::string& path) {
+  std::error_code code;
+  const auto status = fs::status(path, code);
+  if (!fs::exists(status)) return path;
+  if (fs::is_directory(status)) cannot_write(path, EISDIR);
+  if (!fs::is_regular_file(status)) throw not_written{'"' + path + "\" is no file; leave out --output"};
+  const auto target = fs::canonical(path, code);
+  if (code) cannot_write(path, code.value());
+  return target.string();
+}
+
+/// A file beside the target, removed with this object unless it was moved to its place.
+class draft {
+ public:
+  explicit draft(const std::string& target) : target_{target} {
+    const auto stem = target + '.' + std::to_string(::getpid()) + '.';
+    for (int i = 0; !file_; ++i) {
+      path_ = stem + std::to_string(i);
+      file_ = descriptor{::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)};
+      if (!file_ && errno != EEXIST) cannot_write(target, errno);
+    }
+  }
+  draft(const draft&) = delete;
+  draft& operator=(const draft&) = delete;
+  ~draft() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+
+  void write(std::string_view text) const {
+    while (!text.empty()) {
+      const auto size = ::write(file_.number(), text.data(), text.size());
+      if (size < 0 && errno != EINTR) cannot_write(target_, errno);
+      if (size > 0) text.remove_prefix(static_cast<std::size_t>(size));
+    }
+  }
+
+  void move_to_place() {
+    if (::rename(path_.c_str(), target_.c_str()) != 0) cannot_write(target_, errno);
+    path_.clear();
+  }
+
+ private:
+  std::string target_;
+  std::string path_{};
+  descriptor file_{};
+};
+
+/// Puts the text in the file's place in one step: a reader sees the old text or the new one. Its mode is 0644 less the
+/// umask.
+void replace_file(const std::string& path, std::string_view text) {
+  draft next{target_of(path)};
+  next.write(text);
+  next.move_to_place();
+}
+
 void write(const options& given, const std::optional<database_statistics>& found) {
   const auto text = given.as_json ? text_of(json_of(found)) : openmetrics_of(found);
   if (given.metrics.output.empty())
@@ -47,7 +117,7 @@ int metrics(const options& given) try {
   return exit_status::done;
 } catch (const error& e) {
   if (status_of(e) == exit_status::usage) throw;
-  write(given, std::nullopt);  // a dashboard that finds nothing would go on showing what was
+  write(given, std::nullopt);  // without it a dashboard would go on showing the last values
   throw;
 }
 

@@ -159,7 +159,7 @@ void add_waiters(CLI::App& app, options& to) {
 void add_top(CLI::App& app, options& to) {
   app.add_option("PREFIX", to.prefix);
   add(app, "--every", bounds{100ms, 24h}, to.top.every, "Look again after this time: 100ms to 1d. Default: 1s.");
-  add(app, "--sort", an_order, to.top.by, "Sort by this: name (the default), age, lease, queue or rate.");
+  add(app, "--sort", an_order, to.top.by, "Sort by this: name (the default), age, lease or queue.");
   app.add_flag("--once", to.top.is_once, "Print a table, and exit.");
 }
 
@@ -284,7 +284,7 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   try {
     app.parse(std::vector{line.ours});
   } catch (const CLI::ParseError& e) {
-    if (!is_question(e)) throw usage_error{complaint_about(app, e, line.ours)};
+    if (!is_question(e)) throw usage_error{e.what()};
     parsed.answer = answer_to(app, e);
     return parsed;
   }

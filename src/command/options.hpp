@@ -3,14 +3,15 @@
 #include <rowlock/options.hpp>
 #include <rowlock/sweeper.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command/completion.hpp"
 #include "command/exit_status.hpp"
-#include "command/top_rows.hpp"
 
 namespace rowlock::command {
 
@@ -71,6 +72,16 @@ struct waiters_options {
   bool is_of_one = false;  ///< else of all names that begin with options::prefix
   bool is_graph = false;   ///< who waits for whom, of all names
 };
+
+/// By what `rowlock top` sorts.
+enum class top_order : std::uint8_t { name, age, lease, queue };
+
+struct top_order_name {
+  top_order order;
+  std::string_view name;
+};
+inline constexpr std::array<top_order_name, 4> top_orders{
+    {{top_order::name, "name"}, {top_order::age, "age"}, {top_order::lease, "lease"}, {top_order::queue, "queue"}}};
 
 /// rowlock top.
 struct top_options {

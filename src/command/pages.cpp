@@ -170,19 +170,16 @@ In a script that needs the lock to be free, whether or not it was held:
  rowlock release --force --yes nightly || test $? -eq 1)"},
     {"top", "top [OPTION]... [PREFIX]", "show locks, holders and waiters on a live screen", R"(## DESCRIPTION
 Shows the locks that are held or waited for and whose names begin with PREFIX, and looks again every second: time since the
-grant, time until the lease ends unless it is renewed, grants per second, number of waiters, length of the queue at the last
-ten looks (a step for each waiter, the highest for eight or more), and holder. A wide screen also shows the token, the longest
-wait and the note. If a look fails, the error is shown below the table, and rowlock looks again.
+grant, time until the lease ends unless it is renewed, number of waiters, longest wait, holder and note. If a look fails, the
+error is shown below the table, and rowlock looks again.
 
-GRANTS/S is measured over the last ten looks. A look sees that the token has changed since the look before, but not how often:
-if every look saw another token, the number has a ">". It is - after the first look, and for a lock that a transaction holds
-without a visible token.
+On a narrow screen columns are left out, in this order: TOKEN, LONGEST, NOTE, LEASE, WAIT, HELD, HOLDER.
 
-If standard input or output is no terminal, it prints a table after each look.
+If standard input or output is no terminal, it prints one table, as with --once.
 
 ## KEYS
  q, Ctrl-C     quit
- n a l w r     sort by name, age, lease left, queue or rate; again: in reverse
+ n a l w       sort by name, age, lease left or queue; again: in reverse
  /             show only names that contain the text that is typed next; ^ stands for the beginning;
                enter keeps it, escape ends it
  arrows, j k   select a lock, as do page up and down, home and end

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -46,6 +47,11 @@ void fail(const char* what) { throw std::system_error{errno, std::generic_catego
 
 descriptor open_terminal() { return descriptor{::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)}; }
 
+int milliseconds_until(std::chrono::steady_clock::time_point when) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(when - std::chrono::steady_clock::now());
+  return static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count(), 0));
+}
+
 descriptor::descriptor(descriptor&& other) noexcept : number_{std::exchange(other.number_, -1)} {}
 
 descriptor& descriptor::operator=(descriptor&& other) noexcept {
@@ -69,7 +75,8 @@ void bell::silence() const noexcept {
   [[maybe_unused]] const auto size = ::read(event_.number(), &count, sizeof count);
 }
 
-// An ignored SIGCHLD would leave the command's end unknown, and a closed standard error must not end us by SIGPIPE.
+// Where SIGCHLD is ignored, the command's end would not be known. A closed standard error must not end this process by
+// SIGPIPE.
 signals::signals(std::initializer_list<int> more)
     : child_before_{replace(SIGCHLD, SIG_DFL)}, pipe_before_{replace(SIGPIPE, SIG_IGN)} {
   sigset_t ours{};
@@ -83,15 +90,23 @@ signals::signals(std::initializer_list<int> more)
   incoming_ = descriptor{checked(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd")};
 }
 
-std::optional<signals::arrival> signals::wait(const bell& other, std::optional<std::chrono::milliseconds> limit,
-                                              pollfd more) const {
+std::optional<signals::arrival> signals::wait(const bell& other, time_limit limit, pollfd more) const {
   std::array<pollfd, 3> readable{{{.fd = incoming_.number(), .events = POLLIN, .revents = 0},
                                   {.fd = other.number(), .events = POLLIN, .revents = 0},
                                   more}};
-  const int ready = ::poll(readable.data(), readable.size(), limit ? static_cast<int>(limit->count()) : -1);
-  if (ready < 0 && errno != EINTR) checked(ready, "poll");
+  while (::poll(readable.data(), readable.size(), limit ? static_cast<int>(limit->count()) : -1) < 0)
+    if (errno != EINTR) fail("poll");
+  if (const auto arrived = next()) return arrived;  // the bell rings on until the next wait
   other.silence();
-  return next();
+  return std::nullopt;
+}
+
+std::optional<int> signals::wait_for_end(const bell& other, time_limit limit, pollfd more) const {
+  const auto end = std::chrono::steady_clock::now() + limit.value_or(std::chrono::milliseconds{0});
+  const auto left = [&] { return limit ? std::chrono::milliseconds{milliseconds_until(end)} : limit; };
+  while (const auto arrived = wait(other, left(), more))
+    if (ends_a_wait(arrived->number)) return arrived->number;
+  return std::nullopt;
 }
 
 std::optional<signals::arrival> signals::next() const {

@@ -1,9 +1,11 @@
 #include "command/situation.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <fmt/format.h>
 
-#include <cstdint>
-#include <string_view>
+#include <algorithm>
+#include <utility>
 
 #include "base/text.hpp"
 #include "command/words.hpp"
@@ -12,20 +14,7 @@ namespace rowlock::command {
 
 namespace {
 
-/// As json_of(lock), so that programs need to know one shape only.
-json json_of_nobody(const std::string& name) {
-  return {{"name", name},
-          {"token", nullptr},
-          {"owner", nullptr},
-          {"thread", nullptr},
-          {"held_for_us", nullptr},
-          {"expires_in_us", nullptr},
-          {"held_by_transaction", false},
-          {"sharers", 0},
-          {"note", nullptr}};
-}
-
-/// For a transaction, where the server tells whose it is.
+/// Of a transaction, if the server reports whose it is.
 bool is_session(const std::string& thread) { return thread.starts_with("session "); }
 
 std::string expiry_of(const lock_info& lock) {
@@ -34,7 +23,7 @@ std::string expiry_of(const lock_info& lock) {
 }
 
 std::string permits_in_words(std::int64_t permits) {
-  return permits == 1 ? "1 permit" : std::to_string(permits) + " permits";
+  return fmt::format("{} permit{}", permits, permits == 1 ? "" : "s");
 }
 
 std::string bond_of(const lock_info& lock) {
@@ -42,11 +31,6 @@ std::string bond_of(const lock_info& lock) {
   if (lock.sharers > 0) return "leases, " + permits_in_words(lock.sharers);
   if (!lock.held_by_transaction) return "a lease";
   return "a transaction" + (is_session(lock.thread) ? " of " + lock.thread : std::string{});
-}
-
-table_line line_of(const waiter_info& waiter) {
-  return {std::to_string(waiter.ticket), format_duration(waiter.age), base::printable(waiter.owner),
-          base::printable(waiter.thread), base::printable(waiter.note)};
 }
 
 void write_sharers(std::ostream& out, const std::vector<lock_info>& all) {
@@ -74,18 +58,41 @@ void write_details(std::ostream& out, const lock_info& lock) {
   if (!lock.note.empty()) field("note", lock.note);
 }
 
+bool is_holder(const std::vector<lock_info>& held, const waiter_info& waiter) {
+  const auto found = std::lower_bound(held.begin(), held.end(), waiter.name,
+                                      [](const lock_info& each, const lock_name& name) { return each.name < name; });
+  return found != held.end() && found->name == waiter.name && found->owner == waiter.owner &&
+         found->thread == waiter.thread;
+}
+
+/// A waiter that was granted the lock between the two looks is in both answers.
+void remove_holders(std::vector<waiter_info>& queue, const std::vector<lock_info>& held) {
+  std::erase_if(queue, [&](const waiter_info& each) { return is_holder(held, each); });
+}
+
 }  // namespace
 
-// The queue first: whoever moves up between the two looks is seen twice rather than not at all, and once is taken away.
+// The queue first: a waiter that is granted the lock in between is seen twice rather than not at all.
 situation look_at(client& locks, const std::string& name) {
   situation seen{.name = name, .queue = locks.waiters(name)};
   seen.holder = locks.find(name);
-  if (seen.holder && seen.holder->sharers > 0) seen.sharers = locks.sharers(name);
-  if (seen.holder)
-    std::erase_if(seen.queue, [&](const waiter_info& each) {
-      return each.owner == seen.holder->owner && each.thread == seen.holder->thread;
-    });
+  if (!seen.holder) return seen;
+  if (seen.holder->sharers > 0) seen.sharers = locks.sharers(name);
+  remove_holders(seen.queue, {*seen.holder});
   return seen;
+}
+
+overview look_at_all(client& locks, std::string_view prefix) {
+  overview seen{.queue = locks.list_waiters(prefix)};
+  seen.held = locks.list(prefix);
+  remove_holders(seen.queue, seen.held);
+  return seen;
+}
+
+std::vector<lock_info> holders_of(client& locks, const lock_name& name) {
+  const auto found = locks.find(name);
+  if (!found) return {};
+  return found->sharers > 0 ? locks.sharers(name) : std::vector{*found};
 }
 
 std::string owner_of(const lock_info& lock) {
@@ -96,27 +103,19 @@ std::string owner_of(const lock_info& lock) {
   return is_session(lock.thread) ? lock.owner + ", " + bond_of(lock) : lock.owner;
 }
 
-table_line line_of(const lock_info& lock) {
-  return {base::printable(lock.name.view()), token_or_dash(lock),
-          duration_or_dash(lock.held_for),   duration_or_dash(lock.expires_in),
-          base::printable(owner_of(lock)),   base::printable(lock.note)};
+std::string holder_in_words(const lock_info& lock) {
+  return owner_of(lock) + (lock.note.empty() ? "" : " (" + lock.note + ')');
 }
 
-void write_queue(std::ostream& out, const std::vector<waiter_info>& queue) {
-  if (queue.empty()) return;
-  std::vector<table_line> lines{{"TICKET", "AGE", "OWNER", "THREAD", "NOTE"}};
-  for (const auto& each : queue) lines.push_back(line_of(each));
-  write_table(out, lines);
+freeing free_as_seen(client& locks, const lock_info& seen) {
+  if (locks.force_release(seen.name, token_to_free(seen))) return freeing::freed;
+  return locks.find(seen.name) ? freeing::passed_on : freeing::not_held;
 }
 
-void write_queues(std::ostream& out, const std::vector<waiter_info>& queues) {
-  if (queues.empty()) return;
-  std::vector<table_line> lines{{"NAME", "TICKET", "AGE", "OWNER", "THREAD", "NOTE"}};
-  for (const auto& each : queues) {
-    lines.push_back(line_of(each));
-    lines.back().insert(lines.back().begin(), base::printable(each.name.view()));
-  }
-  write_table(out, lines);
+std::string why_not_freed(std::string_view name, freeing result) {
+  const auto quoted = base::quoted(name);
+  if (result == freeing::not_held) return quoted + " is not held";
+  return quoted + " was not freed" + (result == freeing::passed_on ? ": another client holds it now" : "");
 }
 
 void write(std::ostream& out, const situation& seen) {
@@ -124,6 +123,17 @@ void write(std::ostream& out, const situation& seen) {
   write_sharers(out, seen.sharers);
   if (seen.holder && !seen.queue.empty()) out << '\n';
   write_queue(out, seen.queue);
+}
+
+void write_queue(std::ostream& out, const std::vector<waiter_info>& queue, bool has_names) {
+  if (queue.empty()) return;
+  std::vector<table_line> lines{{"NAME", "TICKET", "AGE", "OWNER", "THREAD", "NOTE"}};
+  for (const auto& each : queue)
+    lines.push_back({base::printable(each.name.view()), std::to_string(each.ticket), format_duration(each.age),
+                     base::printable(each.owner), base::printable(each.thread), base::printable(each.note)});
+  if (!has_names)
+    for (auto& line : lines) line.erase(line.begin());
+  write_table(out, lines);
 }
 
 json json_of(const lock_info& lock) {
@@ -152,7 +162,8 @@ json json_of(const std::vector<waiter_info>& queue) {
 }
 
 json json_of(const situation& seen) {
-  auto all = seen.holder ? json_of(*seen.holder) : json_of_nobody(seen.name);
+  auto all = json_of(seen.holder.value_or(lock_info{.name = seen.name}));
+  if (!seen.holder) all["note"] = nullptr;
   all["waiters"] = json_of(seen.queue);
   for (const auto& each : seen.sharers) all["holders"].push_back(json_of(each));
   return all;

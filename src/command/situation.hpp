@@ -2,40 +2,55 @@
 
 #include <rowlock/client.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command/output.hpp"
 
 namespace rowlock::command {
 
-/// Who has a lock, and who waits for it.
+/// The holder of a lock, and its waiters.
 struct situation {
   std::string name;
   std::optional<lock_info> holder{};
   std::vector<waiter_info> queue{};
-  std::vector<lock_info> sharers{};  ///< where several have it
+  std::vector<lock_info> sharers{};  ///< where several share it
 };
-
 situation look_at(client& locks, const std::string& name);
 
-/// The holder for people: its name, or which session's transaction it is, as far as the server tells.
-std::string owner_of(const lock_info& lock);
+/// The same of all names that begin alike, in the order of the names.
+struct overview {
+  std::vector<lock_info> held{};
+  std::vector<waiter_info> queue{};
+};
+overview look_at_all(client& locks, std::string_view prefix);
 
-/// A table's line, as name, token, age, expiry, owner and note.
-table_line line_of(const lock_info& lock);
-/// The queue as a table, with a heading; nothing where nobody waits.
-void write_queue(std::ostream& out, const std::vector<waiter_info>& queue);
-/// The same of several names, with the name of each.
-void write_queues(std::ostream& out, const std::vector<waiter_info>& queues);
-/// The holder, a line for each matter, whoever shares the name, and the queue below.
+/// Each one, where several share the lock.
+std::vector<lock_info> holders_of(client& locks, const lock_name& name);
+
+/// The holder: its name, or which session's transaction it is if the server reports that.
+std::string owner_of(const lock_info& lock);
+/// The same, with its note.
+std::string holder_in_words(const lock_info& lock);
+
+/// What became of a wish to free a lock that a person has seen.
+enum class freeing : std::uint8_t { freed, not_held, not_confirmed, passed_on };
+/// Frees it if it is held as it was seen; a shared lock as a whole, with those who have begun to share it since.
+freeing free_as_seen(client& locks, const lock_info& seen);
+std::string why_not_freed(std::string_view name, freeing result);
+
+/// The holder, a line for each property, those that share the name, and the queue.
 void write(std::ostream& out, const situation& seen);
+/// The queue as a table, with a heading; nothing where it is empty.
+void write_queue(std::ostream& out, const std::vector<waiter_info>& queue, bool has_names = false);
 
 json json_of(const lock_info& lock);
 json json_of(const std::vector<waiter_info>& queue);
-/// The holder's object, with null for whatever there is none of, "waiters" and, if it is shared, "holders".
+/// The holder's object, with null for everything where there is no holder, "waiters" and, if it is shared, "holders".
 json json_of(const situation& seen);
 
 }  // namespace rowlock::command

@@ -4,7 +4,7 @@
 
 namespace rowlock::command {
 
-/// Each carries out its subcommand, prints to standard output, and gives the exit status.
+/// Each carries out its subcommand, prints to standard output, and returns the exit status.
 int check(const options& given);
 int print_completion(const options& given);
 int list(const options& given);
@@ -17,14 +17,12 @@ int sweep(const options& given);
 int top(const options& given);
 int waiters(const options& given);
 
-/// These do not return where a signal ended the wait for the lock. To be called by the main thread, before there are
+/// These do not return where a signal ended the wait for the lock. The main thread calls them while there are no
 /// others.
 ///
-/// Runs the command under the lock.
+/// Runs the command under the lock; for lead: again and again, until it ends by itself or a signal ends it.
 int run(const options& given);
-/// Runs the command whenever the lock is had, until it ends by itself, or a signal ends it.
-int lead(const options& given);
-/// Holds the lock until standard input or a signal ends that, or it is lost. Prints its token when it has it.
+/// Prints the lock's token, and holds the lock until standard input or a signal ends that, or it is lost.
 int hold(const options& given);
 
 }  // namespace rowlock::command

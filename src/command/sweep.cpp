@@ -4,14 +4,13 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <future>
 #include <iostream>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "command/database.hpp"
 #include "command/output.hpp"
@@ -20,15 +19,6 @@
 namespace rowlock::command {
 
 namespace {
-
-/// The first that would end a program that only waits; 0: the bell rang before.
-int wait_for_end(const signals& taken, const bell& over, const std::atomic<bool>& is_over) {
-  while (!is_over) {
-    const auto arrived = taken.wait(over, std::nullopt);
-    if (arrived && signals::ends_a_wait(arrived->number)) return arrived->number;
-  }
-  return 0;
-}
 
 std::string counted(std::uint64_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
@@ -44,39 +34,39 @@ json json_of(const sweeper_statistics& done) {
           {"longest_call_us", microseconds(done.longest_call)}};
 }
 
-void print_line(const sweeper_statistics& done) {
-  if (done.stand_bys != 0)
+void print_result(const options& given, const sweeper_statistics& done) {
+  if (given.as_json)
+    print(json_of(done));
+  else if (given.sweep.is_quiet)
+    return;
+  else if (done.stand_bys != 0)
     std::cout << "another sweeper is at work\n";
   else
     std::cout << counted(done.rows, "row") << " and " << counted(done.tickets, "ticket") << " deleted\n";
 }
 
-/// Ended by a signal, it lets go of what it has, and dies of it.
+/// 0, or the signal that ended it: then the sweeper gives up what it has begun.
 int sweep_once(const options& given, sweeper& sweeps, const signals& taken) {
   const bell over;
-  std::atomic<bool> is_over{false};
-  int died_of = 0;
-  std::jthread listening{[&] {
-    died_of = wait_for_end(taken, over, is_over);
-    if (died_of != 0) sweeps.stop();
-  }};
-  const auto stop_listening = [&] {
-    is_over = true;
-    over.ring();
-    listening.join();
-  };
-  try {
+  auto done = std::async(std::launch::async, [&] {
+    const ring_at_end at_the_end{over};
     sweeps.sweep_once();
-  } catch (...) {
-    stop_listening();
-    throw;
-  }
-  stop_listening();
-  if (died_of != 0) return died_of;
-  if (given.as_json)
-    print(json_of(sweeps.statistics()));
-  else if (!given.sweep.is_quiet)
-    print_line(sweeps.statistics());
+  });
+  const auto number = taken.wait_for_end(over);
+  if (number) sweeps.stop();
+  done.get();
+  if (!number) print_result(given, sweeps.statistics());
+  return number.value_or(0);
+}
+
+int sweep_until_a_signal(const options& given, const signals& taken) {
+  auto locks = connect(given);
+  locks.check();
+  auto how = given.sweep.how;
+  if (given.sweep.is_once) how.every = std::chrono::hours{24};  // its own thread is not needed
+  sweeper sweeps{locks, how};
+  if (given.sweep.is_once) return sweep_once(given, sweeps, taken);
+  taken.wait_for_end(bell{});
   return 0;
 }
 
@@ -84,21 +74,7 @@ int sweep_once(const options& given, sweeper& sweeps, const signals& taken) {
 
 int sweep(const options& given) {
   const signals taken;
-  int died_of = 0;
-  {
-    auto locks = connect(given);
-    locks.check();
-    auto how = given.sweep.how;
-    if (given.sweep.is_once) how.every = std::chrono::hours{24};  // its own thread is not needed
-    sweeper sweeps{locks, how};
-    if (given.sweep.is_once) {
-      died_of = sweep_once(given, sweeps, taken);
-    } else {
-      const std::atomic<bool> never{false};
-      wait_for_end(taken, bell{}, never);
-    }
-  }
-  if (died_of != 0) signals::die_of(died_of);
+  if (const int died_of = sweep_until_a_signal(given, taken); died_of != 0) signals::die_of(died_of);
   return exit_status::done;
 }
 

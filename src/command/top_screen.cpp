@@ -1,10 +1,9 @@
 #include "command/top_screen.hpp"
 
 #include <fmt/format.h>
-#include <wchar.h>
 
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <utility>
 
 #include "base/text.hpp"
@@ -19,110 +18,85 @@ using look = screen_line::look;
 
 std::wstring cells(std::string_view text) { return to_cells(base::printable(text)); }
 
-std::string holder_of(const top_row& row) {
-  if (!row.holder) return "-";
-  if (is_released(*row.holder)) return row.holder->owner + " (released)";
-  if (!row.holder->owner.empty()) return row.holder->owner;
-  return row.holder->held_by_transaction ? "a transaction" : "-";
+// --- rows ------------------------------------------------------------------------------------------------------------
+
+/// The greatest comes first. ~ turns the order round, and does not overflow as - does.
+std::optional<std::int64_t> rank_of(const top_row& row, top_order by) {
+  const auto& lock = row.holder;
+  if (by == top_order::queue) return static_cast<std::int64_t>(row.waiting);
+  if (by == top_order::age && lock && lock->held_for) return lock->held_for->count();
+  if (by == top_order::lease && lock && lock->expires_in) return ~lock->expires_in->count();
+  return std::nullopt;
 }
 
-std::string token_of(const top_row& row) { return row.holder ? token_or_dash(*row.holder) : "-"; }
+// --- columns ---------------------------------------------------------------------------------------------------------
 
-struct column {
-  std::wstring_view title;
-  std::size_t width = 0;
-  bool is_number = false;
-  std::function<std::wstring(const top_row&)> text{};
-};
+constexpr top_column all_columns[] = {
+    {"NAME", 12, false, 8, [](const top_row& r) { return r.name; }},
+    {"TOKEN", 16, true, 1, [](const top_row& r) { return r.holder ? token_or_dash(*r.holder) : "-"; }},
+    {"HELD", 7, true, 6,
+     [](const top_row& r) { return duration_or_dash(r.holder ? r.holder->held_for : std::nullopt); }},
+    {"LEASE", 7, true, 4,
+     [](const top_row& r) { return duration_or_dash(r.holder ? r.holder->expires_in : std::nullopt); }},
+    {"WAIT", 4, true, 5, [](const top_row& r) { return std::to_string(r.waiting); }},
+    {"LONGEST", 7, true, 2, [](const top_row& r) { return duration_or_dash(r.longest_wait); }},
+    {"HOLDER", 20, false, 7, [](const top_row& r) { return r.holder ? owner_of(*r.holder) : "-"; }},
+    {"NOTE", 12, false, 3, [](const top_row& r) { return r.holder ? r.holder->note : std::string{}; }}};
 
-column number(std::wstring_view title, std::size_t width, std::string (*text)(const top_row&)) {
-  return {title, width, true, [text](const top_row& row) { return to_cells(text(row)); }};
-}
-
-constexpr std::size_t graph_columns = top_history::depth;
-
-/// Those between the name and the holder; a wide screen has more.
-std::vector<column> columns_in_the_middle(std::size_t screen) {
-  std::vector<column> out;
-  if (screen >= 130) out.push_back(number(L"TOKEN", 16, token_of));
-  out.push_back(number(
-      L"HELD", 7, [](const top_row& r) { return duration_or_dash(r.holder ? r.holder->held_for : std::nullopt); }));
-  out.push_back(number(
-      L"LEASE", 7, [](const top_row& r) { return duration_or_dash(r.holder ? r.holder->expires_in : std::nullopt); }));
-  out.push_back(number(L"GRANTS/S", 8, [](const top_row& r) { return text_of(r.grants); }));
-  out.push_back(number(L"WAIT", 4, [](const top_row& r) { return std::to_string(r.waiting); }));
-  if (screen >= 100)
-    out.push_back(number(L"LONGEST", 7, [](const top_row& r) { return duration_or_dash(r.longest_wait); }));
-  if (screen >= 70)
-    out.push_back(
-        {L"QUEUE", graph_columns, false, [](const top_row& r) { return graph_of(r.lengths, graph_columns); }});
+std::size_t width_of(const std::vector<top_column>& all) {
+  std::size_t out = all.empty() ? 0 : all.size() - 1;  // spaces between them
+  for (const auto& each : all) out += each.width;
   return out;
 }
 
-std::size_t width_of(const std::vector<column>& all) {
-  std::size_t out = 0;
-  for (const auto& each : all) out += each.width + 1;
-  return out;
-}
-
-/// The name, the holder and the note share what the others leave.
-std::vector<column> columns_for(const std::vector<top_row>& rows, std::size_t screen) {
-  auto out = columns_in_the_middle(screen);
-  const auto used = width_of(out);
-  const auto left = screen > used ? screen - used : 0;
-  std::size_t longest = 12;
-  for (const auto& row : rows) longest = std::max(longest, columns_of(cells(row.name)));
-  const bool has_note = screen >= 150;
-  const auto name = std::min(longest, left * 2 / (has_note ? 5 : 4) + 1);
-  auto rest = left > name + 1 ? left - name - 1 : 0;
-  out.insert(out.begin(), {L"NAME", name, false, [](const top_row& r) { return cells(r.name); }});
-  const auto note = has_note ? rest / 3 : 0;
-  out.push_back(
-      {L"HOLDER", rest - (has_note ? note + 1 : 0), false, [](const top_row& r) { return cells(holder_of(r)); }});
-  if (has_note)
-    out.push_back({L"NOTE", note, false, [](const top_row& r) { return r.holder ? cells(r.holder->note) : L""; }});
-  return out;
+/// NAME gets what its longest text needs, but no more than half of what is left; the next two share the rest in the
+/// same way, and the last text takes what remains.
+void widen(std::vector<top_column>& all, const std::vector<top_row>& rows, std::size_t screen) {
+  auto left = screen - std::min(screen, width_of(all));
+  top_column* last = nullptr;
+  for (auto& each : all) {
+    if (each.is_number) continue;
+    std::size_t longest = each.width;
+    for (const auto& row : rows) longest = std::max(longest, columns_of(cells(each.text(row))));
+    const auto more = std::min(longest - each.width, left / 2);
+    each.width += more;
+    left -= more;
+    last = &each;
+  }
+  if (last != nullptr) last->width += left;
 }
 
 template <class Text>
-std::wstring joined(const std::vector<column>& all, std::size_t screen, Text text) {
+std::wstring joined(const std::vector<top_column>& all, std::size_t screen, Text text) {
   std::wstring out;
   for (const auto& each : all) {
     if (!out.empty()) out += L' ';
-    out += each.is_number ? fitted_right(text(each), each.width) : fitted(text(each), each.width);
+    out += each.is_number ? fitted_right(cells(text(each)), each.width) : fitted(cells(text(each)), each.width);
   }
   return fitted(out, screen);
 }
 
-/// In lines of so many columns, parted at spaces where there are any.
-std::vector<std::wstring> wrapped(std::wstring_view text, std::size_t columns) {
+// --- sentences -------------------------------------------------------------------------------------------------------
+
+/// In lines of so many columns, broken at spaces where there are any.
+std::vector<std::wstring> wrapped(const std::wstring& text, std::size_t columns) {
   std::vector<std::wstring> out;
-  while (columns > 0 && !text.empty()) {
-    std::size_t end = 0;
-    std::size_t used = 0;
-    std::size_t space = 0;
-    for (; end < text.size(); ++end) {
-      used += columns_of(text.substr(end, 1));
-      if (used > columns) break;
-      if (text[end] == L' ') space = end + 1;
-    }
-    if (end < text.size() && space > 0) end = space;
-    out.emplace_back(text.substr(0, std::max<std::size_t>(end, 1)));
-    text.remove_prefix(std::max<std::size_t>(end, 1));
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = begin + 1;
+    while (end < text.size() && columns_of(text.substr(begin, end + 1 - begin)) <= columns) ++end;
+    const auto space = text.rfind(L' ', end - 1);
+    if (end < text.size() && space != std::wstring::npos && space >= begin) end = space + 1;
+    out.push_back(text.substr(begin, end - begin));
   }
   return out;
 }
 
 std::string question_about(const lock_info& lock) {
-  auto out = "Free \"" + std::string{lock.name.view()} + "\"? It is held by " +
-             (lock.owner.empty() ? "a transaction" : lock.owner);
-  if (lock.held_for) out += " for " + format_duration(*lock.held_for);
-  if (const auto token = known_token(lock))
-    out += ", with the token " + std::to_string(token->value());
-  else
-    out += ", with a token that is not known: whoever has it by then loses it";
-  if (!lock.note.empty()) out += ", note: " + lock.note;
-  return out + ". Its holder is not stopped. [y/N]";
+  const auto since = lock.held_for ? " for " + format_duration(*lock.held_for) : "";
+  const auto token = token_or_dash(lock);
+  return fmt::format("Free \"{}\"? It is held by {}{}, {}. Its holder is not stopped. [y/N]", lock.name.view(),
+                     holder_in_words(lock), since,
+                     token != "-" ? "token " + token : "with an unknown token: a later holder would lose it too");
 }
 
 bool is_character(key typed, wchar_t c) { return typed.what == key::kind::character && typed.character == c; }
@@ -135,88 +109,103 @@ struct order_key {
 constexpr order_key order_keys[] = {{L'n', top_order::name, L"n name"},
                                     {L'a', top_order::age, L"a age"},
                                     {L'l', top_order::lease, L"l lease"},
-                                    {L'w', top_order::queue, L"w queue"},
-                                    {L'r', top_order::rate, L"r rate"}};
+                                    {L'w', top_order::queue, L"w queue"}};
+
+/// Those that the last line does not show.
+constexpr auto* other_keys =
+    "arrows, j, k, page up and down, home, end: select; space: look now; a key of sorting again: the other way round; "
+    "rowlock top --help has more";
 
 }  // namespace
 
-// One step for each who waits; the highest is for eight and more.
-std::wstring graph_of(const std::vector<std::size_t>& lengths, std::size_t columns) {
-  const bool has_blocks = ::wcwidth(L'\u2581') == 1;
-  const std::wstring_view steps = has_blocks ? L"\u00b7\u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588" : L"_.,-~:+*#";
-  std::wstring out;
-  const auto first = lengths.size() > columns ? lengths.size() - columns : 0;
-  for (auto i = first; i < lengths.size(); ++i) out += steps[std::min(lengths[i], steps.size() - 1)];
-  return fitted_right(out, columns);
+std::vector<top_row> rows_of(const overview& seen) {
+  std::map<std::string, top_row, std::less<>> by_name;
+  const auto row_of = [&](const lock_name& name) -> top_row& {
+    auto& row = by_name[std::string{name.view()}];
+    row.name = name.view();
+    return row;
+  };
+  for (const auto& lock : seen.held) row_of(lock.name).holder = lock;
+  for (const auto& waiter : seen.queue) {
+    auto& row = row_of(waiter.name);
+    ++row.waiting;
+    row.longest_wait = std::max(row.longest_wait.value_or(waiter.age), waiter.age);
+  }
+  std::vector<top_row> out;
+  for (auto& [name, row] : by_name) out.push_back(std::move(row));
+  return out;
+}
+
+void sort_rows(std::vector<top_row>& rows, top_order by, bool is_reversed) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [by](const top_row& a, const top_row& b) { return rank_of(a, by) > rank_of(b, by); });
+  if (is_reversed) std::reverse(rows.begin(), rows.end());
+}
+
+bool matches(const top_row& row, std::string_view filter) {
+  const auto name = base::printable(row.name);
+  if (filter.starts_with('^')) return name.starts_with(filter.substr(1));
+  return name.find(filter) != std::string::npos;
+}
+
+std::vector<top_column> top_columns() { return {std::begin(all_columns), std::end(all_columns)}; }
+
+std::vector<top_column> top_columns(std::size_t screen) {
+  auto out = top_columns();
+  for (int next = 1; out.size() > 1 && width_of(out) > screen; ++next)
+    std::erase_if(out, [next](const top_column& each) { return each.leaves_as == next; });
+  return out;
 }
 
 // --- what happens ----------------------------------------------------------------------------------------------------
 
-void top_screen::show(const top_history& seen) {
-  all_ = seen.rows();
-  grants_ = seen.grants();
+top_screen::top_screen(const options& given) : prefix_{given.prefix}, every_{given.top.every}, by_{given.top.by} {}
+
+void top_screen::show(const overview& seen) {
+  all_ = rows_of(seen);
   failure_.clear();
   arrange();
 }
-
-void top_screen::show_failure(const std::string& sentence) { failure_ = sentence; }
 
 void top_screen::arrange() {
   const auto filter = to_utf8(filter_);
   rows_.clear();
   std::copy_if(all_.begin(), all_.end(), std::back_inserter(rows_),
                [&](const top_row& each) { return matches(each, filter); });
-  sort_rows(rows_, how_.by, is_reversed_);
-  selected_at_ = index_of_selected();
-  if (selected_at_ < rows_.size()) selected_ = rows_[selected_at_].name;
-}
-
-std::size_t top_screen::index_of_selected() const {
+  sort_rows(rows_, by_, is_reversed_);
   const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const top_row& r) { return r.name == selected_; });
-  if (found != rows_.end()) return static_cast<std::size_t>(found - rows_.begin());
-  return rows_.empty() ? 0 : std::min(selected_at_, rows_.size() - 1);
+  if (found != rows_.end()) selected_at_ = static_cast<std::size_t>(found - rows_.begin());
+  move(0);
 }
 
 void top_screen::move(std::ptrdiff_t by) {
-  if (rows_.empty()) return;
-  const auto last = static_cast<std::ptrdiff_t>(rows_.size()) - 1;
-  selected_at_ =
-      static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(selected_at_) + by, 0, last));
-  selected_ = rows_[selected_at_].name;
+  const auto last = std::max<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(rows_.size()) - 1, 0);
+  const auto wanted = static_cast<std::ptrdiff_t>(selected_at_) + by;
+  selected_at_ = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, last));
+  if (!rows_.empty()) selected_ = rows_[selected_at_].name;
 }
 
 void top_screen::sort_by(top_order by) {
-  is_reversed_ = how_.by == by && !is_reversed_;
-  how_.by = by;
+  is_reversed_ = by_ == by && !is_reversed_;
+  by_ = by;
   arrange();
 }
 
 void top_screen::ask() {
-  if (selected_at_ >= rows_.size()) return;
+  if (rows_.empty()) return;
   const top_row& row = rows_[selected_at_];
-  if (!row.holder) return show_message("nobody holds \"" + row.name + '"');
+  if (!row.holder) return show_message(base::quoted(row.name) + " is not held");
   asked_about_ = row.holder;
   mode_ = mode::asking;
 }
 
 top_screen::request top_screen::press(key typed) {
   message_.clear();
-  switch (mode_) {
-    case mode::browsing:
-      return browse(typed);
-    case mode::asking:
-      return answer(typed);
-    case mode::filtering:
-      edit_filter(typed);
-      break;
-  }
+  if (mode_ == mode::browsing) return browse(typed);
+  if (mode_ == mode::asking) return answer(typed);
+  edit_filter(typed);
   return {};
 }
-
-// Beside those of the last line.
-constexpr auto* other_keys =
-    "arrows, j, k, page up and down, home, end: select; space: look now; a key of sorting again: the other way round; "
-    "rowlock top --help has more";
 
 top_screen::request top_screen::browse(key typed) {
   const auto page = static_cast<std::ptrdiff_t>(page_);
@@ -247,59 +236,43 @@ top_screen::request top_screen::answer(key typed) {
   auto shown = std::exchange(asked_about_, std::nullopt);
   if (is_character(typed, L'y') || is_character(typed, L'Y'))
     return {.what = request::kind::free, .shown = std::move(shown)};
-  show_message('"' + std::string{shown->name.view()} + "\" was not freed");
+  show_message(base::quoted(shown->name.view()) + " was not freed");
   return {};
 }
 
 void top_screen::edit_filter(key typed) {
-  switch (typed.what) {
-    case key::kind::character:
-      filter_ += typed.character;
-      break;
-    case key::kind::backspace:
-      if (!filter_.empty()) filter_.pop_back();
-      break;
-    case key::kind::escape:
-      filter_.clear();
-      mode_ = mode::browsing;
-      break;
-    case key::kind::enter:
-      mode_ = mode::browsing;
-      break;
-    default:
-      break;
-  }
+  using kind = key::kind;
+  if (typed.what == kind::character) filter_ += typed.character;
+  if (typed.what == kind::backspace && !filter_.empty()) filter_.pop_back();
+  if (typed.what == kind::escape) filter_.clear();
+  if (typed.what == kind::escape || typed.what == kind::enter) mode_ = mode::browsing;
   arrange();
 }
 
 // --- what is shown ---------------------------------------------------------------------------------------------------
 
 std::wstring top_screen::title(std::size_t columns) const {
-  std::size_t held = 0;
+  const auto held = std::count_if(all_.begin(), all_.end(), [](const top_row& row) { return row.holder.has_value(); });
   std::size_t waiting = 0;
-  for (const auto& row : all_) {
-    if (row.holder) ++held;
-    waiting += row.waiting;
-  }
-  auto left = fmt::format("rowlock top: {} held, {} waiting, {} grants/s", held, waiting, text_of(grants_));
-  if (!how_.prefix.empty()) left += ", names that begin with " + how_.prefix;
-  const auto right = L" every " + cells(format_duration(how_.every));
-  const auto begin = cells(left);
-  if (columns_of(begin) + columns_of(right) > columns) return fitted(begin, columns);
-  return fitted(begin, columns - columns_of(right)) + right;
+  for (const auto& row : all_) waiting += row.waiting;
+  const auto about = prefix_.empty() ? "" : ", names that begin with " + prefix_;
+  const auto left = cells(fmt::format("rowlock top: {} held, {} waiting{}", held, waiting, about));
+  const auto right = L" every " + cells(format_duration(every_));
+  if (columns_of(left) + columns_of(right) > columns) return fitted(left, columns);
+  return fitted(left, columns - columns_of(right)) + right;
 }
 
 std::vector<screen_line> top_screen::notices(std::size_t columns) const {
   std::vector<screen_line> out;
-  const auto add = [&](std::wstring_view text, look how) {
+  const auto add = [&](const std::wstring& text, look how) {
     for (const auto& line : wrapped(text, columns)) out.push_back({fitted(line, columns), how});
   };
   if (!failure_.empty()) add(cells("Trying again: " + failure_), look::alarming);
   if (!message_.empty()) add(cells(message_), look::bright);
-  if (mode_ == mode::filtering || !filter_.empty())
-    add(L"Filter: " + filter_ +
-            (mode_ == mode::filtering ? L"_  (^ for the beginning; enter, or escape for none)" : L""),
-        look::bright);
+  if (mode_ == mode::filtering)
+    add(L"Filter: " + filter_ + L"_  (^ for the beginning; enter, or escape for none)", look::bright);
+  else if (!filter_.empty())
+    add(L"Filter: " + filter_, look::bright);
   if (mode_ == mode::asking) add(cells(question_about(*asked_about_)), look::alarming);
   return out;
 }
@@ -307,7 +280,7 @@ std::vector<screen_line> top_screen::notices(std::size_t columns) const {
 screen_line top_screen::key_line(std::size_t columns) const {
   std::wstring text = L"q quit  ? keys  / filter  f free  sort:";
   for (const auto& each : order_keys) {
-    const bool is_it = each.by == how_.by;
+    const bool is_it = each.by == by_;
     text += std::wstring{L" "} + (is_it ? L"[" : L"") + std::wstring{each.label} + (is_it ? L"]" : L"");
   }
   return {fitted(text, columns), look::reversed};
@@ -316,19 +289,20 @@ screen_line top_screen::key_line(std::size_t columns) const {
 std::vector<screen_line> top_screen::table(extent of) {
   std::vector<screen_line> out;
   if (of.lines == 0) return out;
-  const auto columns = columns_for(rows_, of.columns);
-  out.push_back({joined(columns, of.columns, [](const column& c) { return c.title; }), look::bright});
+  auto columns = top_columns(of.columns);
+  widen(columns, rows_, of.columns);
+  out.push_back({joined(columns, of.columns, [](const top_column& c) { return c.title; }), look::bright});
   page_ = std::max<std::size_t>(of.lines - 1, 1);
   first_ = std::min(first_, selected_at_);
   if (selected_at_ >= first_ + page_) first_ = selected_at_ - page_ + 1;
   if (first_ + page_ > rows_.size()) first_ = rows_.size() > page_ ? rows_.size() - page_ : 0;
   for (auto i = first_; i < rows_.size() && out.size() < of.lines; ++i)
-    out.push_back({joined(columns, of.columns, [&](const column& c) { return c.text(rows_[i]); }),
+    out.push_back({joined(columns, of.columns, [&](const top_column& c) { return c.text(rows_[i]); }),
                    i == selected_at_ ? look::reversed : look::plain});
   return out;
 }
 
-// The notices keep their room before the table does.
+// The notices are shown whole, and the table has what they leave.
 std::vector<screen_line> top_screen::lines(extent of) {
   std::vector<screen_line> out;
   if (of.lines == 0) return out;

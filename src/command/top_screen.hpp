@@ -1,8 +1,5 @@
 #pragma once
 
-#include <rowlock/fencing_token.hpp>
-
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,9 +7,42 @@
 #include <string_view>
 #include <vector>
 
-#include "command/top_rows.hpp"
+#include "command/options.hpp"
+#include "command/situation.hpp"
 
 namespace rowlock::command {
+
+/// A name that is held or waited for.
+struct top_row {
+  std::string name{};
+  std::optional<lock_info> holder{};
+  std::size_t waiting = 0;
+  std::optional<duration> longest_wait{};
+};
+
+/// In the order of the names.
+std::vector<top_row> rows_of(const overview& seen);
+
+/// By age and queue: the largest first. By lease: the one that ends first is the first. Rows whose value is not known
+/// come last. Rows that are alike keep their order.
+void sort_rows(std::vector<top_row>& rows, top_order by, bool is_reversed);
+
+/// Whether the name has the text anywhere in it; where the text begins with "^", at its beginning. Both as they are
+/// printed.
+bool matches(const top_row& row, std::string_view filter);
+
+/// A column of the table.
+struct top_column {
+  std::string_view title;
+  std::size_t width;  ///< at least
+  bool is_number;     ///< and stands on the right
+  int leaves_as;      ///< on a narrow screen the columns with the smallest numbers are left out
+  std::string (*text)(const top_row& row);
+};
+/// All of them, from left to right.
+std::vector<top_column> top_columns();
+/// Those for which the screen has room.
+std::vector<top_column> top_columns(std::size_t screen);
 
 /// What was typed.
 struct key {
@@ -51,28 +81,23 @@ struct screen_line {
 ///   browsing --f--> asking    --any key--------> browsing
 class top_screen {
  public:
-  struct appearance {
-    std::string prefix{};  ///< of the names that are looked at
-    duration every = std::chrono::seconds{1};
-    top_order by = top_order::name;
-  };
-  explicit top_screen(appearance how) : how_{std::move(how)} {}
+  explicit top_screen(const options& given);
 
-  /// What somebody who has typed a key wants done.
+  /// What the person who typed a key wants done.
   struct request {
     enum class kind : std::uint8_t { nothing, quit, look, free };
     kind what = kind::nothing;
-    std::optional<lock_info> shown{};  ///< to be freed, as it was shown when it was asked for
+    std::optional<lock_info> shown{};  ///< the lock to free, as it was when the question was asked
   };
   request press(key typed);
 
-  void show(const top_history& seen);
-  /// A look failed: what is shown is old.
-  void show_failure(const std::string& sentence);
+  void show(const overview& seen);
+  /// A look failed: the rows are those of an earlier one.
+  void show_failure(const std::string& sentence) { failure_ = sentence; }
   /// Until the next key.
   void show_message(const std::string& sentence) { message_ = sentence; }
 
-  /// Exactly so many lines.
+  /// Exactly as many lines as the screen has.
   std::vector<screen_line> lines(extent of);
 
  private:
@@ -85,13 +110,14 @@ class top_screen {
   void ask();
   void move(std::ptrdiff_t by);
   void arrange();
-  std::size_t index_of_selected() const;
   std::wstring title(std::size_t columns) const;
   std::vector<screen_line> notices(std::size_t columns) const;
   screen_line key_line(std::size_t columns) const;
   std::vector<screen_line> table(extent of);
 
-  appearance how_;
+  std::string prefix_;
+  duration every_;
+  top_order by_;
   mode mode_ = mode::browsing;
   bool is_reversed_ = false;
   std::wstring filter_{};
@@ -99,15 +125,11 @@ class top_screen {
   std::string message_{};
   std::optional<lock_info> asked_about_{};
   std::vector<top_row> all_{};
-  std::vector<top_row> rows_{};  ///< those that match the filter, in their order
-  std::optional<grant_rate> grants_{};
+  std::vector<top_row> rows_{};  ///< those that match the filter, sorted
   std::string selected_{};       ///< the name
-  std::size_t selected_at_ = 0;  ///< where it was: the selection stays there when the name goes
+  std::size_t selected_at_ = 0;  ///< its row: the selection remains there when the name is gone
   std::size_t first_ = 0;        ///< the first row on the screen
-  std::size_t page_ = 1;         ///< how many there are
+  std::size_t page_ = 1;         ///< the number of rows on the screen
 };
-
-/// A column for each length, the latest last, in `columns` columns.
-std::wstring graph_of(const std::vector<std::size_t>& lengths, std::size_t columns);
 
 }  // namespace rowlock::command

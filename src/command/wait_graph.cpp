@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "command/output.hpp"
-#include "command/overview.hpp"
 #include "command/situation.hpp"
 
 namespace rowlock::command {
@@ -25,12 +24,10 @@ bool reaches(const std::vector<wait_edge>& all, const wait_edge& from, const wai
   });
 }
 
-std::vector<party> holders_of(client& locks, const std::vector<lock_info>& held, const lock_name& name) {
-  const auto found = std::find_if(held.begin(), held.end(), [&](const lock_info& each) { return each.name == name; });
-  if (found == held.end()) return {};
-  if (found->sharers == 0) return {{.owner = owner_of(*found), .thread = found->thread}};
+std::vector<party> parties_that_hold(client& locks, const lock_name& name) {
   std::vector<party> out;
-  for (const auto& each : locks.sharers(name)) out.push_back({.owner = each.owner, .thread = each.thread});
+  for (const auto& each : holders_of(locks, name))
+    out.push_back({.owner = each.sharers > 0 ? each.owner : owner_of(each), .thread = each.thread});
   return out;
 }
 
@@ -38,13 +35,11 @@ std::vector<party> holders_of(client& locks, const std::vector<lock_info>& held,
 
 std::vector<wait_edge> wait_graph(client& locks) {
   std::vector<wait_edge> out;
-  const auto seen = look_at_all(locks, {});
-  for (const auto& each : seen.queue)
+  for (const auto& each : look_at_all(locks, {}).queue)
     out.push_back({.who = {.owner = each.owner, .thread = each.thread},
                    .name = std::string{each.name.view()},
-                   .holders = out.empty() || out.back().name != each.name.view()
-                                  ? holders_of(locks, seen.held, each.name)
-                                  : out.back().holders});
+                   .holders = out.empty() || out.back().name != each.name.view() ? parties_that_hold(locks, each.name)
+                                                                                 : out.back().holders});
   mark_circles(out);
   return out;
 }
@@ -57,7 +52,6 @@ void mark_circles(std::vector<wait_edge>& all) {
 }
 
 void write_graph(std::ostream& out, const std::vector<wait_edge>& all) {
-  if (all.empty()) return;
   std::vector<table_line> lines{{"WAITER", "THREAD", "WAITS FOR", "HELD BY", "THREAD", "IN A CIRCLE"}};
   for (const auto& each : all) {
     const auto line = [&](std::string owner, std::string thread) {

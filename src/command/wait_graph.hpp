@@ -12,7 +12,7 @@
 
 namespace rowlock::command {
 
-/// Who has or wants a lock.
+/// A holder of a lock, or a waiter.
 struct party {
   std::string owner;
   std::string thread;
@@ -20,17 +20,17 @@ struct party {
   auto operator<=>(const party&) const = default;
 };
 
-/// Who waits for whom.
+/// A waiter and those it waits for.
 struct wait_edge {
   party who;
-  std::string name;              ///< of what it waits for
-  std::vector<party> holders{};  ///< of that; several if they share it
+  std::string name;              ///< of the lock that it waits for
+  std::vector<party> holders{};  ///< several if they share it
   bool is_in_circle = false;     ///< it waits, by way of others, for itself
 };
 
 /// Of all names, in the order of these, and of the tickets.
 std::vector<wait_edge> wait_graph(client& locks);
-/// Finds those that wait for themselves.
+/// Marks those that wait for themselves.
 void mark_circles(std::vector<wait_edge>& all);
 
 /// As a table, a line for each holder.

@@ -20,9 +20,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto before_the_first_look = 300ms;  // most locks are free, or soon are
+constexpr auto before_the_first_look = 300ms;  // most locks are free, or soon will be
 constexpr auto between_looks = 1s;
-constexpr auto between_looks_of_nobody = 5s;
+constexpr auto between_unwatched_looks = 5s;
 
 std::size_t width_of_terminal() {
   winsize size{};
@@ -44,11 +44,9 @@ void write_to_terminal(const std::string& text) {
 }
 
 std::string holder_in(const situation& seen) {
-  if (!seen.holder) return "which nobody holds";
-  const auto& lock = *seen.holder;
-  const auto since = lock.held_for ? " for " + format_duration(*lock.held_for) : std::string{};
-  const auto note = lock.note.empty() ? std::string{} : " (" + lock.note + ')';
-  return "held" + since + " by " + owner_of(lock) + note;
+  if (!seen.holder) return "which is not held";
+  const auto since = seen.holder->held_for ? " for " + format_duration(*seen.holder->held_for) : std::string{};
+  return "held" + since + " by " + holder_in_words(*seen.holder);
 }
 
 }  // namespace
@@ -67,18 +65,18 @@ void wait_report::connected(client& locks) {
 void wait_report::database_is_away(const error& why) {
   if (given_.run.is_quiet) return;
   is_away_ = true;
-  tell("away", fmt::format("the database is away, and is tried again: {}", why.what()));
+  report("away", fmt::format("the database is away, and is tried again: {}", why.what()));
 }
 
 void wait_report::database_is_back() {
-  if (std::exchange(is_away_, false)) tell("back", "the database is there again");
+  if (std::exchange(is_away_, false)) report("back", "the database is there again");
 }
 
 void wait_report::end() {
   {
     const std::lock_guard lock{mutex_};
     has_ended_ = true;
-    take_line_away();
+    remove_line();
   }
   watcher_.request_stop();
 }
@@ -88,8 +86,9 @@ void wait_report::join() {
   if (watcher_.joinable()) watcher_.join();
 }
 
-void wait_report::got(fencing_token token) {
-  if (given_.run.is_verbose) say(fmt::format("got \"{}\" after {}, token {}", given_.name, waited(), token.value()));
+void wait_report::granted(fencing_token token) {
+  if (given_.run.is_verbose)
+    say(fmt::format("acquired \"{}\" after {}, token {}", given_.name, waited(), token.value()));
 }
 
 void wait_report::watch(client& locks, const std::stop_token& stop) {
@@ -99,10 +98,10 @@ void wait_report::watch(client& locks, const std::stop_token& stop) {
       std::unique_lock lock{mutex_};
       if (time_.wait_for(lock, stop, pause, [&] { return has_ended_; }) || stop.stop_requested()) return;
     }
-    pause = is_watched_ ? between_looks : between_looks_of_nobody;
+    pause = is_watched_ ? between_looks : between_unwatched_looks;
     try {
       look(locks);
-    } catch (const error&) {  // whoever waits for the lock hears of it too, and tells
+    } catch (const error&) {  // the thread that waits for the lock sees it too, and reports it
     }
   }
 }
@@ -111,18 +110,18 @@ void wait_report::look(client& locks) {
   const auto seen = look_at(locks, given_.name);
   const auto holder = holder_in(seen);
   if (given_.run.is_verbose) {
-    const auto who = seen.holder ? seen.holder->owner + std::to_string(seen.holder->token.value()) : "nobody";
-    tell(who, fmt::format("waiting for \"{}\", {}", given_.name, holder));
+    const auto who = seen.holder ? seen.holder->owner + std::to_string(seen.holder->token.value()) : "none";
+    report(who, fmt::format("waiting for \"{}\", {}", given_.name, holder));
   }
   const auto others = seen.queue.size() > 1 ? fmt::format(" with {} others", seen.queue.size() - 1) : std::string{};
   overwrite(fmt::format("waiting for \"{}\" for {}{}, {}", given_.name, waited(), others, holder));
 }
 
-void wait_report::tell(const std::string& about, const std::string& sentence) {
+void wait_report::report(const std::string& about, const std::string& sentence) {
   const std::lock_guard lock{mutex_};
-  if (has_ended_ || told_ == about) return;
-  told_ = about;
-  take_line_away();
+  if (has_ended_ || reported_ == about) return;
+  reported_ = about;
+  remove_line();
   say(sentence);
 }
 
@@ -133,7 +132,7 @@ void wait_report::overwrite(const std::string& line) {
   write_to_terminal('\r' + clipped("rowlock: " + base::printable(line), width_of_terminal()) + "\x1b[K");
 }
 
-void wait_report::take_line_away() {
+void wait_report::remove_line() {
   if (has_line_) write_to_terminal("\r\x1b[K");
   has_line_ = false;
 }

@@ -13,12 +13,8 @@
 
 namespace rowlock::command {
 
-/// What rowlock says while it waits. On a terminal that is one line, which is overwritten every second and taken away
-/// at the end; with --verbose a line whenever the holder has changed; with --quiet nothing.
-///
-///   silent --a second look, or a failure--> told --end()--> ended: says nothing any more
-///
-/// Thread-safe.
+/// What rowlock prints while it waits. On a terminal that is one line, which is overwritten every second and removed at
+/// the end; with --verbose a line whenever the holder has changed; with --quiet nothing. Thread-safe.
 class wait_report {
  public:
   explicit wait_report(const options& given);
@@ -26,29 +22,29 @@ class wait_report {
   wait_report& operator=(const wait_report&) = delete;
   ~wait_report();
 
-  /// From now until end(), holders are looked up there, by a thread of its own.
+  /// From now until end(), a thread looks up the holder there.
   void connected(client& locks);
   /// The database cannot be reached; it is tried again.
   void database_is_away(const error& why);
   bool said_away() const noexcept { return is_away_; }
   /// It has answered since.
   void database_is_back();
-  /// Takes the line away. Nothing is written after that.
+  /// Removes the line. Nothing is written after that.
   void end();
-  /// The same, and the client is not used any more.
+  /// The same, and the client is no longer used.
   void join();
-  /// With --verbose: says how long it took.
-  void got(fencing_token token);
+  /// With --verbose: how long it took.
+  void granted(fencing_token token);
 
  private:
   using clock = std::chrono::steady_clock;
 
   void watch(client& locks, const std::stop_token& stop);
   void look(client& locks);
-  /// A line that stays, unless it is what was told last.
-  void tell(const std::string& about, const std::string& sentence);
+  /// A line that remains, unless the last one was about the same.
+  void report(const std::string& about, const std::string& sentence);
   void overwrite(const std::string& line);
-  void take_line_away();
+  void remove_line();
   std::string waited() const;
 
   const options& given_;
@@ -58,7 +54,7 @@ class wait_report {
   std::condition_variable_any time_;
   bool has_ended_ = false;
   bool has_line_ = false;
-  std::string told_;
+  std::string reported_;
   bool is_away_ = false;  // of the waiting thread alone
   std::jthread watcher_;
 };

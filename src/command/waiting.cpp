@@ -7,7 +7,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <future>
@@ -19,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "command/database.hpp"
 #include "command/situation.hpp"
 #include "command/wait_report.hpp"
@@ -61,10 +61,10 @@ class pauses {
   duration next_ = 100ms;
 };
 
-/// A wrong address must not be asked for ever. --wait, where it is given, counts in place of this.
+/// An address that has never answered may be wrong, and is not tried for ever. --wait counts in place of this limit.
 constexpr duration connect_limit = 1min;
 
-/// A client and the lock that it got in time. The client is destroyed last.
+/// A client, and the lock that it was granted in time. The client is destroyed last.
 struct obtained {
   std::optional<client> locks{};
   std::optional<held_set> held{};
@@ -76,15 +76,9 @@ std::vector<lock_name> names_of(const options& given) {
   return out;
 }
 
-std::vector<lock_info> holders_of(client& locks, const lock_name& name) {
-  const auto found = locks.find(name);
-  if (!found) return {};
-  return found->sharers > 0 ? locks.sharers(name) : std::vector{*found};
-}
-
-// The rowlock that runs this command waits for it, and holds its locks until then. The token tells it from a stale
-// variable, which a process has that an earlier command left behind. A token in a transaction on a server is not
-// visible.
+// The rowlock that runs this command waits for it, and holds its locks until then. A process that an earlier command
+// left behind has that command's variables: their token differs from the holder's. The token of a transaction on a
+// server is not visible.
 void refuse_to_wait_for_itself(client& locks, const std::vector<lock_name>& wanted) {
   const auto token = variable("ROWLOCK_TOKEN");
   std::set<std::string> ours;
@@ -93,8 +87,8 @@ void refuse_to_wait_for_itself(client& locks, const std::vector<lock_name>& want
   for (const auto& name : wanted)
     for (const auto& each : holders_of(locks, name))
       if (ours.contains(each.owner))
-        throw usage_error{'"' + std::string{name.view()} +
-                          "\" is held by the rowlock that runs this command, so the wait would never end; choose "
+        throw usage_error{base::quoted(name.view()) +
+                          " is held by the rowlock that runs this command, so the wait would never end; choose "
                           "another name, or leave out the inner rowlock"};
 }
 
@@ -168,67 +162,49 @@ class attempt {
   steady_clock::time_point begin_ = steady_clock::now();
 };
 
-/// Says so, and rings, on the way out. A future is ready only after that.
-struct end_of_attempt {
-  std::atomic<bool>& is_over;
-  const bell& to;
-  ~end_of_attempt() {
-    is_over = true;
-    to.ring();
-  }
-};
-
 bool has_no_reader(pollfd output) { return ::poll(&output, 1, 0) == 1; }
+
+/// The signal that ends rowlock; nullopt: the bell rang before.
+std::optional<int> wait_for_end(const signals& taken, const bell& finished, pollfd output) {
+  const auto number = taken.wait_for_end(finished, {}, output);
+  return !number && has_no_reader(output) ? SIGPIPE : number;
+}
 
 // On another thread, so that this one answers signals meanwhile.
 obtained obtain(const options& given, const signals& taken, bool& was_reached, int output) {
   const bell finished;
-  std::atomic<bool> is_over{false};
   std::stop_source stop;
   obtained out;
   wait_report report{given};
-  int died_of = 0;
   auto done = std::async(std::launch::async, [&] {
-    const end_of_attempt at_the_end{is_over, finished};
+    const ring_at_end at_the_end{finished};
     attempt{given, report, was_reached, stop.get_token()}(out);
   });
-  pollfd written{.fd = output, .events = 0, .revents = 0};  // no more than its errors
-  while (!is_over) {
-    const auto arrived = taken.wait(finished, std::nullopt, written);
-    if (arrived && signals::ends_a_wait(arrived->number))
-      died_of = arrived->number;
-    else if (!arrived && has_no_reader(written))
-      died_of = SIGPIPE;
-    else
-      continue;
-    written = signals::nothing;
+  const auto died_of = wait_for_end(taken, finished, {.fd = output, .events = 0, .revents = 0});  // for its errors
+  if (died_of) {
     report.end();
     stop.request_stop();
+    done.wait();
   }
   report.join();
-  if (died_of == 0) {
+  if (!died_of) {
     done.get();
-    if (out.held) report.got(out.held->token(given.name));
+    if (out.held) report.granted(out.held->token(given.name));
     return out;
-  }
-  try {
-    done.get();
-  } catch (const error&) {  // nobody wants to know any more
   }
   out.held.reset();
   out.locks.reset();
-  signals::die_of(died_of);
+  signals::die_of(*died_of);
 }
 
 std::string why_busy(const options& given, client& locks) {
   const bool is_in_turn = given.run.lock.fairness == fairness::fifo;
   for (const auto& name : names_of(given)) {
-    const std::string quoted = '"' + std::string{name.view()} + '"';
-    if (const auto holder = locks.find(name))
-      return quoted + " is held by " + owner_of(*holder) + (holder->note.empty() ? "" : " (" + holder->note + ')');
-    if (is_in_turn && !locks.waiters(name).empty()) return "others wait for " + quoted;
+    const auto quoted = base::quoted(name.view());
+    if (const auto holder = locks.find(name)) return quoted + " is held by " + holder_in_words(*holder);
+    if (is_in_turn && !locks.waiters(name).empty()) return "other clients wait for " + quoted;
   }
-  return '"' + given.name + "\" is held by somebody else";
+  return base::quoted(given.name) + " is held by another client";
 }
 
 int busy(const options& given, client& locks) {
@@ -250,18 +226,24 @@ int with_lock(const options& given, const signals& taken, const work_under_lock&
 
 std::string loss_in_words(const held_set& held, const options& given) {
   const auto why = held.why_lost();
-  std::string word{to_string(why)};
-  if (why != loss_reason::hold_limit || !given.run.lock.hold_limit) return word;
-  return word + ": --hold-limit " + bound_in_words(*given.run.lock.hold_limit) + " is over";
+  const auto sentence = "lost the lock \"" + given.name + '"';
+  if (why == loss_reason::none) return sentence + " before its release";  // which found out
+  const bool names_option = why == loss_reason::hold_limit && given.run.lock.hold_limit;
+  return fmt::format("{} ({}{})", sentence, to_string(why),
+                     names_option ? ": --hold-limit " + bound_in_words(*given.run.lock.hold_limit) + " is over" : "");
 }
 
-bool let_go(held_set& held) {
+bool let_go(held_set& held, const options& given, bool is_reported) {
   const std::string bond = held.locks().front().strategy() == strategy::for_update ? "transaction" : "lease";
   try {
     held.release();
   } catch (const error& e) {
-    if (e.code() == errc::lock_lost) return false;
-    say("the lock is kept until its " + bond + " ends: " + e.what());
+    if (e.code() != errc::lock_lost) {
+      say("the lock is kept until its " + bond + " ends: " + e.what());
+      return true;
+    }
+    if (!is_reported) say(loss_in_words(held, given));
+    return false;
   }
   return true;
 }

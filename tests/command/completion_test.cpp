@@ -120,7 +120,7 @@ TEST_F(command_completion, has_the_values_that_it_knows) {
   EXPECT_THAT(offers({"run", "--strategy", "=", "for"}), ElementsAre("for_update")) << "bash parts words there";
   EXPECT_THAT(offers({"run", "--strategy", "="}), Contains("version_cas"));
   EXPECT_THAT(offers({"help", "--completion", ""}), UnorderedElementsAre("bash", "zsh", "fish"));
-  EXPECT_THAT(offers({"top", "--sort", "r"}), ElementsAre("rate"));
+  EXPECT_THAT(offers({"top", "--sort", "q"}), ElementsAre("queue"));
   EXPECT_THAT(offers({"run", "--wait", ""}), IsEmpty());
 }
 

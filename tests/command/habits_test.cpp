@@ -67,7 +67,7 @@ TEST_F(command_habits, verbose_says_who_has_it_and_how_long_it_took) {
   held.release();
   EXPECT_EQ(started.wait(), exited(0));
   EXPECT_TRUE(is_messages(started.err())) << started.err();
-  EXPECT_THAT(started.err(), HasSubstr("rowlock: got \"job\" after "));
+  EXPECT_THAT(started.err(), HasSubstr("rowlock: acquired \"job\" after "));
   EXPECT_THAT(started.err(), Not(HasSubstr("\x1b"))) << "no terminal, nothing is overwritten";
 }
 

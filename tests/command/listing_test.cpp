@@ -204,7 +204,7 @@ TEST_F(command_listing, shows_who_waits_where_nobody_holds_it) {
   ASSERT_EQ(all.size(), 2U) << text;
   EXPECT_THAT(all[0], MatchesRegex("TICKET +AGE +OWNER +THREAD +NOTE"));
   EXPECT_THAT(all[1], MatchesRegex("1 +1m3[0-9]s +shop:far away:1:abc +7"));
-  EXPECT_THAT(text.err, HasSubstr("nobody holds"));
+  EXPECT_THAT(text.err, HasSubstr("is not held"));
 
   const auto result = ask({"show", "job", "--json"});
   EXPECT_EQ(result.end, exited(1));

@@ -87,7 +87,7 @@ TEST_F(command_options, fair_overtakes_nobody) {
   for (const auto& arguments : std::vector<words>{{"--fair", "--wait", "0"}, {"--wait", "100ms", "--fair"}}) {
     const auto result = finish(run(arguments + words{"--", "touch", file("ran")}));
     EXPECT_TRUE(refused(result, 75));
-    EXPECT_THAT(result.err, HasSubstr("others wait"));
+    EXPECT_THAT(result.err, HasSubstr("other clients wait"));
     EXPECT_THAT(finish(run(arguments + words{"--quiet", "--", "true"})).err, IsEmpty());
   }
   EXPECT_FALSE(fs::exists(file("ran")));
@@ -267,12 +267,12 @@ TEST_F(command_options, dashes_may_end_the_options_of_every_subcommand) {
                                              {"help"}})
     EXPECT_NE(finish(rowlock(each + words{"--"})).end, exited(64)) << testing::PrintToString(each);
   EXPECT_EQ(finish(rowlock({"help", "--", "run"})).out, finish(rowlock({"help", "run"})).out);
-  const std::vector<std::pair<words, const char*>> wrong{{{"show", "--", "one", "--json"}, "\"--json\" is too much"},
-                                                         {{"hold", "--", "one", "true"}, "\"true\" is too much"},
-                                                         {{"check", "--", "-n"}, "\"-n\" is too much"},
-                                                         {{"run", "--"}, "no NAME is given"},
+  const std::vector<std::pair<words, const char*>> wrong{{{"show", "--", "one", "--json"}, "not expected: --json"},
+                                                         {{"hold", "--", "one", "true"}, "not expected: true"},
+                                                         {{"check", "--", "-n"}, "not expected: -n"},
+                                                         {{"run", "--"}, "NAME is required"},
                                                          {{"run", "--", "one", "--"}, "no COMMAND is given"},
-                                                         {{"--", "show", "one"}, "no subcommand is given"}};
+                                                         {{"--", "show", "one"}, "subcommand is required"}};
   for (const auto& [line, complaint] : wrong) {
     const auto result = finish(rowlock(line));
     EXPECT_TRUE(refused(result, 64)) << testing::PrintToString(line);

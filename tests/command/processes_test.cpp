@@ -1,4 +1,4 @@
-#include "command/processes.hpp"
+#include "command/job.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -76,7 +76,7 @@ TEST_F(command_in_fish, has_subcommands_options_and_values) {
   EXPECT_THAT(offers("rowlock run --strategy "), UnorderedElementsAre("unique_index", "for_update", "version_cas"));
   EXPECT_THAT(offers("rowlock run --strategy=for"), ElementsAre("--strategy=for_update"));
   EXPECT_THAT(offers("rowlock help --completion "), UnorderedElementsAre("bash", "zsh", "fish"));
-  EXPECT_THAT(offers("rowlock top --sort r"), ElementsAre("rate"));
+  EXPECT_THAT(offers("rowlock top --sort q"), ElementsAre("queue"));
   EXPECT_THAT(offers("rowlock run --wait "), IsEmpty());
 }
 
@@ -165,7 +165,7 @@ TEST_F(command_in_zsh, has_subcommands_options_and_values) {
   EXPECT_TRUE(completes("rowlock release job --fo", {"release", "job", "--force"})) << screen();
   EXPECT_TRUE(completes("rowlock run --strategy for", {"run", "--strategy", "for_update"})) << screen();
   EXPECT_TRUE(completes("rowlock help --completion fi", {"help", "--completion", "fish"})) << screen();
-  EXPECT_TRUE(completes("rowlock top --sort ra", {"top", "--sort", "rate"})) << screen();
+  EXPECT_TRUE(completes("rowlock top --sort qu", {"top", "--sort", "queue"})) << screen();
   EXPECT_TRUE(lists("rowlock ", {"run ", "lead ", "migrate ", "sweep ", "list ", "show ", "waiters ", "release ",
                                  "top ", "check ", "metrics ", "help ", "on a live screen"}))
       << screen();

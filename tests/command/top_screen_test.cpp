@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,19 +19,20 @@ namespace {
 using namespace std::chrono_literals;
 using ::rowlock::command::extent;
 using ::rowlock::command::key;
+using ::rowlock::command::rows_of;
 using ::rowlock::command::screen_line;
+using ::rowlock::command::top_order;
+using ::rowlock::command::top_row;
 using ::rowlock::command::top_screen;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using kind = top_screen::request::kind;
 
 class top_on_screen : public testing::Test {
  protected:
-  void look(const ::rowlock::command::overview& seen) {
-    history_.add(seen, now_ += 1s);
-    shown_.show(history_);
-  }
+  void look(const ::rowlock::command::overview& seen) { shown_.show(seen); }
   static lock_info lock(const std::string& name, std::int64_t token = 7) {
     return {
         .name = name, .token = fencing_token{token}, .owner = "shop:host:1:abc", .held_for = 90s, .expires_in = 30s};
@@ -56,9 +59,7 @@ class top_on_screen : public testing::Test {
     return {};
   }
 
-  ::rowlock::command::top_history history_;
-  ::rowlock::command::top_history::clock::time_point now_{};
-  top_screen shown_{{}};
+  top_screen shown_{::rowlock::command::options{}};
 };
 
 TEST_F(top_on_screen, lines_are_as_long_and_as_many_as_the_screen_has) {
@@ -127,7 +128,7 @@ TEST_F(top_on_screen, moves_within_the_list) {
 TEST_F(top_on_screen, frees_as_shown_when_it_was_asked) {
   look({.held = {lock("a", 7)}});
   EXPECT_EQ(type("f"), kind::nothing);
-  EXPECT_THAT(screen(), HasSubstr("Free \"a\"? It is held by shop:host:1:abc for 1m30s, with the token 7."));
+  EXPECT_THAT(screen(), HasSubstr("Free \"a\"? It is held by shop:host:1:abc for 1m30s, token 7."));
   look({.held = {lock("a", 8)}});
   const auto wanted = shown_.press({key::kind::character, L'y'});
   EXPECT_EQ(wanted.what, kind::free);
@@ -148,7 +149,7 @@ TEST_F(top_on_screen, frees_nothing_where_the_answer_is_another_key) {
 TEST_F(top_on_screen, frees_nothing_that_nobody_holds) {
   look({.queue = {{.name = "a", .ticket = 1}}});
   type("f");
-  EXPECT_THAT(screen(), HasSubstr("nobody holds \"a\""));
+  EXPECT_THAT(screen(), HasSubstr("\"a\" is not held"));
   EXPECT_EQ(type("y"), kind::nothing);
 }
 
@@ -186,12 +187,12 @@ TEST_F(top_on_screen, tells_messages_until_the_next_key) {
 
 TEST_F(top_on_screen, shows_all_of_a_long_question) {
   auto long_one = lock(std::string(200, 'n'));
-  long_one.note = "the end";
+  long_one.note = "the-end";
   look({.held = {long_one}});
   type("f");
   auto all = screen({80, 24});
   EXPECT_THAT(all, HasSubstr("[y/N]"));
-  EXPECT_THAT(all, HasSubstr("note: the end"));
+  EXPECT_THAT(all, HasSubstr("(the-end)"));
 }
 
 TEST_F(top_on_screen, says_where_a_holder_has_no_name) {
@@ -201,12 +202,74 @@ TEST_F(top_on_screen, says_where_a_holder_has_no_name) {
   look({.held = {transaction}});
   EXPECT_THAT(screen(), HasSubstr("a transaction"));
   type("f");
-  EXPECT_THAT(screen({200, 24}), HasSubstr("a token that is not known: whoever has it by then loses it"));
+  EXPECT_THAT(screen({200, 24}), HasSubstr("an unknown token: a later holder would lose it too"));
 }
 
-TEST_F(top_on_screen, draws_queues) {
-  EXPECT_EQ(::rowlock::command::graph_of({0, 1, 2, 8, 9, 500}, 8), L"  _.,###");
-  EXPECT_EQ(::rowlock::command::graph_of({1, 0, 0}, 2), L"__");
+TEST_F(top_on_screen, leaves_columns_out_in_the_order_of_the_manual) {
+  auto noted = lock("a");
+  noted.note = "by hand";
+  look({.held = {noted}});
+  const std::pair<std::size_t, const char*> narrower[] = {{120, "NAME TOKEN HELD LEASE WAIT LONGEST HOLDER NOTE"},
+                                                          {80, "NAME HELD LEASE WAIT LONGEST HOLDER NOTE"},
+                                                          {70, "NAME HELD LEASE WAIT HOLDER NOTE"},
+                                                          {60, "NAME HELD LEASE WAIT HOLDER"},
+                                                          {50, "NAME HELD WAIT HOLDER"},
+                                                          {41, "NAME HELD HOLDER"},
+                                                          {33, "NAME HOLDER"},
+                                                          {20, "NAME"}};
+  for (const auto& [columns, titles] : narrower) {
+    auto heading = ::rowlock::command::to_utf8(shown_.lines({columns, 24})[1].text);
+    heading.erase(std::unique(heading.begin(), heading.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
+                  heading.end());
+    EXPECT_EQ(heading.substr(0, heading.find_last_not_of(' ') + 1), titles) << columns;
+  }
+  EXPECT_THAT(screen(), HasSubstr("by hand"));
+}
+
+std::vector<std::string> names_of(const std::vector<top_row>& rows) {
+  std::vector<std::string> out;
+  for (const auto& each : rows) out.push_back(each.name);
+  return out;
+}
+
+lock_info lock(const std::string& name, std::optional<duration> held_for, std::optional<duration> expires_in) {
+  return {.name = name, .held_for = held_for, .expires_in = expires_in};
+}
+
+TEST(top_rows, are_names_that_are_held_or_waited_for) {
+  const auto rows = rows_of({.held = {lock("b", 1s, 1s), lock("c", 1s, 1s)},
+                             .queue = {{.name = "a", .ticket = 1, .age = 5s},
+                                       {.name = "b", .ticket = 2, .age = 2s},
+                                       {.name = "b", .ticket = 3, .age = 9s}}});
+  EXPECT_THAT(names_of(rows), ElementsAre("a", "b", "c"));
+  EXPECT_FALSE(rows[0].holder.has_value());
+  EXPECT_EQ(rows[0].waiting, 1U);
+  EXPECT_EQ(rows[1].waiting, 2U);
+  EXPECT_EQ(rows[1].longest_wait, 9s);
+  EXPECT_FALSE(rows[2].longest_wait.has_value());
+}
+
+TEST(top_rows, are_sorted_with_the_unknown_last) {
+  const auto rows =
+      rows_of({.held = {lock("a", 5s, std::nullopt), lock("b", std::nullopt, 9s), lock("c", 7s, 3s),
+                        lock("d", 5s, duration::min())},
+               .queue = {{.name = "d", .ticket = 1}, {.name = "e", .ticket = 2}, {.name = "e", .ticket = 3}}});
+  const auto sorted = [&](top_order by, bool is_reversed = false) {
+    auto some = rows;
+    sort_rows(some, by, is_reversed);
+    return names_of(some);
+  };
+  EXPECT_THAT(sorted(top_order::name), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(sorted(top_order::age), ElementsAre("c", "a", "d", "b", "e"));
+  EXPECT_THAT(sorted(top_order::lease), ElementsAre("d", "c", "b", "a", "e"));
+  EXPECT_THAT(sorted(top_order::queue), ElementsAre("e", "d", "a", "b", "c"));
+  EXPECT_THAT(sorted(top_order::queue, true), ElementsAre("c", "b", "a", "d", "e"));
+}
+
+TEST(top_rows, match_a_text_or_a_beginning_as_printed) {
+  const top_row row{.name = "my\norders/1"};
+  for (const auto* filter : {"", "orders", "my", "^my", "^", "\\n"}) EXPECT_TRUE(matches(row, filter)) << filter;
+  for (const auto* filter : {"Orders", "^orders", "\n", "^my orders"}) EXPECT_FALSE(matches(row, filter)) << filter;
 }
 
 TEST(top_cells, are_cut_to_columns) {

@@ -17,7 +17,6 @@ using testing::AllOf;
 using testing::ContainsRegex;
 using testing::EndsWith;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
@@ -87,22 +86,17 @@ TEST_P(command_top_of_size, shows_names_holders_leases_and_queues) {
     return drawn.line_with("orders/42").find(" 0 ") != std::string::npos && drawn.lines().back().starts_with("q quit");
   }));
   const auto& now = seen.screen();
-  EXPECT_THAT(now.lines()[0], StartsWith("rowlock top: 2 held, 2 waiting, "));
+  EXPECT_THAT(now.lines()[0], StartsWith("rowlock top: 2 held, 2 waiting "));
   EXPECT_THAT(now.lines()[0], EndsWith("every 1.0s"));
-  EXPECT_THAT(now.lines()[1], MatchesRegex("NAME .*HELD .*LEASE .*GRANTS/S .*WAIT .*QUEUE .*HOLDER.*"));
-  EXPECT_THAT(now.line_with("job"), ContainsRegex("^job .* (1h00m|59m[0-9]+s) .* 2 .*\u2582.*"));
+  EXPECT_THAT(now.lines()[1], MatchesRegex("NAME .*HELD .*LEASE .*WAIT .*LONGEST .*HOLDER .*NOTE.*"));
+  EXPECT_THAT(now.line_with("job"), ContainsRegex("^job .* (1h00m|59m[0-9]+s) .* 2 .*by hand"));
   EXPECT_THAT(now.line_with("job"), HasSubstr(owner_of("job").substr(0, 12)));
   EXPECT_THAT(now.line_with("orders/42"), ContainsRegex("(10m00s|9m[0-9]+s) .* 0 "));
-  EXPECT_THAT(now.lines().back(),
-              StartsWith("q quit  ? keys  / filter  f free  sort: [n name] a age l lease w queue r rate"));
+  EXPECT_THAT(now.lines().back(), StartsWith("q quit  ? keys  / filter  f free  sort: [n name] a age l lease w queue"));
   if (GetParam().columns >= 200) {
-    EXPECT_THAT(now.lines()[1], AllOf(HasSubstr("TOKEN"), HasSubstr("LONGEST"), HasSubstr("NOTE")));
-    EXPECT_THAT(now.line_with("job"), AllOf(HasSubstr(std::to_string(job.token().value())), HasSubstr(owner_of("job")),
-                                            HasSubstr("by hand")));
+    EXPECT_THAT(now.line_with("job"),
+                AllOf(HasSubstr(std::to_string(job.token().value())), HasSubstr(owner_of("job"))));
   }
-  EXPECT_TRUE(seen.shows([](const screen_model& later) {
-    return later.line_with("job").find("0.0") != std::string::npos;
-  })) << "rates are known at the second look";
 }
 
 TEST_P(command_top_of_size, follows_what_happens) {
@@ -110,15 +104,12 @@ TEST_P(command_top_of_size, follows_what_happens) {
   ASSERT_TRUE(seen.shows("0 held, 0 waiting"));
   auto held = hold("job");
   ASSERT_TRUE(seen.shows("1 held, 0 waiting"));
-  ASSERT_TRUE(seen.shows([](const screen_model& now) {
-    return now.line_with("job").find(" 0.0 ") == std::string::npos && !now.line_with("job").empty();
-  })) << "it was granted just now";
   queue_stranger("shop:far away:1:abc");
   EXPECT_TRUE(seen.shows("1 held, 1 waiting"));
   held.release();
   EXPECT_TRUE(seen.shows("0 held, 1 waiting"));
   EXPECT_TRUE(seen.shows(
-      [](const screen_model& now) { return testing::Value(now.line_with("job"), ContainsRegex(" 1 .*\u2581.* -$")); }));
+      [](const screen_model& now) { return testing::Value(now.line_with("job"), ContainsRegex(" 1 .* -$")); }));
 }
 
 TEST_P(command_top_of_size, sorts) {
@@ -137,8 +128,7 @@ TEST_P(command_top_of_size, sorts) {
   EXPECT_TRUE(sorted("l", {"job", "b", "c"})) << "the other way round";
   EXPECT_TRUE(sorted("w", {"job", "b", "c"}));
   EXPECT_TRUE(sorted("n", {"b", "c", "job"}));
-  EXPECT_TRUE(sorted("r", {"b", "c", "job"})) << "alike: by name";
-  EXPECT_TRUE(seen.shows("[r rate]"));
+  EXPECT_TRUE(seen.shows("[n name]"));
 }
 
 TEST_P(command_top_of_size, filters_by_what_is_typed) {
@@ -199,7 +189,7 @@ TEST_P(command_top_of_size, frees_only_what_it_has_shown) {
   held.release();
   held = hold("job");
   seen.at().type("y");
-  ASSERT_TRUE(seen.shows("was not freed: another has it meanwhile"));
+  ASSERT_TRUE(seen.shows("was not freed: another client holds it now"));
   EXPECT_EQ(locks_.find("job").value().token, held.token());
 }
 
@@ -346,33 +336,23 @@ TEST_F(command_top, prints_a_table_once) {
   queue_stranger("shop:far away:1:abc");
   auto result = finish(rowlock({"top", "--once"}));
   EXPECT_EQ(result.end, exited(0)) << result;
-  EXPECT_THAT(result.out, MatchesRegex("NAME +HELD +LEASE +GRANTS/S +WAIT +LONGEST +HOLDER +NOTE\n"
-                                       "c +[0-9.]+m?s +(1h00m|59m..s) +- +0 +- +[^ ]+ +a note\n"
-                                       "job +[0-9.]+m?s +(30m00s|29m..s) +- +1 +1m3[0-9]s +[^ ]+\n"));
+  EXPECT_THAT(result.out, MatchesRegex("NAME +TOKEN +HELD +LEASE +WAIT +LONGEST +HOLDER +NOTE\n"
+                                       "c +[0-9]+ +[0-9.]+m?s +(1h00m|59m..s) +0 +- +[^ ]+ +a note\n"
+                                       "job +[0-9]+ +[0-9.]+m?s +(30m00s|29m..s) +1 +1m3[0-9]s +[^ ]+\n"));
   result = finish(rowlock({"top", "--once", "--sort", "lease"}));
   EXPECT_THAT(result.out, MatchesRegex("NAME [^\n]*\njob [^\n]*\nc [^\n]*\n"));
   result = finish(rowlock({"top", "--once", "jo"}));
   EXPECT_THAT(result.out, MatchesRegex("NAME [^\n]*\njob [^\n]*\n"));
 }
 
-TEST_F(command_top, prints_tables_again_and_again_where_there_is_no_terminal) {
-  program started{rowlock({"top", "--every", "100ms"})};
-  ASSERT_TRUE(started.says("NAME"));
+TEST_F(command_top, prints_a_table_where_lines_cannot_be_placed) {
   const auto held = hold("job");
-  ASSERT_TRUE(started.says("\njob "));
-  started.signal(SIGTERM);
-  EXPECT_EQ(started.wait(), killed_by(SIGTERM));
-  EXPECT_GE(occurrences(started.out(), "NAME "), 2);
-  EXPECT_THAT(started.err(), IsEmpty());
-  EXPECT_EQ(started.out().find('\x1b'), std::string::npos);
-}
-
-TEST_F(command_top, prints_a_table_at_a_terminal_that_cannot_place_lines) {
-  const auto held = hold("job");
+  const auto piped = finish(rowlock({"top", "--every", "100ms"}));
+  EXPECT_EQ(piped.end, exited(0)) << piped;
+  EXPECT_THAT(piped.out, MatchesRegex("NAME [^\n\x1b]*\njob [^\n\x1b]*\n"));
   terminal at{words{"env", "TERM=dumb"} + top({"--every", "1h"})};
   ASSERT_TRUE(at.shows("\njob "));
-  at.type(keys::ctrl_c);
-  EXPECT_EQ(at.report(), "killed 2");
+  EXPECT_EQ(at.report(), "exited 0");
 }
 
 TEST_F(command_top, says_so_where_nothing_is_known_of_the_terminal) {
@@ -387,6 +367,7 @@ TEST_F(command_top, refuses_what_makes_no_sense) {
                                                   {"--every", "99ms"},
                                                   {"--every", "25h"},
                                                   {"--sort", "size"},
+                                                  {"--sort", "rate"},
                                                   {"--sort", ""},
                                                   {"a", "b"},
                                                   {"--json"}})

@@ -78,7 +78,7 @@ void check_tables(const command::situation& seen) {
   command::write(out, seen);
   expect(is_tame(out.str()), "tables can be shown", out.str());
   std::ostringstream queue;
-  command::write_queues(queue, seen.queue);
+  command::write_queue(queue, seen.queue, true);
   const auto lines = std::count(queue.view().begin(), queue.view().end(), '\n');
   expect(seen.queue.empty() || lines == static_cast<std::ptrdiff_t>(seen.queue.size()) + 1, "each has a line",
          queue.str());
