@@ -117,9 +117,7 @@ TEST_F(galera, refuses_at_a_node_that_is_cut_off) {
     e = error_of([&] { return locks.try_acquire("orders/44"); });
     return e && e->native_code() == 1047;
   }));
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
-  EXPECT_TRUE(e->is_retryable());
+  ASSERT_TRUE(is_error(e, errc::connection_failed, {.is_retryable = true}));
   EXPECT_TRUE(eventually([&] { return other.try_acquire("orders/43").has_value(); }));
 }
 

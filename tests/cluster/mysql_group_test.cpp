@@ -44,13 +44,7 @@ TEST_F(mysql_groups, keeps_a_lease_when_its_primary_is_killed) {
     members_->node(0).crash();
     std::optional<client> other;
     EXPECT_TRUE(eventually([&] {
-      return !error_of([&] {
-        other.emplace(connect(1));
-        return true;
-      }) || !error_of([&] {
-        other.emplace(connect(2));
-        return true;
-      });
+      return !error_of([&] { other.emplace(connect(1)); }) || !error_of([&] { other.emplace(connect(2)); });
     }));
     ASSERT_TRUE(other.has_value());
     EXPECT_FALSE(other->try_acquire("orders/42").has_value());

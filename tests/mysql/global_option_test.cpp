@@ -1,9 +1,6 @@
-#include <optional>
 #include <stop_token>
-#include <utility>
 
 #include "server/server_test.hpp"
-#include "support/slowness.hpp"
 
 // What an administrator of MySQL or MariaDB has set for everybody.
 
@@ -27,18 +24,12 @@ TEST_F(global_option, of_reading_only_is_told_and_ridden_out) {
   auto locks = connect();
   auto read_only = db().set_default("read_only", "1");
   const auto is_told = [](const std::optional<error>& e) {
-    ASSERT_TRUE(e.has_value());
-    EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
-    EXPECT_TRUE(e->is_retryable());
-    EXPECT_FALSE(e->outcome_is_unknown());
-    EXPECT_TRUE(mentions(e, "primary")) << e->what();
+    ASSERT_TRUE(
+        is_error(e, errc::connection_failed, {.is_retryable = true, .outcome_is_unknown = false, .says = {"primary"}}));
   };
   is_told(error_of([&] { return locks.try_acquire("orders/42").has_value(); }));
-  is_told(error_of([&] {
-    connect_to(db().url()).close();
-    return true;
-  }));
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+  is_told(error_of([&] { connect_to(db().url()).close(); }));
+  background waiter{waiting(locks)};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   read_only.reset();
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
@@ -59,18 +50,13 @@ TEST_F(global_option, of_no_more_prepared_statements_costs_no_lock) {
   auto held = locks.acquire("orders/42", {.lease = brisk_lease});
   EXPECT_TRUE(is_held_by("orders/42", held));
   EXPECT_TRUE(is_renewed("orders/42"));
-  EXPECT_FALSE(other.try_acquire("orders/42"));
-  background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", {}, std::move(stop)); }};
-  ASSERT_TRUE(is_waited_for("orders/42"));
   EXPECT_FALSE(held.lost().stop_requested());
-  const auto token = held.token();
   held.release();
-  EXPECT_GT(waiter.get().token(), token);
+  expect_whole_life(locks, other);
   EXPECT_EQ(locks.acquire_all({"a", "b", "c"}).size(), 3U);
   const auto reader = locks.acquire_shared("shelf");
   EXPECT_TRUE(other.try_acquire_shared("shelf"));
   EXPECT_EQ(other.list("shelf").size(), 1U);
-  EXPECT_TRUE(locks.try_acquire("row", {.strategy = strategy::for_update}));
   EXPECT_TRUE(locks.try_acquire("version", {.strategy = strategy::version_cas}));
   EXPECT_TRUE(locks.stats().errors.empty());
 }

@@ -1,5 +1,3 @@
-#include <string>
-
 #include "server/server_test.hpp"
 #include "support/mysql_database.hpp"
 
@@ -22,16 +20,7 @@ TEST_F(odd_database, leads_a_whole_life) {
   auto locks = connect_there();
   auto others = connect_there();
   locks.migrate();
-  auto held = locks.acquire("orders/42");
-  EXPECT_FALSE(others.try_acquire("orders/42").has_value());
-  held.extend(1min);
-  background waiter{[&](std::stop_token stop) { return others.acquire("orders/42", {}, stop); }};
-  EXPECT_TRUE(eventually([&] { return locks.waiters("orders/42").size() == 1; }));
-  held.release();
-  waiter.get().release();
-  locks.acquire("orders/42", {.strategy = strategy::for_update}).release();
-  locks.acquire_shared("orders/42").release();
-  EXPECT_TRUE(locks.list().empty());
+  expect_whole_life(locks, others);
 }
 
 }  // namespace

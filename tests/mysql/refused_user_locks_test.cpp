@@ -1,8 +1,4 @@
-#include <memory>
 #include <stop_token>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "server/server_test.hpp"
 #include "support/mysql_database.hpp"
@@ -57,12 +53,7 @@ TEST_F(without_user_locks, has_locks_and_waiters) {
   auto first = by_proxy();
   auto second = by_proxy();
   first.migrate();
-  auto held = first.acquire("orders/42");
-  background waiter{[&](std::stop_token stop) { return second.acquire("orders/42", {}, std::move(stop)); }};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  const auto token = held.token();
-  held.release();
-  EXPECT_GT(waiter.get().token(), token);
+  expect_whole_life(first, second);
 }
 
 }  // namespace

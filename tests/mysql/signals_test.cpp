@@ -2,8 +2,6 @@
 #include <signal.h>
 
 #include <atomic>
-#include <memory>
-#include <thread>
 
 #include "mysql/mariadb_with_tls.hpp"
 #include "server/server_test.hpp"

@@ -1,16 +1,9 @@
 #include <atomic>
-#include <memory>
-#include <numeric>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "server/server_test.hpp"
-#include "support/slowness.hpp"
 
 #ifdef ROWLOCK_WITH_MYSQL
 #include "support/mysql_database.hpp"
-#include "support/takes_at_most.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -24,12 +17,8 @@ constexpr auto refresh_beat = 2s;
 /// How a client's listener, asleep in the server, is woken by others.
 class waking : public only_on<mysql_database> {
  protected:
-  waking() { connect().close(); }
-
-  static auto waiting(client& locks, std::string name = "orders/42") {
-    return [&locks, name = std::move(name)](std::stop_token stop) {
-      return locks.acquire(name, {.fairness = fairness::fifo}, std::move(stop));
-    };
+  static auto waiting(client& locks, const lock_name& name = "orders/42") {
+    return server_test::waiting(locks, {.fairness = fairness::fifo}, name);
   }
   std::string asleep() const {
     return " FROM information_schema.processlist WHERE info REGEXP '^SELECT (SLEEP|GET_LOCK).*10000 / 1000' AND user "
@@ -43,12 +32,6 @@ class waking : public only_on<mysql_database> {
   }
   std::string last_waiter() { return db().text("SELECT owner FROM rowlock_waiter ORDER BY ticket DESC LIMIT 1"); }
   static std::string lock_of(const std::string& owner) { return "rowlock_" + owner.substr(owner.size() - 16); }
-  static std::uint64_t statements_of(client& locks) {
-    std::uint64_t out = 0;
-    for (const auto& each : locks.stats().statements)
-      out = std::accumulate(each.took.counts.begin(), each.took.counts.end(), out);
-    return out;
-  }
   static auto time_to_have(held_lock held, background<held_lock>& one) {
     const stopwatch watch;
     held.release();
@@ -64,24 +47,24 @@ class waking : public only_on<mysql_database> {
     return time_to_have(std::move(held), one);
   }
 
+  client first_ = connect();
+  client second_ = connect();
+  client third_ = connect();
+
  private:
   const std::string name_ = db().name();
 };
 
 TEST_F(waking, wakes_another_client_at_once) {
-  auto first = connect();
-  auto second = connect();
-  const auto measure = [&] { return time_to_wake(first, second); };
+  const auto measure = [&] { return time_to_wake(first_, second_); };
   EXPECT_TRUE(takes_at_most(woken_at_once, measure));
 }
 
 TEST_F(waking, wakes_one_who_waits_for_several_names_too) {
-  auto first = connect();
-  auto second = connect();
-  auto others = first.acquire("orders/43", {.lease = long_lease});
-  background other{waiting(second, "orders/43")};
+  auto others = first_.acquire("orders/43", {.lease = long_lease});
+  background other{waiting(second_, "orders/43")};
   ASSERT_TRUE(is_waited_for("orders/43"));
-  const auto measure = [&] { return time_to_wake(first, second); };
+  const auto measure = [&] { return time_to_wake(first_, second_); };
   EXPECT_TRUE(takes_at_most(woken_at_once, measure));
   EXPECT_FALSE(other.is_done_within(0ms));
   others.release();
@@ -89,15 +72,12 @@ TEST_F(waking, wakes_one_who_waits_for_several_names_too) {
 }
 
 TEST_F(waking, is_passed_on_by_one_who_leaves_a_free_name) {
-  auto first = connect();
-  auto second = connect();
-  auto third = connect();
-  first.acquire("orders/42").release();
+  first_.acquire("orders/42").release();
   const auto measure = [&] {
     auto in_the_way = db().row_locked("orders/42");
-    background one{waiting(second)};
+    background one{waiting(second_)};
     EXPECT_TRUE(is_waited_for("orders/42"));
-    background two{waiting(third)};
+    background two{waiting(third_)};
     EXPECT_TRUE(is_waited_for("orders/42", 2));
     EXPECT_TRUE(is_asleep(2));
     in_the_way.reset();
@@ -115,27 +95,23 @@ TEST_F(waking, is_passed_on_by_one_who_leaves_a_free_name) {
 }
 
 TEST_F(waking, costs_those_who_wait_few_statements) {
-  auto first = connect();
-  auto second = connect();
-  auto held = first.acquire("orders/42", {.lease = long_lease});
+  auto held = first_.acquire("orders/42", {.lease = long_lease});
   std::vector<std::jthread> all;
   for (int i = 0; i < 20; ++i)
-    all.emplace_back([&] { second.acquire("orders/42", {.fairness = fairness::fifo}).release(); });
+    all.emplace_back([&] { second_.acquire("orders/42", {.fairness = fairness::fifo}).release(); });
   ASSERT_TRUE(is_waited_for("orders/42", 20));
   ASSERT_TRUE(is_asleep());
   let_pass(4s);
-  const auto before = statements_of(second);
+  const auto before = statements_of(second_);
   let_pass(6s);
-  EXPECT_LE(statements_of(second) - before, 10U)
+  EXPECT_LE(statements_of(second_) - before, 10U)
       << "one to keep the tickets and one to look, every 2 s; and a few tries";
   held.release();
 }
 
 TEST_F(waking, at_the_wrong_time_harms_nothing) {
-  auto first = connect();
-  auto second = connect();
-  auto held = first.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(second)};
+  auto held = first_.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(second_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   ASSERT_TRUE(is_asleep());
   const auto session = std::to_string(sleeper());
@@ -143,16 +119,15 @@ TEST_F(waking, at_the_wrong_time_harms_nothing) {
   EXPECT_FALSE(one.is_done_within(a_moment));
   ASSERT_TRUE(is_asleep());
   EXPECT_EQ(std::to_string(sleeper()), session);
-  EXPECT_EQ(second.stats().polling_fallbacks, 0U);
+  EXPECT_EQ(second_.stats().polling_fallbacks, 0U);
   held.release();
   one.get().release();
 }
 
 TEST_F(waking, ends_with_its_connection_and_comes_again) {
   const recorder told;
-  auto first = connect();
   auto second = connect({.observer = told.observer()});
-  auto held = first.acquire("orders/42", {.lease = long_lease});
+  auto held = first_.acquire("orders/42", {.lease = long_lease});
   background one{waiting(second)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   ASSERT_TRUE(is_asleep());
@@ -175,9 +150,8 @@ TEST_F(waking, ends_with_its_connection_and_comes_again) {
 
 TEST_F(waking, is_replaced_by_polling_where_another_session_has_the_clients_user_level_lock) {
   const recorder told;
-  auto first = connect();
   auto second = connect({.observer = told.observer()});
-  auto held = first.acquire("orders/42", {.lease = long_lease});
+  auto held = first_.acquire("orders/42", {.lease = long_lease});
   {
     background one{waiting(second)};
     ASSERT_TRUE(is_waited_for("orders/42"));
@@ -192,10 +166,9 @@ TEST_F(waking, is_replaced_by_polling_where_another_session_has_the_clients_user
 }
 
 TEST_F(waking, that_is_forbidden_leaves_the_beat) {
-  auto first = connect();
   auto second = connect_to(db().url_of_guest("SELECT, INSERT, UPDATE, DELETE"));
   const auto measure = [&] {
-    auto held = first.acquire("orders/42", {.lease = long_lease});
+    auto held = first_.acquire("orders/42", {.lease = long_lease});
     background one{waiting(second)};
     EXPECT_TRUE(is_waited_for("orders/42"));
     EXPECT_TRUE(is_asleep());
@@ -209,10 +182,9 @@ TEST_F(waking, that_is_forbidden_leaves_the_beat) {
 TEST_F(waking, that_could_be_relied_on_before_there_was_a_ticket_leaves_the_beat) {
   constexpr std::size_t names = 20;
   const auto name = [](std::size_t i) { return "orders/" + std::to_string(i); };
-  auto first = connect();
   auto second = connect({.connections = 2 * names});
   std::vector<held_lock> held;
-  for (std::size_t i = 0; i < names; ++i) held.push_back(first.acquire(name(i), {.lease = long_lease}));
+  for (std::size_t i = 0; i < names; ++i) held.push_back(first_.acquire(name(i), {.lease = long_lease}));
   auto no_ticket_yet = db().transaction("LOCK TABLES rowlock_waiter WRITE");
   std::vector<std::unique_ptr<background<held_lock>>> all;
   for (std::size_t i = 0; i < names; ++i)
@@ -230,21 +202,19 @@ TEST_F(waking, that_could_be_relied_on_before_there_was_a_ticket_leaves_the_beat
 
 // Somebody else than a client may have written the ticket.
 TEST_F(waking, is_not_tried_for_owners_that_no_client_can_have) {
-  auto first = connect();
   for (const std::string owner : {"'); DROP TABLE rowlock_lock; --", "short", ""}) {
-    auto held = first.acquire("orders/42");
+    auto held = first_.acquire("orders/42");
     db().execute(
         "INSERT INTO rowlock_waiter (name, owner, thread, attempt, enqueued_at, expires_at) VALUES ('orders/42', " +
         db().quoted(owner) + ", '1', 'x', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) + INTERVAL 1 MINUTE)");
     EXPECT_NO_THROW(held.release());
     db().execute("DELETE FROM rowlock_waiter");
   }
-  EXPECT_TRUE(first.try_acquire("orders/42").has_value());
+  EXPECT_TRUE(first_.try_acquire("orders/42").has_value());
 }
 
 TEST_F(waking, ends_with_the_client_at_once_and_leaves_no_session_behind) {
-  auto first = connect();
-  const auto held = first.acquire("orders/42", {.lease = long_lease});
+  const auto held = first_.acquire("orders/42", {.lease = long_lease});
   const auto measure = [&] {
     auto second = connect();
     background one{waiting(second)};
@@ -276,7 +246,6 @@ TEST_F(waking, in_quick_succession_forgets_nobody) {
           auto locks = connect();
           for (int t = 0; t < turns; ++t, ++done)
             locks.acquire("orders/" + std::to_string((i + t) % names), {.fairness = fairness::fifo}).release();
-          return true;
         });
         EXPECT_FALSE(e.has_value()) << e->what();
       });

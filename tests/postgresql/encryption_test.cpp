@@ -1,7 +1,4 @@
 #include <fstream>
-#include <memory>
-#include <optional>
-#include <string>
 
 #include "postgresql/postgresql_server.hpp"
 #include "server/server_test.hpp"

@@ -1,7 +1,4 @@
-#include <functional>
 #include <iterator>
-#include <memory>
-#include <string>
 
 #include "postgresql/postgresql_server.hpp"
 #include "server/server_test.hpp"

@@ -1,15 +1,7 @@
 #include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "server/server_test.hpp"
 #include "support/postgresql_database.hpp"
-#include "support/slowness.hpp"
-#include "support/takes_at_most.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -69,7 +61,7 @@ class hints : public only_on<postgresql_database> {
   using words = std::vector<std::string>;
 
   static auto waiting(client& locks, const lock_options& options = {.fairness = fairness::fifo}) {
-    return [&locks, options](std::stop_token stop) { return locks.acquire("orders/42", options, std::move(stop)); };
+    return server_test::waiting(locks, options);
   }
   std::string holder() { return db().row("orders/42").value().owner.value(); }
   /// Who has the last ticket.
@@ -87,47 +79,41 @@ class hints : public only_on<postgresql_database> {
     one.get().release();
     return watch.elapsed();
   }
+
+  client first_ = connect();
+  client second_ = connect();
+  client third_ = connect();
+  ear hearing_{db()};
 };
 
 TEST_F(hints, are_given_to_nobody_where_nobody_waits) {
-  auto first = connect();
-  auto second = connect();
-  ear hearing{db()};
-  for (auto* locks : {&first, &second}) {
+  for (auto* locks : {&first_, &second_}) {
     const auto held = locks->acquire("orders/42");
-    hearing.listen_for(holder());
-    EXPECT_FALSE(second.try_acquire("orders/42", {.fairness = fairness::fifo}).has_value());
+    hearing_.listen_for(holder());
+    EXPECT_FALSE(second_.try_acquire("orders/42", {.fairness = fairness::fifo}).has_value());
   }
-  first.acquire("orders/42", {.fairness = fairness::fifo}).release();
-  second.acquire("orders/42", {.strategy = strategy::version_cas}).release();
-  second.acquire("orders/42", {.strategy = strategy::for_update}).release();
-  EXPECT_EQ(hearing.told(), words{});
+  first_.acquire("orders/42", {.fairness = fairness::fifo}).release();
+  second_.acquire("orders/42", {.strategy = strategy::version_cas}).release();
+  second_.acquire("orders/42", {.strategy = strategy::for_update}).release();
+  EXPECT_EQ(hearing_.told(), words{});
   EXPECT_EQ(listeners(), 0);
 }
 
 // Whoever may connect may NOTIFY, and say anything.
 TEST_F(hints, about_names_that_nobody_has_waited_for_here_are_dropped) {
-  auto first = connect();
-  auto second = connect();
-  auto held = first.acquire("orders/42", {.lease = long_lease});
-  background waiter{waiting(second)};
+  auto held = first_.acquire("orders/42", {.lease = long_lease});
+  background waiter{waiting(second_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   ASSERT_TRUE(eventually([&] { return listeners() == 1; }));
   const auto channel = "rowlock_" + ear::id_of(last_waiter());
-  const auto statements = [&] {
-    std::uint64_t out = 0;
-    for (const auto& each : second.stats().statements)
-      out = std::accumulate(each.took.counts.begin(), each.took.counts.end(), out);
-    return out;
-  };
-  const auto before = statements();
+  const auto before = statements_of(second_);
   db().execute("SELECT pg_notify('" + channel + "', 'junk/' || n) FROM generate_series(1, 20000) n");
   db().execute("SELECT pg_notify('" + channel + "', 'orders/42')");  // heard after all the others
   held.release();
   waiter.get().release();
-  EXPECT_FALSE(eventually(2s, [&] { return statements() - before > 25; })) << "one for each 256 of them";
+  EXPECT_FALSE(eventually(2s, [&] { return statements_of(second_) - before > 25; })) << "one for each 256 of them";
   const stopwatch watch;
-  second.close();
+  second_.close();
   EXPECT_LT(watch.elapsed(), slack);
 }
 
@@ -160,129 +146,111 @@ TEST_F(hints, that_end_with_their_connection_are_told_of_and_come_again) {
 }
 
 TEST_F(hints, are_given_to_the_first_alone) {
-  auto first = connect();
-  auto second = connect();
-  auto third = connect();
-  ear hearing{db()};
-  auto held = first.acquire("orders/42", {.lease = long_lease});
-  hearing.listen_for(holder());
-  background one{waiting(second)};
+  auto held = first_.acquire("orders/42", {.lease = long_lease});
+  hearing_.listen_for(holder());
+  background one{waiting(second_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   const auto second_in_turn = last_waiter();
-  hearing.listen_for(second_in_turn);
-  background two{waiting(third)};
+  hearing_.listen_for(second_in_turn);
+  background two{waiting(third_)};
   ASSERT_TRUE(is_waited_for("orders/42", 2));
   const auto third_in_turn = last_waiter();
-  hearing.listen_for(third_in_turn);
-  EXPECT_EQ(hearing.told(), words{});
+  hearing_.listen_for(third_in_turn);
+  EXPECT_EQ(hearing_.told(), words{});
   held.release();
   auto next = one.get();
-  EXPECT_EQ(hearing.told(), told_to(second_in_turn));
+  EXPECT_EQ(hearing_.told(), told_to(second_in_turn));
   next.release();
   auto last = two.get();
-  // A leave of the second that ends only then says it again.
-  const auto told = hearing.told();
+  // A leave of the second_ that ends only then says it again.
+  const auto told = hearing_.told();
   EXPECT_FALSE(told.empty());
   EXPECT_EQ(told, words(told.size(), told_to(third_in_turn).front()));
   last.release();
-  EXPECT_EQ(hearing.told(), words{});
+  EXPECT_EQ(hearing_.told(), words{});
 }
 
 TEST_F(hints, are_given_by_whoever_frees_a_lease_to_its_holders_client_too) {
-  auto first = connect();
   auto desk = connect();
-  ear hearing{db()};
-  const auto held = first.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(first)};
+  const auto held = first_.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(first_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   const auto next = last_waiter();
-  hearing.listen_for(next);
+  hearing_.listen_for(next);
   EXPECT_TRUE(desk.force_release("orders/42"));
-  EXPECT_EQ(hearing.told(), told_to(next));
+  EXPECT_EQ(hearing_.told(), told_to(next));
   one.get().release();
 }
 
 TEST_F(hints, are_given_by_whoever_ends_the_session_that_had_a_lock) {
-  auto first = connect();
   auto desk = connect();
-  ear hearing{db()};
-  const auto held = first.acquire("orders/42", {.strategy = strategy::for_update});
+  const auto held = first_.acquire("orders/42", {.strategy = strategy::for_update});
   db().enqueue("orders/42");
   const auto next = last_waiter();
-  hearing.listen_for(next);
-  EXPECT_EQ(hearing.told(), words{});
+  hearing_.listen_for(next);
+  EXPECT_EQ(hearing_.told(), words{});
   EXPECT_TRUE(desk.force_release("orders/42"));
   words told;
-  EXPECT_TRUE(eventually([&] { return !(told = hearing.told()).empty(); }));
+  EXPECT_TRUE(eventually([&] { return !(told = hearing_.told()).empty(); }));
   EXPECT_EQ(told, told_to(next));
 }
 
 TEST_F(hints, are_not_given_by_a_client_to_itself) {
-  auto first = connect();
-  auto second = connect();
-  ear hearing{db()};
-  auto held = first.acquire("orders/42", {.lease = long_lease});
-  hearing.listen_for(holder());
-  background one{waiting(first)};
+  auto held = first_.acquire("orders/42", {.lease = long_lease});
+  hearing_.listen_for(holder());
+  background one{waiting(first_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
-  background two{waiting(second)};
+  background two{waiting(second_)};
   ASSERT_TRUE(is_waited_for("orders/42", 2));
   const auto theirs = last_waiter();
-  hearing.listen_for(theirs);
+  hearing_.listen_for(theirs);
   held.release();
   auto next = one.get();
-  EXPECT_EQ(hearing.told(), words{});
+  EXPECT_EQ(hearing_.told(), words{});
   next.release();
   const auto last = two.get();
-  EXPECT_EQ(hearing.told(), told_to(theirs));
+  EXPECT_EQ(hearing_.told(), told_to(theirs));
 }
 
 TEST_F(hints, are_given_by_the_end_of_a_transaction_too) {
-  auto first = connect();
-  auto second = connect();
-  ear hearing{db()};
   const auto measure = [&] {
-    auto held = first.acquire("orders/42", {.strategy = strategy::for_update});
-    background one{waiting(second)};
+    auto held = first_.acquire("orders/42", {.strategy = strategy::for_update});
+    background one{waiting(second_)};
     EXPECT_TRUE(is_waited_for("orders/42"));
-    hearing.listen_for(last_waiter());
+    hearing_.listen_for(last_waiter());
     let_pass(long_wait);
     const auto expected = told_to(last_waiter());
     held.release();
     const auto time = time_to_have(one);
-    EXPECT_EQ(hearing.told(), expected);
+    EXPECT_EQ(hearing_.told(), expected);
     return time;
   };
   EXPECT_TRUE(takes_at_most(hinted_at_once, measure)) << "it asks every 250 ms by itself";
 }
 
 TEST_F(hints, that_were_given_to_one_who_has_left_are_passed_on) {
-  auto first = connect();
-  auto second = connect();
-  auto third = connect();
-  ear hearing{db()};
   const auto measure = [&] {
-    auto held = first.acquire("orders/42", {.lease = long_lease});
-    background one{waiting(second)};
+    auto held = first_.acquire("orders/42", {.lease = long_lease});
+    background one{waiting(second_)};
     EXPECT_TRUE(is_waited_for("orders/42"));
     const auto gone = last_waiter();
-    hearing.listen_for(gone);
-    background two{waiting(third)};
+    hearing_.listen_for(gone);
+    background two{waiting(third_)};
     EXPECT_TRUE(is_waited_for("orders/42", 2));
     const auto next = last_waiter();
-    hearing.listen_for(next);
+    hearing_.listen_for(next);
     EXPECT_TRUE(eventually([&] { return listeners() == 2; }));
     let_pass(long_wait);
     auto gate = db().gate();
     background release{[&](const std::stop_token&) { held.release(); }};
-    EXPECT_TRUE(eventually([&] { return db().at_gate() == 1; })) << "it has chosen the first of the queue";
+    EXPECT_TRUE(eventually([&] { return db().at_gate() == 1; })) << "it has chosen the first_ of the queue";
     one.stop();
     EXPECT_TRUE(one.is_done_within(5s)) << "it does not wait until its ticket can be deleted";
-    EXPECT_EQ(hearing.told(), words{});
+    EXPECT_EQ(hearing_.told(), words{});
     gate.reset();
     const auto time = time_to_have(two);
     release.get();
-    auto told = hearing.told();
+    auto told = hearing_.told();
     EXPECT_FALSE(told.empty());
     EXPECT_EQ(words{told.front()}, told_to(gone));
     return time;
@@ -291,46 +259,36 @@ TEST_F(hints, that_were_given_to_one_who_has_left_are_passed_on) {
 }
 
 TEST_F(hints, are_given_by_one_who_leaves_a_free_name) {
-  auto first = connect();
-  auto second = connect();
-  auto third = connect();
-  first.acquire("orders/42").release();
-  ear hearing{db()};
+  first_.acquire("orders/42").release();
   auto in_the_way = db().row_locked("orders/42");
-  background one{waiting(second)};
+  background one{waiting(second_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
-  background two{waiting(third)};
+  background two{waiting(third_)};
   ASSERT_TRUE(is_waited_for("orders/42", 2));
   const auto next = last_waiter();
-  hearing.listen_for(next);
+  hearing_.listen_for(next);
   one.stop();
   ASSERT_TRUE(is_waited_for("orders/42", 1));
-  EXPECT_EQ(hearing.told(), told_to(next));
+  EXPECT_EQ(hearing_.told(), told_to(next));
   in_the_way.reset();
   EXPECT_TRUE(is_held_by("orders/42", two.get()));
 }
 
 TEST_F(hints, are_not_given_by_one_who_leaves_a_lock_that_is_held) {
-  auto first = connect();
-  auto second = connect();
-  auto third = connect();
-  ear hearing{db()};
-  auto held = first.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(second)};
+  auto held = first_.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(second_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
-  background two{waiting(third)};
+  background two{waiting(third_)};
   ASSERT_TRUE(is_waited_for("orders/42", 2));
-  hearing.listen_for(last_waiter());
+  hearing_.listen_for(last_waiter());
   one.stop();
   ASSERT_TRUE(is_waited_for("orders/42", 1));
-  EXPECT_EQ(hearing.told(), words{});
+  EXPECT_EQ(hearing_.told(), words{});
 }
 
 TEST_F(hints, that_never_came_delay_nobody_for_longer_than_a_beat) {
-  auto first = connect();
-  auto second = connect();
-  const auto held = first.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(second)};
+  const auto held = first_.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(second_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   let_pass(2 * beat);
   db().vacate("orders/42");  // as a library does that knows of no queue
@@ -338,11 +296,9 @@ TEST_F(hints, that_never_came_delay_nobody_for_longer_than_a_beat) {
 }
 
 TEST_F(hints, go_on_when_their_connection_was_ended) {
-  auto first = connect();
-  auto second = connect();
   const auto measure = [&] {
-    auto held = first.acquire("orders/42", {.lease = long_lease});
-    background one{waiting(second)};
+    auto held = first_.acquire("orders/42", {.lease = long_lease});
+    background one{waiting(second_)};
     EXPECT_TRUE(is_waited_for("orders/42"));
     EXPECT_TRUE(eventually([&] { return listeners() == 1; }));
     const auto before = listener();
@@ -356,20 +312,21 @@ TEST_F(hints, go_on_when_their_connection_was_ended) {
 }
 
 TEST_F(hints, of_all_names_come_by_one_connection) {
+  second_.close();
+  third_.close();
   constexpr std::size_t connections = 2;
-  auto first = connect();
   auto second = connect({.connections = connections});
   std::vector<held_lock> all;
   std::vector<std::unique_ptr<background<void>>> waiters;
   for (int i = 0; i < 20; ++i) {
     const auto name = "job/" + std::to_string(i / 2);
-    if (i % 2 == 0) all.push_back(first.acquire(name, {.lease = long_lease}));
+    if (i % 2 == 0) all.push_back(first_.acquire(name, {.lease = long_lease}));
     waiters.push_back(std::make_unique<background<void>>(
         [&second, name](std::stop_token stop) { second.acquire(name, {}, std::move(stop)).release(); }));
     ASSERT_TRUE(is_waited_for(name, 1 + i % 2));
   }
   EXPECT_TRUE(eventually([&] { return listeners() == 1; }));
-  first.close();
+  first_.close();
   EXPECT_TRUE(eventually([&] { return db().connections() <= static_cast<int>(connections) + 1; }));
   for (auto& each : waiters) EXPECT_NO_THROW(each->get());
   EXPECT_EQ(listeners(), 1);

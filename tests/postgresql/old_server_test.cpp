@@ -1,12 +1,7 @@
 #include <arpa/inet.h>
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "server/greeting_server.hpp"
 #include "server/server_test.hpp"
-#include "support/postgresql_database.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -37,26 +32,8 @@ TEST(old_postgresql, is_refused_with_a_sentence) {
         "postgresql://somebody@127.0.0.1:" + std::to_string(old.port()) + "/some?sslmode=disable&gssencmode=disable",
         {.observer = silent()})
         .close();
-    return true;
   });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::unsupported);
-  EXPECT_TRUE(mentions(e, "version 12")) << e->what();
-  EXPECT_TRUE(mentions(e, "13 or newer")) << e->what();
-}
-
-class plain_postgresql : public only_on<postgresql_database> {};
-
-TEST_F(plain_postgresql, is_refused_where_encryption_is_asked_for) {
-  if (db().text("SHOW ssl") == "on") GTEST_SKIP() << "this server encrypts";
-  for (const auto* mode : {"require", "verify-ca", "verify-full"}) {
-    const auto e = error_of([&] {
-      connect_to(db().url() + "?sslmode=" + mode).close();
-      return true;
-    });
-    ASSERT_TRUE(e.has_value()) << mode;
-    EXPECT_EQ(e->code(), errc::connection_failed) << e->what();
-  }
+  ASSERT_TRUE(is_error(e, errc::unsupported, {.says = {"version 12", "13 or newer"}}));
 }
 
 }  // namespace

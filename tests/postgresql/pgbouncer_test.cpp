@@ -1,8 +1,4 @@
-#include <cstdint>
 #include <cstdlib>
-#include <optional>
-#include <thread>
-#include <vector>
 
 #include "server/server_test.hpp"
 #include "support/postgresql_database.hpp"
@@ -31,28 +27,20 @@ class pgbouncer : public only_on<postgresql_database> {
                        db().name() + "'");
   }
 
-  void expect_whole_life() {
+  void expect_life() {
     auto locks = connect_pooled();
-    locks.check();
-    auto held = locks.try_acquire("orders/42", {.lease = 2s, .note = "a note"});
-    ASSERT_TRUE(held.has_value());
-    EXPECT_FALSE(connect_pooled().try_acquire("orders/42").has_value());
+    auto others = connect_pooled();
+    expect_whole_life(locks, others);
+    const auto held = locks.acquire("orders/42", {.lease = 2s});
     EXPECT_TRUE(is_renewed("orders/42"));
-    held->extend(1h);
-    EXPECT_GT(held->expires_in().value(), 30min);
-    ASSERT_EQ(locks.list("orders/").size(), 1U);
-    EXPECT_EQ(locks.find("orders/42").value().note, "a note");
-    held->release();
-    EXPECT_TRUE(is_vacant("orders/42"));
-    EXPECT_FALSE(locks.find("orders/42").has_value());
   }
 };
 
-TEST_F(pgbouncer, carries_the_whole_life_of_a_lock) { expect_whole_life(); }
+TEST_F(pgbouncer, carries_the_whole_life_of_a_lock) { expect_life(); }
 
 TEST_F(pgbouncer, carries_it_where_the_default_is_serializable) {
   set_default("default_transaction_isolation = 'serializable'");
-  expect_whole_life();
+  expect_life();
 }
 
 TEST_F(pgbouncer, carries_it_where_the_default_is_read_only) {
@@ -74,16 +62,6 @@ TEST_F(pgbouncer, carries_the_freeing_of_what_others_have) {
     EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
     EXPECT_EQ(held.why_lost(), by == strategy::for_update ? loss_reason::session_ended : loss_reason::forced);
   }
-}
-
-TEST_F(pgbouncer, carries_a_wait) {
-  auto locks = connect_pooled();
-  auto other = connect_pooled();
-  auto held = locks.acquire("orders/42");
-  background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", {}, stop); }};
-  EXPECT_FALSE(waiter.is_done_within(a_moment));
-  held.release();
-  EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
 TEST_F(pgbouncer, carries_the_lists_of_who_waits) {
@@ -198,7 +176,7 @@ TEST_F(pgbouncer, is_not_asked_to_listen) {
   auto holder = connect();
   auto locks = connect_pooled({.observer = told.observer()});
   auto held = holder.acquire("orders/42", {.lease = 1min});
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+  background waiter{waiting(locks)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   let_pass(1s);
   EXPECT_EQ(listeners(), 0);
@@ -217,7 +195,7 @@ TEST_F(pgbouncer, without_the_option_is_noticed_by_one_who_would_listen) {
   int waits = 0;
   for (int tries = 0; waits < 2 && tries < 20; ++tries) {
     auto held = holder.acquire("orders/42", {.lease = 1min});
-    background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+    background waiter{waiting(locks)};
     const auto is_refused = [&] { return waiter.is_done_within(0s); };
     EXPECT_TRUE(eventually([&] { return is_refused() || db().tickets("orders/42") == 1; }));
     EXPECT_TRUE(eventually([&] { return is_refused() || told.warned("transaction_pooling"); }));

@@ -1,15 +1,8 @@
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "postgresql/postgresql_server.hpp"
 #include "server/server_test.hpp"
 #include "sql/sheet.hpp"
 #include "support/postgresql_database.hpp"
 #include "support/pq_connection.hpp"
-#include "support/slowness.hpp"
 
 // The server does not take a notification. It undoes the whole transaction then.
 
@@ -40,21 +33,17 @@ class refused_notices : protected with_private_server,
  protected:
   refused_notices()
       : with_private_server{server_with_small_queue(GetParam())},
-        server_test{server ? server->open() : std::make_unique<postgresql_database>()} {
-    connect().close();
-  }
+        server_test{server ? server->open() : std::make_unique<postgresql_database>()} {}
 
   void SetUp() override {
     if (GetParam().is_real && !postgresql_server::has_small_queue(db()))
       GTEST_SKIP() << "max_notify_queue_pages came with PostgreSQL 17";
   }
 
-  void refuse() { GetParam().is_real ? fill_queue() : add_triggers(); }
+  client locks_ = connect();
+  client other_ = connect();
 
-  static auto waiting(client& locks, const lock_options& options = {}) {
-    return [&locks, options](std::stop_token stop) { return locks.acquire("orders/42", options, std::move(stop)); };
-  }
-  bool is_marked() { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }
+  void refuse() { GetParam().is_real ? fill_queue() : add_triggers(); }
 
  private:
   void fill_queue() {
@@ -98,10 +87,8 @@ TEST_P(refused_notices, do_not_undo_a_release) {
 }
 
 TEST_P(refused_notices, do_not_undo_what_ends_later) {
-  auto locks = connect();
-  auto other = connect();
-  auto held = locks.acquire("orders/42", {.at_least = 300ms});
-  background one{waiting(other)};
+  auto held = locks_.acquire("orders/42", {.at_least = 300ms});
+  background one{waiting(other_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   refuse();
   EXPECT_NO_THROW(held.release());
@@ -109,10 +96,8 @@ TEST_P(refused_notices, do_not_undo_what_ends_later) {
 }
 
 TEST_P(refused_notices, do_not_undo_the_release_of_a_share) {
-  auto locks = connect();
-  auto other = connect();
-  auto held = locks.acquire_shared("orders/42", {.lease = long_lease});
-  background one{waiting(other)};
+  auto held = locks_.acquire_shared("orders/42", {.lease = long_lease});
+  background one{waiting(other_)};
   ASSERT_TRUE(is_waited_for("orders/42") && eventually([&] { return is_marked(); }));
   refuse();
   EXPECT_NO_THROW(held.release());
@@ -120,30 +105,24 @@ TEST_P(refused_notices, do_not_undo_the_release_of_a_share) {
 }
 
 TEST_P(refused_notices, do_not_keep_the_permits_of_a_dead_holder) {
-  auto locks = connect();
-  auto other = connect();
-  const auto dead = locks.acquire_shared("orders/42", {.lease = long_lease, .renew = false});
+  const auto dead = locks_.acquire_shared("orders/42", {.lease = long_lease, .renew = false});
   refuse();
   db().kill_share(dead.token().value(), 1s);
-  EXPECT_TRUE(other.try_acquire("orders/42").has_value());
+  EXPECT_TRUE(other_.try_acquire("orders/42").has_value());
 }
 
 TEST_P(refused_notices, do_not_undo_what_is_freed_by_force) {
-  auto locks = connect();
-  auto other = connect();
-  const auto held = locks.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(other)};
+  const auto held = locks_.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(other_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   refuse();
-  EXPECT_TRUE(other.force_release("orders/42"));
+  EXPECT_TRUE(other_.force_release("orders/42"));
   EXPECT_TRUE(is_held_by("orders/42", one.get()));
 }
 
 TEST_P(refused_notices, do_not_keep_a_waiter_that_has_left_in_the_queue) {
-  auto locks = connect();
-  auto other = connect();
-  const auto held = locks.acquire("orders/42", {.lease = long_lease});
-  background one{waiting(other)};
+  const auto held = locks_.acquire("orders/42", {.lease = long_lease});
+  background one{waiting(other_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   refuse();
   one.stop();
@@ -151,21 +130,17 @@ TEST_P(refused_notices, do_not_keep_a_waiter_that_has_left_in_the_queue) {
 }
 
 TEST_P(refused_notices, do_not_undo_the_end_of_a_transaction) {
-  auto locks = connect();
-  auto other = connect();
   refuse();
-  auto held = locks.acquire("orders/42", {.strategy = strategy::for_update});
-  background one{waiting(other)};
+  auto held = locks_.acquire("orders/42", {.strategy = strategy::for_update});
+  background one{waiting(other_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   EXPECT_NO_THROW(held.release());
   EXPECT_TRUE(is_held_by("orders/42", one.get()));
 }
 
 TEST_P(refused_notices, do_not_undo_what_lets_readers_in) {
-  auto locks = connect();
-  auto other = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
-  background one{[&](std::stop_token stop) { return other.acquire_shared("orders/42", {}, std::move(stop)); }};
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
+  background one{[&](std::stop_token stop) { return other_.acquire_shared("orders/42", {}, std::move(stop)); }};
   ASSERT_TRUE(is_waited_for("orders/42"));
   refuse();
   EXPECT_NO_THROW(held.downgrade());
@@ -174,16 +149,14 @@ TEST_P(refused_notices, do_not_undo_what_lets_readers_in) {
 }
 
 TEST_P(refused_notices, do_not_undo_the_releases_of_a_client_that_is_closed) {
-  auto locks = connect();
-  auto other = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
-  auto another = locks.acquire("orders/43", {.lease = long_lease});
-  background one{waiting(other)};
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
+  auto another = locks_.acquire("orders/43", {.lease = long_lease});
+  background one{waiting(other_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   refuse();
-  EXPECT_NO_THROW(locks.close());
+  EXPECT_NO_THROW(locks_.close());
   EXPECT_TRUE(is_held_by("orders/42", one.get()));
-  EXPECT_TRUE(other.try_acquire("orders/43").has_value());
+  EXPECT_TRUE(other_.try_acquire("orders/43").has_value());
 }
 
 class silent_statements : public only_on<postgresql_database> {};
@@ -227,7 +200,7 @@ TEST_F(delayed_notices, do_not_undo_a_release) {
     background one{[&](std::stop_token stop) { return other.acquire("orders/42", {.strategy = how}, stop).token(); }};
     ASSERT_TRUE(is_waited_for("orders/42"));
     if (how == strategy::unique_index) {
-      ASSERT_TRUE(eventually([&] { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }));
+      ASSERT_TRUE(eventually([&] { return is_marked(); }));
     }
     standing().wait_for_standby(true);
     background noise{[&](const std::stop_token& enough) {  // the setting takes effect a moment later

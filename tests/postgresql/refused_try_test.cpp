@@ -1,5 +1,3 @@
-#include <string>
-
 #include "server/server_test.hpp"
 #include "server/steps.hpp"
 #include "support/postgresql_database.hpp"
@@ -13,12 +11,7 @@ class refused_try : public only_on<postgresql_database> {
   template <class Look>
   void while_it_is_open(Look look) {
     steps other{db().url()};
-    const strategies::acquire_args one{.name = "orders/42",
-                                       .owner = "other:1:1:1",
-                                       .thread = "1",
-                                       .acquisition = "other",
-                                       .note = {},
-                                       .lease = long_lease};
+    const auto one = attempt_at("orders/42", "other", long_lease);
     other.session().exclusively(
         [&] {
           EXPECT_EQ(other.acquire({&one, 1}).at(0).what, strategies::verdict::busy);
@@ -83,9 +76,7 @@ TEST_F(refused_try, of_which_the_table_is_locked_is_a_failure) {
   for (const auto by : {strategy::unique_index, strategy::for_update, strategy::version_cas}) {
     const auto sealed = db().transaction("LOCK TABLE rowlock_lock IN SHARE MODE");
     const auto e = error_of([&] { return locks.try_acquire("orders/42", {.strategy = by}); });
-    ASSERT_TRUE(e.has_value());
-    EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
-    EXPECT_TRUE(e->is_retryable()) << e->what();
+    ASSERT_TRUE(is_error(e, errc::call_timed_out, {.is_retryable = true}));
   }
 }
 

@@ -46,16 +46,7 @@ TEST_F(search_path, leads_a_whole_life_in_any_schema) {
     auto others = connect_to(db().url());
     locks.migrate();
     ASSERT_GE(tables_in_other(), 5);
-    auto held = locks.acquire("orders/42", {.lease = 2s});
-    EXPECT_FALSE(others.try_acquire("orders/42").has_value());
-    held.extend(1min);
-    background waiter{[&](std::stop_token stop) { return others.acquire("orders/42", {}, stop); }};
-    EXPECT_TRUE(eventually([&] { return locks.waiters("orders/42").size() == 1; }));
-    held.release();
-    waiter.get().release();
-    locks.acquire("orders/42", {.strategy = strategy::for_update}).release();
-    locks.acquire_shared("orders/42").release();
-    EXPECT_TRUE(locks.list().empty());
+    expect_whole_life(locks, others);
   }
 }
 
@@ -90,13 +81,8 @@ TEST_F(search_path, is_followed_as_long_as_there_are_no_tables) {
 TEST_F(search_path, that_names_no_schema_is_no_place_for_tables) {
   set_path("nowhere");
   auto locks = connect_to(db().url());
-  const auto e = error_of([&] {
-    locks.migrate();
-    return true;
-  });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::schema_missing);
-  EXPECT_TRUE(mentions(e, "search_path"));
+  const auto e = error_of([&] { locks.migrate(); });
+  ASSERT_TRUE(is_error(e, errc::schema_missing, {.says = {"search_path"}}));
 }
 
 }  // namespace

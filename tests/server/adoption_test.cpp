@@ -1,6 +1,4 @@
 #include <mutex>
-#include <string>
-#include <string_view>
 
 #include "server/server_test.hpp"
 
@@ -35,9 +33,8 @@ ROWLOCK_SUITE_ON_EACH_SERVER(grant_under_way);
 
 // What is read while it may still be committed says nothing.
 TEST_P(grant_under_way, is_ended_before_anybody_looks_what_became_of_it) {
-  connect().close();
   // Longer than this test: nothing but the client ends it.
-  auto locks = connect_to(db().url_through(proxy().port()), {.call_timeout = patience});
+  auto locks = connect_by_proxy({.call_timeout = patience});
   auto gate = db().gate();
   background one{[&](const std::stop_token&) { return error_of([&] { return locks.try_acquire("orders/42"); }); }};
   ASSERT_TRUE(eventually([&] { return db().at_gate() == 1; }));

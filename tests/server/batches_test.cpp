@@ -1,13 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdint>
-#include <functional>
 #include <numeric>
 #include <random>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "core/lease.hpp"
 #include "server/ledger.hpp"
@@ -62,13 +57,7 @@ class contender {
 
   void acquire() {
     std::vector<strategies::acquire_args> batch;
-    for (const auto& c : chosen_)
-      batch.push_back({.name = c.name,
-                       .owner = "app:1:1:1",
-                       .thread = id_,
-                       .acquisition = c.acquisition,
-                       .note = {},
-                       .lease = lease_});
+    for (const auto& c : chosen_) batch.push_back(attempt_at(c.name, c.acquisition, lease_));
     std::vector<strategies::answer> answers;
     base::instant sent;
     insist([&] {

@@ -1,7 +1,4 @@
 #include <future>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "server/server_test.hpp"
 #include "transaction/caller.hpp"
@@ -21,10 +18,7 @@ class combining : public on_each_server_by_proxy {
     for (int i = 0; i < threads; ++i)
       calls.push_back(std::async(std::launch::async, [&locks, i] {
         std::optional<held_lock> out;
-        error_of([&] {
-          out = locks.try_acquire_for(name(i), soon, {.lease = long_lease});
-          return true;
-        });
+        error_of([&] { out = locks.try_acquire_for(name(i), soon, {.lease = long_lease}); });
         return out;
       }));
     std::vector<std::optional<held_lock>> out;
@@ -48,10 +42,7 @@ TEST_P(combining, resolves_a_lost_reply_for_each_request_of_the_batch) {
       auto& held = all.at(static_cast<std::size_t>(i));
       if (held) {
         EXPECT_TRUE(is_held_by(name(i), *held)) << "adopted, or tried again: " << i;
-        error_of([&] {
-          held->release();
-          return true;
-        });
+        error_of([&] { held->release(); });
       }
       EXPECT_TRUE(eventually(soon, [&] { return is_free(i); })) << "undone, or released: " << i;
     }
@@ -66,12 +57,7 @@ TEST_P(combining, resolves_a_lost_reply_to_releases) {
     std::vector<std::future<void>> calls;
     for (auto& each : all) {
       ASSERT_TRUE(each.has_value());
-      calls.push_back(std::async(std::launch::async, [&each] {
-        error_of([&] {
-          each->release();
-          return true;
-        });
-      }));
+      calls.push_back(std::async(std::launch::async, [&each] { error_of([&] { each->release(); }); }));
     }
     for (auto& each : calls) each.get();
     EXPECT_TRUE(proxy().has_acted());

@@ -1,11 +1,4 @@
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <rowlock/rowlock.hpp>
-
-#include <functional>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "server/server_test.hpp"
 
@@ -36,12 +29,14 @@ class connect_messages : public on_each_server {
     return in_regex(kind + " (" + db().host() + ":" + std::to_string(db().port()) + "/" + database + ")");
   }
 
-  static std::string said(const std::function<void()>& call) {
-    const auto e = error_of([&] {
-      call();
-      return true;
-    });
-    return e ? e->what() : "nothing";
+  /// Its sentence; no password is in it.
+  static std::string said(errc expected, const std::string& sqlstate, const std::function<void()>& call) {
+    const auto e = error_of(call);
+    EXPECT_TRUE(is_error(e, expected, {.is_retryable = false}));
+    if (!e) return {};
+    EXPECT_TRUE(sqlstate.empty() || e->sqlstate() == sqlstate) << e->sqlstate();
+    for (const auto* secret : {"hunter2-is-secret", "wrong-word"}) EXPECT_FALSE(mentions(e, secret)) << e->what();
+    return e->what();
   }
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(connect_messages);
@@ -52,9 +47,10 @@ TEST_P(connect_messages, of_a_wrong_password) {
   wrong.password = "wrong-word";
   const auto why = is_postgresql() ? "password authentication failed for user \"" + db().name() + "\""
                                    : "Access denied for user '" + db().name() + "'@'[^']*' \\(using password: YES\\)";
-  EXPECT_THAT(said([&] { connect_to(wrong.url()).close(); }),
-              testing::MatchesRegex("connecting to " + server(wrong.database, false) + " failed: " + why +
-                                    "; check the user and the password in the URL"));
+  EXPECT_THAT(
+      said(errc::permission_denied, is_postgresql() ? "28P01" : "28000", [&] { connect_to(wrong.url()).close(); }),
+      testing::MatchesRegex("connecting to " + server(wrong.database, false) + " failed: " + why +
+                            "; check the user and the password in the URL"));
 }
 
 TEST_P(connect_messages, of_a_missing_database) {
@@ -62,15 +58,16 @@ TEST_P(connect_messages, of_a_missing_database) {
   wrong.database = "no_such_database";
   const std::string why =
       is_postgresql() ? "database \"no_such_database\" does not exist" : "Unknown database 'no_such_database'";
-  EXPECT_THAT(said([&] { connect_to(wrong.url()).close(); }),
-              testing::MatchesRegex("connecting to " + server("no_such_database", false) + " failed: " + why +
-                                    "; create it, or correct its name in the URL"));
+  EXPECT_THAT(
+      said(errc::connection_failed, is_postgresql() ? "3D000" : "42000", [&] { connect_to(wrong.url()).close(); }),
+      testing::MatchesRegex("connecting to " + server("no_such_database", false) + " failed: " + why +
+                            "; create it, or correct its name in the URL"));
 }
 
 TEST_P(connect_messages, of_missing_tables) {
   const std::string why = is_postgresql() ? "relation \"" + db().name() + "\\.rowlock_migration\" does not exist"
                                           : "Table '" + db().name() + "\\.rowlock_migration' doesn't exist";
-  EXPECT_THAT(said([&] { static_cast<void>(connect_to(db().url()).try_acquire("job")); }),
+  EXPECT_THAT(said(errc::schema_missing, "", [&] { static_cast<void>(connect_to(db().url()).try_acquire("job")); }),
               testing::MatchesRegex("reading the schema's version failed on " + server(db().address().database, true) +
                                     ": " + why + "; run client::migrate\\(\\), or the files in schema/" +
                                     (is_postgresql() ? "postgresql" : "mysql") + " by hand"));
@@ -81,10 +78,25 @@ TEST_P(connect_messages, of_a_schema_in_which_nothing_may_be_made) {
   const std::string why = is_postgresql()
                               ? "permission denied for schema " + db().name()
                               : "CREATE command denied to user '" + db().name() + "'@'[^']*' for table [^;:]*";
-  EXPECT_THAT(said([&] { connect_to(db().url()).migrate(); }),
+  EXPECT_THAT(said(errc::permission_denied, "", [&] { connect_to(db().url()).migrate(); }),
               testing::MatchesRegex("migrating failed on " + server(db().address().database, true) + ": " + why +
                                     "; migrate as a " + (is_postgresql() ? "role that" : "user who") +
                                     " may create tables there"));
+  EXPECT_FALSE(db().has_table("rowlock_lock"));
+}
+
+TEST_P(connect_messages, of_encryption_that_is_asked_for_where_there_is_none) {
+  const bool is_mariadb = !is_postgresql() && db().text("SELECT version()").find("MariaDB") != std::string::npos;
+  const bool encrypts = is_postgresql() ? db().text("SHOW ssl") == "on"
+                        : is_mariadb    ? db().number("SELECT @@have_ssl = 'YES'") == 1
+                                        : db().number("SELECT @@ssl_cert <> ''") == 1;
+  if (encrypts) GTEST_SKIP() << "this server encrypts";
+  const std::vector<std::string> modes =
+      is_postgresql() ? std::vector<std::string>{"?sslmode=require", "?sslmode=verify-ca", "?sslmode=verify-full"}
+                      : std::vector<std::string>{"?ssl-mode=REQUIRED", "?ssl-mode=VERIFY_CA&ssl-ca=/dev/null",
+                                                 "?ssl-mode=VERIFY_IDENTITY&ssl-ca=/dev/null"};
+  for (const auto& mode : modes)
+    EXPECT_TRUE(is_error(error_of([&] { connect_to(db().url() + mode).close(); }), errc::connection_failed)) << mode;
 }
 
 }  // namespace

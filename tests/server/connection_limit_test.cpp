@@ -1,7 +1,4 @@
 #include <atomic>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "server/server_test.hpp"
 

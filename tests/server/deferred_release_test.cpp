@@ -1,8 +1,4 @@
-#include <chrono>
-#include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "server/server_test.hpp"
 #include "server/steps.hpp"
@@ -20,6 +16,8 @@ class deferred_release : public on_each_server {
   std::int64_t end_of(std::string_view name, duration after = stay) {
     return db().row(name).value().acquired_at.value() + after.count();
   }
+
+  client locks_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(deferred_release);
 
@@ -37,8 +35,7 @@ TEST_P(deferred_release, of_a_pinned_row_begins_at_once_or_when_the_pin_is_gone)
 }
 
 TEST_P(deferred_release, of_a_pinned_row_is_a_release_if_it_would_be_over) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = 1s});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease, .at_least = 1s});
   auto in_the_way = db().row_locked("orders/42");
   EXPECT_NO_THROW(held.release());
   let_pass(1500ms);
@@ -47,18 +44,16 @@ TEST_P(deferred_release, of_a_pinned_row_is_a_release_if_it_would_be_over) {
 }
 
 TEST_P(deferred_release, of_a_pinned_row_is_made_up_for_by_closing) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = stay});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease, .at_least = stay});
   auto in_the_way = db().row_pinned("orders/42");
   held.release();
   let_pass(2s);  // by now it is tried but rarely
   in_the_way.reset();
-  locks.close();
+  locks_.close();
   EXPECT_EQ(expiry("orders/42"), end_of("orders/42"));
 }
 
 TEST_P(deferred_release, is_told_of_each_in_a_batch_and_alone) {
-  auto locks = connect();
   steps on{db().url()};
   const std::vector<std::string> names{"fresh", "again", "stolen", "vacated", "expired", "locked"};
   const std::vector<release_outcome> expected{release_outcome::released, release_outcome::released,
@@ -70,8 +65,7 @@ TEST_P(deferred_release, is_told_of_each_in_a_batch_and_alone) {
     std::vector<store::lease_ref> batch;
     for (const auto& name : names) {
       db().erase(name);
-      attempts.push_back(
-          {.name = name, .owner = "a:b:1:c", .thread = "t", .acquisition = name, .note = {}, .lease = long_lease});
+      attempts.push_back(attempt_at(name, name, long_lease));
       batch.push_back({.name = name, .acquisition = name, .lease = stay});
     }
     for (const auto& answer : on.acquire(attempts)) ASSERT_EQ(answer.what, strategies::verdict::granted);
@@ -96,15 +90,13 @@ TEST_P(deferred_release, is_told_of_each_in_a_batch_and_alone) {
 
 // As one that was under way when the lock was let go of.
 TEST_P(deferred_release, is_not_shortened_by_a_renewal_that_comes_after_it) {
-  connect().close();
   steps on{db().url()};
   for (const bool alone : {false, true}) {
     std::vector<strategies::acquire_args> attempts;
     std::vector<store::lease_ref> batch;
     for (const auto* name : {"one", "two"}) {
       db().erase(name);
-      attempts.push_back(
-          {.name = name, .owner = "a:b:1:c", .thread = "t", .acquisition = name, .note = {}, .lease = long_lease});
+      attempts.push_back(attempt_at(name, name, long_lease));
       batch.push_back({.name = name, .acquisition = name, .lease = stay});
     }
     for (const auto& answer : on.acquire(attempts)) ASSERT_EQ(answer.what, strategies::verdict::granted);
@@ -117,10 +109,9 @@ TEST_P(deferred_release, is_not_shortened_by_a_renewal_that_comes_after_it) {
 }
 
 TEST_P(deferred_release, never_lets_tokens_run_backwards) {
-  auto locks = connect();
   fencing_token last{};
   for (int i = 0; i < 5; ++i) {
-    auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = 100ms});
+    auto held = locks_.acquire("orders/42", {.lease = long_lease, .at_least = 100ms});
     EXPECT_GT(held.token(), last);
     last = held.token();
     held.release();

@@ -1,14 +1,5 @@
-#include <chrono>
-#include <memory>
-#include <optional>
-#include <ostream>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "server/server_test.hpp"
 #include "support/open_transactions.hpp"
-#include "support/strategies.hpp"
 
 // A lock by for_update lives in a transaction: what becomes of it when the server, or the way there, ends or fails.
 
@@ -30,7 +21,10 @@ void expect_lost_at_release(held_lock& held) {
   EXPECT_TRUE(throws(errc::not_held, [&] { held.release(); }));
 }
 
-class ended_session : public on_each_server {};
+class ended_session : public on_each_server {
+ protected:
+  client locks_ = connect();
+};
 ROWLOCK_SUITE_ON_EACH_SERVER(ended_session);
 
 TEST_P(ended_session, is_noticed_at_once) {
@@ -49,11 +43,10 @@ TEST_P(ended_session, is_noticed_at_once) {
 }
 
 TEST_P(ended_session, leaves_the_lock_to_the_next_at_once) {
-  auto locks = connect();
   auto other = connect();
   for (const auto by : all_strategies) {
-    const auto held = locks.acquire("orders/42", for_update());
-    background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", {.strategy = by}, stop); }};
+    const auto held = locks_.acquire("orders/42", for_update());
+    background waiter{waiting(other, {.strategy = by})};
     EXPECT_FALSE(waiter.is_done_within(a_moment));
     EXPECT_EQ(end_open_transactions(db()), 1);
     const stopwatch watch;
@@ -67,29 +60,27 @@ TEST_P(ended_session, leaves_the_lock_to_the_next_at_once) {
 }
 
 TEST_P(ended_session, takes_no_other_lock_along) {
-  auto locks = connect();
-  const auto lease = locks.acquire("lease", {.lease = 60s});
-  auto held = locks.acquire("orders/42", for_update());
+  const auto lease = locks_.acquire("lease", {.lease = 60s});
+  auto held = locks_.acquire("orders/42", for_update());
   EXPECT_EQ(end_open_transactions(db()), 1);
   EXPECT_TRUE(is_lost_within(promptly, held));
-  const auto beside = locks.acquire("orders/43", for_update());
+  const auto beside = locks_.acquire("orders/43", for_update());
   EXPECT_FALSE(lease.lost().stop_requested());
   EXPECT_FALSE(beside.lost().stop_requested());
-  held = locks.acquire("orders/42", for_update());
+  held = locks_.acquire("orders/42", for_update());
   EXPECT_FALSE(held.lost().stop_requested()) << "the client goes on";
   EXPECT_NO_THROW(held.release());
 }
 
 TEST_P(ended_session, is_the_loss_of_all_handles_of_its_holder) {
-  auto locks = connect();
   lock_options as_job = for_update();
   as_job.as = holder::named("request-7");
-  auto one = locks.acquire("orders/42", as_job);
-  auto two = locks.acquire("orders/42", as_job);
+  auto one = locks_.acquire("orders/42", as_job);
+  auto two = locks_.acquire("orders/42", as_job);
   EXPECT_EQ(end_open_transactions(db()), 1);
   EXPECT_TRUE(is_lost_within(promptly, one));
   EXPECT_TRUE(is_lost_within(promptly, two));
-  auto anew = locks.try_acquire("orders/42", as_job);
+  auto anew = locks_.try_acquire("orders/42", as_job);
   ASSERT_TRUE(anew.has_value()) << "a lost lock is not handed out again";
   EXPECT_GT(anew->token(), one.token());
   expect_lost_at_release(two);
@@ -98,11 +89,10 @@ TEST_P(ended_session, is_the_loss_of_all_handles_of_its_holder) {
 }
 
 TEST_P(ended_session, lets_a_client_close) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", for_update());
+  const auto held = locks_.acquire("orders/42", for_update());
   EXPECT_EQ(end_open_transactions(db()), 1);
   const stopwatch watch;
-  locks.close();
+  locks_.close();
   EXPECT_LT(watch.elapsed(), 5s + tolerance);
   EXPECT_TRUE(held.lost().stop_requested());
 }
@@ -161,10 +151,7 @@ TEST_P(disturbed_transaction, keeps_no_call_from_coming_back_when_nothing_goes_t
   proxy().black_hole(true);
   const auto comes_back = [&](const char* what, auto call) {
     const stopwatch watch;
-    error_of([&] {
-      call();
-      return true;
-    });
+    error_of([&] { call(); });
     EXPECT_LT(watch.elapsed(), short_call + tolerance) << what;
   };
   comes_back("try_acquire", [&] { static_cast<void>(locks.try_acquire("orders/44", for_update())); });
@@ -209,10 +196,7 @@ TEST_P(disturbed_release, leaves_no_lock_behind) {
   const auto token = held.token();
   on_request([](std::string_view) { return true; }, what().how);
   const stopwatch watch;
-  error_of([&] {
-    held.release();
-    return true;
-  });
+  error_of([&] { held.release(); });
   EXPECT_LT(watch.elapsed(), short_call + tolerance);
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_FALSE(static_cast<bool>(held)) << "empty afterwards, always";
@@ -224,14 +208,10 @@ TEST_P(disturbed_release, leaves_no_lock_behind) {
 }
 
 /// The server itself goes while a lock is held.
-class transaction_on_a_failing_server : protected with_private_server,
-                                        public server_test,
-                                        public testing::WithParamInterface<server_kind> {
+class transaction_on_a_failing_server : public on_private_server {
  protected:
   static constexpr auto short_call = 500ms;
   static constexpr auto soon_after = 15s;
-
-  transaction_on_a_failing_server() : with_private_server{GetParam().start_one()}, server_test{server->open()} {}
 
   client connect() { return server_test::connect({.call_timeout = short_call, .transaction_limit = limit}); }
 };
@@ -242,11 +222,7 @@ TEST_P(transaction_on_a_failing_server, is_lost_when_it_is_restarted_and_when_it
   auto held = locks.acquire("orders/42", for_update());
   for (const bool crashes : {false, true}) {
     const auto token = held.token();
-    if (crashes) {
-      server->crash();
-    } else {
-      server->stop();
-    }
+    crashes ? server->crash() : server->stop();
     EXPECT_TRUE(is_lost_within(promptly, held));
     EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
     const auto e = error_of([&] { return locks.try_acquire("orders/43", for_update()).has_value(); });

@@ -1,6 +1,3 @@
-#include <optional>
-#include <string>
-
 #include "server/server_test.hpp"
 
 namespace rowlock::test {
@@ -37,14 +34,12 @@ TEST_P(force_release_by_another_role, does_not_end_its_sessions_and_names_them) 
   const auto held = locks.acquire("orders/42", {.strategy = strategy::for_update});
   const auto session = locks.find("orders/42").value().thread;
   const auto e = error_of([&] { return guest.force_release("orders/42"); });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::permission_denied) << e->what();
-  EXPECT_FALSE(e->is_retryable());
-  EXPECT_FALSE(e->outcome_is_unknown());
-  EXPECT_FALSE(e->connection_is_unusable());
-  EXPECT_TRUE(mentions(e, session)) << e->what();
-  EXPECT_TRUE(mentions(e, "\"orders/42\"")) << e->what();
-  EXPECT_TRUE(mentions(e, is_on("postgresql") ? "pg_signal_backend" : "CONNECTION ADMIN")) << e->what();
+  ASSERT_TRUE(
+      is_error(e, errc::permission_denied,
+               {.is_retryable = false,
+                .outcome_is_unknown = false,
+                .connection_is_unusable = false,
+                .says = {session, "\"orders/42\"", is_on("postgresql") ? "pg_signal_backend" : "CONNECTION ADMIN"}}));
   EXPECT_FALSE(held.lost().stop_requested());
   EXPECT_TRUE(guest.find("orders/42").has_value());
 }
@@ -60,40 +55,38 @@ TEST_P(force_release_by_another_role, ends_its_sessions_where_that_was_granted) 
   EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
 }
 
-class force_release_of_what_others_do : public on_each_server {};
-class force_release_of_what_others_do_not_on_postgresql : public force_release_of_what_others_do {};
-ROWLOCK_SUITE_ON_SERVERS(force_release_of_what_others_do_not_on_postgresql, not_on("postgresql", servers()));
-class force_release_of_what_others_do_on_postgresql : public force_release_of_what_others_do {};
-ROWLOCK_SUITE_ON_SERVERS(force_release_of_what_others_do_on_postgresql, on("postgresql", servers()));
+class force_release_of_what_others_do : public on_each_server {
+ protected:
+  client locks_ = connect();
+  client desk_ = connect();
+};
+ROWLOCK_SUITE_LIKE_ON_SERVERS(force_release_of_what_others_do_not_on_postgresql, force_release_of_what_others_do,
+                              not_on("postgresql", servers()));
+ROWLOCK_SUITE_LIKE_ON_SERVERS(force_release_of_what_others_do_on_postgresql, force_release_of_what_others_do,
+                              on("postgresql", servers()));
 
 // As a program of a version before this one writes it: the row says nothing of the session, or what another has left.
 TEST_P(force_release_of_what_others_do_not_on_postgresql,
        in_a_transaction_that_does_not_say_which_session_it_has_ends_nobodys) {
-  auto locks = connect();
-  auto desk = connect();
-  const auto innocent = locks.acquire("orders/43", {.strategy = strategy::for_update});
-  auto session = locks.find("orders/43").value().thread;
-  locks.acquire("orders/42", {.strategy = strategy::for_update}).release();
+  const auto innocent = locks_.acquire("orders/43", {.strategy = strategy::for_update});
+  auto session = locks_.find("orders/43").value().thread;
+  locks_.acquire("orders/42", {.strategy = strategy::for_update}).release();
   db().execute("UPDATE rowlock_lock SET thread = '" + session + " from 1' WHERE name = 'orders/42'");
   const auto older = db().transaction("UPDATE rowlock_lock SET version = version + 1 WHERE name = 'orders/42'");
-  const auto info = desk.find("orders/42");
+  const auto info = desk_.find("orders/42");
   ASSERT_TRUE(info.has_value());
   EXPECT_EQ(info->thread, "");
-  const auto e = error_of([&] { return desk.force_release("orders/42"); });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::database_error) << e->what();
-  EXPECT_TRUE(mentions(e, "innodb_trx")) << e->what();
+  const auto e = error_of([&] { return desk_.force_release("orders/42"); });
+  ASSERT_TRUE(is_error(e, errc::database_error, {.says = {"innodb_trx"}}));
   EXPECT_FALSE(innocent.lost().stop_requested());
 }
 
 TEST_P(force_release_of_what_others_do_on_postgresql,
        in_transactions_of_an_administrators_that_pin_a_lease_is_refused) {
-  auto locks = connect();
-  auto desk = connect();
-  auto held = locks.acquire("orders/42", {.lease = 1h});
+  auto held = locks_.acquire("orders/42", {.lease = 1h});
   const auto one = db().row_pinned("orders/42");
   const auto another = db().row_pinned("orders/42");
-  const auto e = error_of([&] { return desk.force_release("orders/42"); });
+  const auto e = error_of([&] { return desk_.force_release("orders/42"); });
   ASSERT_TRUE(e.has_value());
   EXPECT_TRUE(mentions(e, "\"orders/42\"")) << e->what();
   EXPECT_EQ(e->code(), errc::permission_denied) << e->what();
@@ -101,11 +94,9 @@ TEST_P(force_release_of_what_others_do_on_postgresql,
 }
 
 TEST_P(force_release_of_what_others_do_not_on_postgresql, for_a_moment_only_is_waited_for) {
-  auto locks = connect();
-  auto desk = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 1h});
+  const auto held = locks_.acquire("orders/42", {.lease = 1h});
   auto short_one = db().row_locked("orders/42");
-  background force{[&](const std::stop_token&) { return desk.force_release("orders/42"); }};
+  background force{[&](const std::stop_token&) { return desk_.force_release("orders/42"); }};
   EXPECT_FALSE(force.is_done_within(a_moment));
   short_one.reset();
   EXPECT_TRUE(force.get());

@@ -1,7 +1,3 @@
-#include <memory>
-#include <string>
-
-#include "server/fake_machine.hpp"
 #include "server/server_test.hpp"
 
 // The server cannot write anything that needs more room.

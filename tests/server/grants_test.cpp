@@ -1,10 +1,8 @@
 #include <cstdlib>
 #include <mutex>
-#include <string>
 
 #include "server/server_test.hpp"
 #include "support/next_release.hpp"
-#include "support/strategies.hpp"
 #include "transaction/caller.hpp"
 
 // Tables, and a role that may use them, as a database administrator makes them from schema/: by the shell of the
@@ -13,27 +11,19 @@
 namespace rowlock::test {
 namespace {
 
-class granted_test : public server_test {
+class granted : public on_each_server {
  protected:
-  explicit granted_test(std::unique_ptr<server_database> place) : server_test{std::move(place)} {}
-
-  void install(const std::string& kind, const std::string& prefix = "rowlock_") {
-    const auto folder = "'" ROWLOCK_SCHEMA_FOLDER "'/" + kind + "/";
-    ASSERT_EQ(run(folder + "[0-9]*.sql", prefix), 0);
-    ASSERT_EQ(run(folder + "grants.sql", prefix), 0);
+  std::string folder() const { return "'" ROWLOCK_SCHEMA_FOLDER "'/" + std::string{GetParam().name} + "/"; }
+  void install(const std::string& prefix = "rowlock_") {
+    ASSERT_EQ(run(folder() + "[0-9]*.sql", prefix), 0);
+    ASSERT_EQ(run(folder() + "grants.sql", prefix), 0);
   }
   /// As the heads of the files say.
-  int run(const std::string& files, const std::string& prefix) {
+  int run(const std::string& files, const std::string& prefix = "rowlock_") {
     const auto command = "cat " + files + " | sed 's/rowlock_app/" + db().group() + "/g; s/rowlock_/" + prefix +
                          "/g' | " + db().administrators_shell();
     return std::system(command.c_str());  // NOLINT(cert-env33-c): what a person types
   }
-};
-
-class granted : public on_each<granted_test> {
- protected:
-  void install(const std::string& prefix = "rowlock_") { granted_test::install(kind(), prefix); }
-  std::string kind() const { return std::string{GetParam().name}; }
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(granted);
 
@@ -65,8 +55,7 @@ TEST_P(granted, is_enough_to_wait_in_turn) {
   auto first = connect_to(url);
   auto second = connect_to(url);
   auto held = first.acquire("orders/42");
-  background waiter{
-      [&](std::stop_token stop) { return second.acquire("orders/42", {.fairness = fairness::fifo}, std::move(stop)); }};
+  background waiter{waiting(second, {.fairness = fairness::fifo})};
   ASSERT_TRUE(is_waited_for("orders/42"));
   EXPECT_EQ(first.waiters("orders/42").size(), 1U);
   held.release();
@@ -91,14 +80,13 @@ TEST_P(granted, is_enough_for_transactions_of_the_callers) {
 }
 
 TEST_P(granted, to_a_role_that_is_not_the_default_one_is_asked_for) {
-  if (kind() != "mysql") GTEST_SKIP() << "a member of a role has its privileges at once";
+  if (!is_on("mysql")) GTEST_SKIP() << "a member of a role has its privileges at once";
   install();
   const auto url = db().url_of_member();
   db().execute("SET DEFAULT ROLE NONE /*M!100600 FOR */ /*!80000 TO */ " + db().guest());
   const auto refused = error_of([&] { return connect_to(url).try_acquire("orders/42"); });
-  ASSERT_TRUE(refused);
-  EXPECT_EQ(refused->code(), errc::permission_denied);
-  EXPECT_TRUE(mentions(refused, "if a role of this user has it, SET DEFAULT ROLE")) << refused->what();
+  ASSERT_TRUE(
+      is_error(refused, errc::permission_denied, {.says = {"if a role of this user has it, SET DEFAULT ROLE"}}));
 }
 
 TEST_P(granted, is_no_more_than_that) {
@@ -120,7 +108,7 @@ TEST_P(granted, leaves_checksums_to_others_who_migrate) {
 
 TEST_P(granted, lets_migrate_where_nothing_is_missing) {
   connect().close();
-  ASSERT_EQ(run("'" ROWLOCK_SCHEMA_FOLDER "'/" + kind() + "/grants.sql", "rowlock_"), 0);
+  ASSERT_EQ(run(folder() + "grants.sql"), 0);
   auto locks = connect_to(db().url_of_member());
   EXPECT_NO_THROW(locks.migrate());
   EXPECT_TRUE(locks.schema_status().fits);

@@ -1,9 +1,3 @@
-#include <memory>
-#include <ostream>
-#include <string>
-#include <tuple>
-#include <vector>
-
 #include "server/server_test.hpp"
 
 namespace rowlock::test {

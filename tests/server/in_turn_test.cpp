@@ -7,13 +7,8 @@ namespace {
 class attempt_in_turn : public on_each_server {
  protected:
   strategies::verdict try_by_what_was_seen(fencing_token version) {
-    const strategies::acquire_args one{.name = "job",
-                                       .owner = "app:1:1:1",
-                                       .thread = "1",
-                                       .acquisition = "a/1",
-                                       .note = {},
-                                       .lease = long_lease,
-                                       .seen = version};
+    auto one = attempt_at("job", "a/1", long_lease);
+    one.seen = version;
     return steps_.acquire({&one, 1}).at(0).what;
   }
   store::queue_position look() {

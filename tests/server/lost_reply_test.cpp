@@ -1,10 +1,3 @@
-#include <cstdint>
-#include <optional>
-#include <ostream>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "server/server_test.hpp"
 
 namespace rowlock::test {
@@ -52,53 +45,40 @@ class lost_reply : public on_each_with<proxy_test, lost_on_its_way> {
       return testing::AssertionSuccess();
     return testing::AssertionFailure() << (was_adopted ? "it was adopted" : "it was not adopted");
   }
+
+  client locks_ = connect_through_proxy();
+  client other_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(lost_reply, ways_to_lose);
 
-TEST_P(lost_reply, of_a_try_is_adopted_or_of_unknown_outcome) {
-  auto locks = connect_through_proxy();
-  disturb(acquiring("orders/42"));
-  std::optional<held_lock> held;
-  const auto e = error_of([&] { return (held = locks.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
-  EXPECT_TRUE(proxy().has_acted());
-  EXPECT_TRUE(is_as_expected(held.has_value()));
-  EXPECT_NE(e.has_value(), held.has_value());
-  EXPECT_TRUE(!e || e->outcome_is_unknown()) << e->what();
-  EXPECT_TRUE(!held || is_held_by("orders/42", *held));
-}
-
-TEST_P(lost_reply, of_a_try_leaves_no_lock_behind) {
-  auto locks = connect_through_proxy();
-  auto other = connect();
-  disturb(acquiring("orders/42"));
-  error_of([&] { return locks.try_acquire("orders/42", {.lease = long_lease}).has_value(); });
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
-  const auto next = other.try_acquire("orders/42");
-  EXPECT_TRUE(next && is_held_by("orders/42", *next));
-}
-
-TEST_P(lost_reply, of_a_try_for_a_name_that_was_had_before) {
-  auto locks = connect_through_proxy();
-  const auto before = locks.acquire("orders/42").token();
-  ASSERT_TRUE(is_vacant("orders/42"));
-  disturb(acquiring("orders/42"));
-  std::optional<held_lock> held;
-  error_of([&] { return (held = locks.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
-  EXPECT_TRUE(is_as_expected(held.has_value()));
-  EXPECT_TRUE(!held || held->token() > before);
-  held.reset();
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+TEST_P(lost_reply, of_a_try_is_adopted_or_of_unknown_outcome_and_leaves_no_lock_behind) {
+  fencing_token before{};
+  for (const bool is_new : {true, false}) {
+    SCOPED_TRACE(is_new);
+    auto locks = connect_through_proxy();
+    disturb(acquiring("orders/42"));
+    std::optional<held_lock> held;
+    const auto e = error_of([&] { held = locks.try_acquire("orders/42", {.lease = long_lease}); });
+    EXPECT_TRUE(proxy().has_acted());
+    EXPECT_TRUE(is_as_expected(held.has_value()));
+    EXPECT_NE(e.has_value(), held.has_value());
+    EXPECT_TRUE(!e || e->outcome_is_unknown()) << e->what();
+    EXPECT_TRUE(!held || (is_held_by("orders/42", *held) && held->token() > before));
+    held.reset();
+    EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+    const auto next = other_.try_acquire("orders/42");
+    ASSERT_TRUE(next && is_held_by("orders/42", *next));
+    before = next->token();
+  }
 }
 
 TEST_P(lost_reply, of_a_try_for_a_held_name_harms_nobody) {
-  auto locks = connect_through_proxy();
-  auto other = connect();
-  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  const auto theirs = other_.acquire("orders/42", {.lease = long_lease});
   disturb(acquiring("orders/42"));
   std::optional<held_lock> held;
-  error_of([&] { return (held = locks.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
+  error_of([&] { return (held = locks_.try_acquire("orders/42", {.lease = long_lease})).has_value(); });
   EXPECT_FALSE(held.has_value());
-  locks.close();
+  locks_.close();
   EXPECT_TRUE(is_held_by("orders/42", theirs));
 }
 
@@ -119,25 +99,21 @@ TEST_P(lost_reply, of_freeing_is_told_and_harms_nobody_who_comes_later) {
 }
 
 TEST_P(lost_reply, does_not_end_a_wait) {
-  auto locks = connect_through_proxy();
-  auto other = connect();
   disturb(acquiring("orders/42"));
   const stopwatch watch;
-  auto held = locks.try_acquire_for("orders/42", soon, {.lease = long_lease});
+  auto held = locks_.try_acquire_for("orders/42", soon, {.lease = long_lease});
   EXPECT_TRUE(proxy().has_acted());
   ASSERT_TRUE(held.has_value());
   EXPECT_LT(watch.elapsed(), soon);
   EXPECT_TRUE(is_held_by("orders/42", *held));
-  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(other_.try_acquire("orders/42").has_value());
   held->release();
   EXPECT_TRUE(is_vacant("orders/42"));
 }
 
 TEST_P(lost_reply, does_not_end_a_wait_behind_a_holder) {
-  auto locks = connect_through_proxy();
-  auto other = connect();
-  auto theirs = other.acquire("orders/42", {.lease = long_lease});
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {.lease = long_lease}, stop); }};
+  auto theirs = other_.acquire("orders/42", {.lease = long_lease});
+  background waiter{waiting(locks_, {.lease = long_lease})};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   disturb(about("orders/42"));  // a name that is held may only be looked at
   ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
@@ -151,15 +127,12 @@ TEST_P(lost_reply, does_not_end_a_wait_behind_a_holder) {
 
 // Whether the ticket is there or not, the waiter takes another, and has no more than that one.
 TEST_P(lost_reply, of_taking_a_ticket_does_not_end_a_wait) {
-  auto locks = connect_through_proxy();
-  auto other = connect();
-  auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  auto theirs = other_.acquire("orders/42", {.lease = long_lease});
   disturb(taking_a_ticket("orders/42"));
-  background one{
-      [&](std::stop_token stop) { return locks.acquire("orders/42", {.fairness = fairness::fifo}, std::move(stop)); }};
+  background one{waiting(locks_, {.fairness = fairness::fifo})};
   ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
   EXPECT_TRUE(eventually(soon, [&] {
-    const auto all = other.waiters("orders/42");
+    const auto all = other_.waiters("orders/42");
     return all.size() == 1 && db().tickets("orders/42") == 1;
   }));
   EXPECT_FALSE(one.is_done_within(a_moment));
@@ -171,20 +144,17 @@ TEST_P(lost_reply, of_taking_a_ticket_does_not_end_a_wait) {
 
 // Of a wait that nobody has any patience for, as well.
 TEST_P(lost_reply, of_taking_a_ticket_leaves_none_behind) {
-  auto locks = connect_through_proxy();
-  auto other = connect();
-  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  const auto theirs = other_.acquire("orders/42", {.lease = long_lease});
   disturb(taking_a_ticket("orders/42"));
   {
-    background one{[&](std::stop_token stop) { return locks.try_acquire_for("orders/42", 1h, {}, std::move(stop)); }};
+    background one{[&](std::stop_token stop) { return locks_.try_acquire_for("orders/42", 1h, {}, std::move(stop)); }};
     ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
   }
   EXPECT_TRUE(eventually(soon, [&] { return db().tickets("orders/42") == 0; }));
 }
 
 TEST_P(lost_reply, of_a_renewal_does_not_lose_the_lock) {
-  auto locks = connect_through_proxy();
-  const auto held = locks.acquire("orders/42", {.lease = 5s});
+  const auto held = locks_.acquire("orders/42", {.lease = 5s});
   disturb(about("orders/42"));
   ASSERT_TRUE(eventually([&] { return proxy().has_acted(); }));
   EXPECT_TRUE(is_renewed("orders/42"));
@@ -193,13 +163,9 @@ TEST_P(lost_reply, of_a_renewal_does_not_lose_the_lock) {
 }
 
 TEST_P(lost_reply, of_an_extend_keeps_the_shorter_lease_at_least) {
-  auto locks = connect_through_proxy();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
   disturb(about("orders/42"));
-  const auto e = error_of([&] {
-    held.extend(5s);
-    return true;
-  });
+  const auto e = error_of([&] { held.extend(5s); });
   ASSERT_TRUE(e.has_value());
   EXPECT_TRUE(e->outcome_is_unknown()) << e->what();
   EXPECT_LE(held.expires_in().value(), 5s);
@@ -209,14 +175,10 @@ TEST_P(lost_reply, of_an_extend_keeps_the_shorter_lease_at_least) {
 }
 
 TEST_P(lost_reply, of_a_release_leaves_no_lock_behind) {
-  auto locks = connect_through_proxy();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
   const auto lost = held.lost();
   disturb(about("orders/42"));
-  const auto e = error_of([&] {
-    held.release();
-    return true;
-  });
+  const auto e = error_of([&] { held.release(); });
   const stopwatch since;
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_FALSE(static_cast<bool>(held)) << "empty afterwards, always";
@@ -230,9 +192,8 @@ TEST_P(lost_reply, of_a_release_leaves_no_lock_behind) {
 }
 
 TEST_P(lost_reply, of_a_release_by_a_destructor_is_made_up_for) {
-  auto locks = connect_through_proxy();
   {
-    const auto held = locks.acquire("orders/42", {.lease = long_lease});
+    const auto held = locks_.acquire("orders/42", {.lease = long_lease});
     disturb(about("orders/42"));
   }
   EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
@@ -240,23 +201,20 @@ TEST_P(lost_reply, of_a_release_by_a_destructor_is_made_up_for) {
 
 // One of the requests of a release: to release the name if nobody waits, to look who is first, to grant it to that one.
 TEST_P(lost_reply, of_a_release_grants_the_lock_to_the_one_who_waits_and_to_nobody_else) {
-  auto other = connect();
   fencing_token last{};
   for (int before = 0; before < 3; ++before) {
     auto locks = connect_through_proxy();
     auto held = locks.acquire("orders/42", {.lease = long_lease});
     EXPECT_GT(held.token(), last);
-    background waiter{[&](std::stop_token stop) {
-      return other.acquire("orders/42", {.lease = long_lease, .fairness = fairness::fifo}, std::move(stop));
-    }};
+    background waiter{waiting(other_, {.lease = long_lease, .fairness = fairness::fifo})};
     ASSERT_TRUE(is_waited_for("orders/42"));
     EXPECT_FALSE(waiter.is_done_within(a_moment));
     disturb([is_about = about("orders/42"), left = before](std::string_view request) mutable {
       return is_about(request) && left-- == 0;
     });
     const auto token = held.token();
-    const auto e = error_of([&] { return held.release(), true; });
-    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    const auto e = error_of([&] { held.release(); });
+    EXPECT_TRUE(is_done_unknown_or_retryable(e));
     const auto next = waiter.get();
     EXPECT_GT(next.token(), token);
     EXPECT_TRUE(is_held_by("orders/42", next));
@@ -266,14 +224,10 @@ TEST_P(lost_reply, of_a_release_grants_the_lock_to_the_one_who_waits_and_to_nobo
 
 // The look may be under way already when the name is released: then there is nothing to disturb, and it is done again.
 TEST_P(lost_reply, of_the_look_that_claims_what_a_release_has_granted) {
-  auto locks = connect_through_proxy();
-  auto other = connect();
   for (int i = 0; i < 10 && !proxy().has_acted(); ++i) {
     const auto name = "orders/" + std::to_string(i);
-    auto theirs = other.acquire(name, {.lease = long_lease});
-    background waiter{[&](std::stop_token stop) {
-      return locks.acquire(name, {.lease = long_lease, .fairness = fairness::fifo}, std::move(stop));
-    }};
+    auto theirs = other_.acquire(name, {.lease = long_lease});
+    background waiter{waiting(locks_, {.lease = long_lease, .fairness = fairness::fifo}, name)};
     ASSERT_TRUE(is_waited_for(name));
     EXPECT_FALSE(waiter.is_done_within(a_moment));
     disturb(about(name));
@@ -290,8 +244,7 @@ class slow_network : public on_each_server_by_proxy {};
 ROWLOCK_SUITE_ON_EACH_SERVER(slow_network);
 
 TEST_P(slow_network, is_no_fault) {
-  connect().close();
-  auto locks = connect_to(db().url_through(proxy().port()));
+  auto locks = connect_by_proxy();
   locks.acquire("orders/42").release();  // the schema is read, statements are prepared
   const auto one_way = 100ms;
   proxy().delay(one_way);
@@ -308,8 +261,7 @@ TEST_P(slow_network, is_no_fault) {
 }
 
 TEST_P(slow_network, brings_no_lock_whose_lease_is_over_before_the_answer_comes) {
-  connect().close();
-  auto locks = connect_to(db().url_through(proxy().port()));
+  auto locks = connect_by_proxy();
   locks.acquire("orders/42").release();
   proxy().delay(150ms);
   EXPECT_FALSE(locks.try_acquire("orders/42", {.lease = 300ms, .renew = false}).has_value());
@@ -342,21 +294,20 @@ TEST_P(slow_network, that_refuses_connections_is_ridden_out_by_a_wait) {
   auto locks = connect_through_proxy();
   proxy().refuse(true);
   proxy().cut();
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+  background waiter{waiting(locks)};
   EXPECT_FALSE(waiter.is_done_within(short_call));
   proxy().refuse(false);
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
 TEST_P(lost_reply, of_a_release_that_is_to_stay_is_made_up_for) {
-  auto locks = connect_through_proxy();
-  auto held = locks.acquire("orders/42", {.lease = long_lease, .at_least = 30min});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease, .at_least = 30min});
   const auto end = db().row("orders/42").value().acquired_at.value() + std::chrono::microseconds{30min}.count();
   disturb(about("orders/42"));
   error_of([&] { held.release(); });
   EXPECT_TRUE(proxy().has_acted());
   EXPECT_TRUE(eventually(soon, [&] { return expiry("orders/42") == end; }));
-  locks.close();
+  locks_.close();
   EXPECT_FALSE(is_vacant("orders/42"));
   EXPECT_EQ(expiry("orders/42"), end);
 }

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "server/server_test.hpp"
 #include "server/steps.hpp"

@@ -1,66 +1,48 @@
 #include <atomic>
-#include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "server/server_test.hpp"
 
 namespace rowlock::test {
 namespace {
 
-constexpr const char* no_weak_lock = "here no lock of a row lets others change what is no key";
-
 /// Somebody's transaction has a row locked: as a foreign key to it would, or for good.
 class pinned_row : public on_each_server {
  protected:
   [[nodiscard]] std::unique_ptr<obstacle> pin() { return db().row_pinned("orders/42"); }
+
+  client locks_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(pinned_row);
 
 TEST_P(pinned_row, is_released_when_the_pin_is_gone) {
   const recorder told;
   auto locks = connect({.observer = told.observer()});
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
-  const auto lost = held.lost();
-  auto in_the_way = pin();
-  EXPECT_NO_THROW(held.release());
-  EXPECT_FALSE(is_vacant("orders/42")) << "a pin keeps the owner there";
-  in_the_way.reset();
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
-  EXPECT_FALSE(lost.stop_requested());
-  EXPECT_TRUE(told.failures().empty());
-}
-
-TEST_P(pinned_row, is_released_by_a_destructor_when_the_pin_is_gone) {
-  const recorder told;
-  auto locks = connect({.observer = told.observer()});
-  std::unique_ptr<obstacle> in_the_way;
-  {
-    const auto held = locks.acquire("orders/42", {.lease = long_lease});
-    in_the_way = pin();
+  for (const bool by_destructor : {false, true}) {
+    SCOPED_TRACE(by_destructor);
+    auto held = locks.acquire("orders/42", {.lease = long_lease});
+    const auto lost = held.lost();
+    auto in_the_way = pin();
+    EXPECT_NO_THROW(by_destructor ? static_cast<void>(held = held_lock{}) : held.release());
+    EXPECT_FALSE(is_vacant("orders/42")) << "a pin keeps the owner there";
+    in_the_way.reset();
+    EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
+    EXPECT_FALSE(lost.stop_requested());
   }
-  EXPECT_FALSE(is_vacant("orders/42"));
-  in_the_way.reset();
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
   EXPECT_TRUE(told.failures().empty());
 }
 
 TEST_P(pinned_row, is_released_by_closing_when_the_pin_is_gone) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
   auto in_the_way = pin();
   held.release();
   let_pass(2s);  // by now it is tried but rarely
   in_the_way.reset();
-  locks.close();
+  locks_.close();
   EXPECT_TRUE(is_vacant("orders/42"));
 }
 
 TEST_P(pinned_row, of_a_released_lock_is_given_to_no_one_before) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
   auto in_the_way = pin();
   held.release();
   background waiter{[&](std::stop_token stop) { return connect().acquire("orders/42", {}, stop).token(); }};
@@ -69,49 +51,41 @@ TEST_P(pinned_row, of_a_released_lock_is_given_to_no_one_before) {
   EXPECT_GT(waiter.get(), fencing_token{});
 }
 
-TEST_P(pinned_row, is_renewed) {
-  if (!db().pins_let_renew()) GTEST_SKIP() << no_weak_lock;
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 3s});
+TEST_P(pinned_row, is_renewed_and_extended) {
+  if (!db().pins_let_renew()) GTEST_SKIP() << "here no lock of a row lets others change what is no key";
+  auto held = locks_.acquire("orders/42", {.lease = 3s});
   const auto in_the_way = pin();
   EXPECT_TRUE(is_renewed("orders/42"));
   EXPECT_FALSE(held.lost().stop_requested());
-}
-
-TEST_P(pinned_row, is_extended) {
-  if (!db().pins_let_renew()) GTEST_SKIP() << no_weak_lock;
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
-  const auto in_the_way = pin();
-  EXPECT_NO_THROW(held.extend(2 * long_lease));
+  EXPECT_NO_THROW(held.extend(long_lease));
 }
 
 TEST_P(pinned_row, that_is_vacant_is_busy_until_the_pin_is_gone) {
-  auto locks = connect();
-  locks.acquire("orders/42").release();
+  locks_.acquire("orders/42").release();
   auto in_the_way = pin();
   const stopwatch watch;
-  EXPECT_FALSE(locks.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(locks_.try_acquire("orders/42").has_value());
   EXPECT_LT(watch.elapsed(), 1s) << "a try does not wait for it";
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+  background waiter{waiting(locks_)};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   in_the_way.reset();
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
 TEST_P(pinned_row, does_not_delay_other_names) {
-  auto locks = connect();
-  locks.acquire("orders/42").release();
+  locks_.acquire("orders/42").release();
   const auto in_the_way = db().row_locked("orders/42");
-  EXPECT_TRUE(locks.try_acquire("orders/43").has_value());
+  EXPECT_TRUE(locks_.try_acquire("orders/43").has_value());
 }
 
-class locked_row : public on_each_server {};
+class locked_row : public on_each_server {
+ protected:
+  client locks_ = connect();
+};
 ROWLOCK_SUITE_ON_EACH_SERVER(locked_row);
 
 TEST_P(locked_row, is_renewed_when_it_is_free_within_the_lease) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 5s});
+  const auto held = locks_.acquire("orders/42", {.lease = 5s});
   auto in_the_way = db().row_locked("orders/42");
   let_pass(2500ms);
   in_the_way.reset();
@@ -120,9 +94,8 @@ TEST_P(locked_row, is_renewed_when_it_is_free_within_the_lease) {
 }
 
 TEST_P(locked_row, does_not_delay_the_renewal_of_others) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 3s});
-  const auto beside = locks.acquire("orders/43", {.lease = 3s});
+  const auto held = locks_.acquire("orders/42", {.lease = 3s});
+  const auto beside = locks_.acquire("orders/43", {.lease = 3s});
   const auto in_the_way = db().row_locked("orders/42");
   EXPECT_TRUE(is_renewed("orders/43"));
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); })) << "its lease cannot be renewed";
@@ -130,8 +103,7 @@ TEST_P(locked_row, does_not_delay_the_renewal_of_others) {
 }
 
 TEST_P(locked_row, cannot_be_extended_and_is_still_held) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
   auto in_the_way = db().row_locked("orders/42");
   EXPECT_TRUE(throws(errc::call_timed_out, [&] { held.extend(2 * long_lease); }));
   in_the_way.reset();
@@ -139,8 +111,7 @@ TEST_P(locked_row, cannot_be_extended_and_is_still_held) {
 }
 
 TEST_P(locked_row, is_released_when_it_is_free) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
   auto in_the_way = db().row_locked("orders/42");
   EXPECT_NO_THROW(held.release());
   in_the_way.reset();
@@ -149,7 +120,6 @@ TEST_P(locked_row, is_released_when_it_is_free) {
 
 // As by a statement of another client, until it is committed: nobody holds the name.
 TEST_P(locked_row, that_is_free_soon_is_no_reason_to_be_refused) {
-  auto locks = connect();
   const auto beside_a_short_lock = [&](auto&& call) {
     auto in_the_way = db().row_locked("orders/42");
     background one{[&](const std::stop_token&) { return succeeds(call); }};
@@ -159,14 +129,15 @@ TEST_P(locked_row, that_is_free_soon_is_no_reason_to_be_refused) {
   };
   // Another time where this thread did not run for so long that the call was over.
   const auto happens = [&](auto call) { return eventually(soon, [&] { return beside_a_short_lock(call); }); };
-  locks.acquire("orders/42").release();
+  locks_.acquire("orders/42").release();
   for (const auto by : {strategy::unique_index, strategy::version_cas})
-    EXPECT_TRUE(happens([&] { return locks.try_acquire("orders/42", {.strategy = by}).has_value(); })) << to_string(by);
-  EXPECT_TRUE(happens([&] { return locks.try_acquire_all({"orders/42", "orders/43"}).has_value(); }));
-  const auto beside = locks.acquire("orders/43", {.lease = long_lease});
+    EXPECT_TRUE(happens([&] { return locks_.try_acquire("orders/42", {.strategy = by}).has_value(); }))
+        << to_string(by);
+  EXPECT_TRUE(happens([&] { return locks_.try_acquire_all({"orders/42", "orders/43"}).has_value(); }));
+  const auto beside = locks_.acquire("orders/43", {.lease = long_lease});
   for (const lock_options& how : {lock_options{}, {.strategy = strategy::version_cas}, {.fairness = fairness::fifo}})
-    EXPECT_TRUE(happens([&] { return locks.try_acquire_any({"orders/42", "orders/43"}, how).has_value(); }));
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
+    EXPECT_TRUE(happens([&] { return locks_.try_acquire_any({"orders/42", "orders/43"}, how).has_value(); }));
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
   EXPECT_TRUE(happens([&] { return held.extend(long_lease), true; }));
 }
 

@@ -1,6 +1,3 @@
-#include <string>
-#include <vector>
-
 #include "server/server_test.hpp"
 
 namespace rowlock::test {
@@ -21,10 +18,8 @@ class poisoned_rows : public on_each_server {
   }
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(poisoned_rows);
-class poisoned_rows_not_on_postgresql : public poisoned_rows {};
-ROWLOCK_SUITE_ON_SERVERS(poisoned_rows_not_on_postgresql, not_on("postgresql", servers()));
-class poisoned_rows_on_postgresql : public poisoned_rows {};
-ROWLOCK_SUITE_ON_SERVERS(poisoned_rows_on_postgresql, on("postgresql", servers()));
+ROWLOCK_SUITE_LIKE_ON_SERVERS(poisoned_rows_not_on_postgresql, poisoned_rows, not_on("postgresql", servers()));
+ROWLOCK_SUITE_LIKE_ON_SERVERS(poisoned_rows_on_postgresql, poisoned_rows, on("postgresql", servers()));
 
 TEST_P(poisoned_rows_on_postgresql, that_never_expire_are_listed_and_can_be_freed) {
   db().execute("ALTER TABLE rowlock_lock DROP CONSTRAINT rowlock_lock_finite");

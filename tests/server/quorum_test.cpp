@@ -1,12 +1,4 @@
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "server/server_test.hpp"
-#include "support/slowness.hpp"
 
 // A quorum of five databases, each with a way of its own that can be disturbed.
 

@@ -1,10 +1,6 @@
 #include <cstddef>
 #include <deque>
-#include <optional>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "server/server_test.hpp"
 #include "server/steps.hpp"
@@ -35,44 +31,33 @@ class round_trips : public on_each_server_by_proxy {
     }
     return locks;
   }
+
+  client locks_ = connect_warm();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(round_trips);
-class round_trips_on_postgresql : public round_trips {};
-ROWLOCK_SUITE_ON_SERVERS(round_trips_on_postgresql, on("postgresql", servers()));
+ROWLOCK_SUITE_LIKE_ON_SERVERS(round_trips_on_postgresql, round_trips, on("postgresql", servers()));
 
 TEST_P(round_trips, of_acquiring_a_new_name_are_few) {
-  auto locks = connect_warm();
   std::optional<held_lock> held;
   // MariaDB's first statement makes no row.
-  EXPECT_EQ(of([&] { held = locks.try_acquire("orders/42"); }), is_on("mysql") ? 2 : 1);
+  EXPECT_EQ(of([&] { held = locks_.try_acquire("orders/42"); }), is_on("mysql") ? 2 : 1);
   std::optional<held_lock> next;
-  EXPECT_EQ(of([&] { next = locks.try_acquire("orders/43"); }), of_acquiring()) << "the last one was new, too";
+  EXPECT_EQ(of([&] { next = locks_.try_acquire("orders/43"); }), of_acquiring()) << "the last one was new, too";
 }
 
-TEST_P(round_trips, of_acquiring_a_vacant_name_are_few) {
-  auto locks = connect_warm();
-  locks.acquire("orders/42").release();
+TEST_P(round_trips, of_each_call_about_a_known_name_are_few) {
+  locks_.acquire("orders/42").release();
   std::optional<held_lock> held;
-  EXPECT_EQ(of([&] { held = locks.try_acquire("orders/42"); }), of_acquiring());
-}
-
-TEST_P(round_trips, of_being_refused_are_few) {
-  auto locks = connect_warm();
-  const auto held = locks.acquire("orders/42");
-  EXPECT_EQ(of([&] { EXPECT_FALSE(locks.try_acquire("orders/42").has_value()); }), of_acquiring());
-}
-
-TEST_P(round_trips, of_a_release_are_one) {
-  auto locks = connect_warm();
-  auto held = locks.acquire("orders/42");
-  EXPECT_EQ(of([&] { held.release(); }), 1);
+  EXPECT_EQ(of([&] { held = locks_.try_acquire("orders/42"); }), of_acquiring());
+  EXPECT_EQ(of([&] { EXPECT_FALSE(locks_.try_acquire("orders/42").has_value()); }), of_acquiring()) << "refused";
+  EXPECT_EQ(of([&] { held->extend(long_lease); }), 1);
+  EXPECT_EQ(of([&] { held->release(); }), 1);
 }
 
 TEST_P(round_trips, of_a_release_are_one_however_many_wait) {
-  auto locks = connect_warm();
   for (const int more : {2, 198}) {
     db().add_waiters("orders/" + std::to_string(more), more);
-    auto held = locks.acquire("orders/" + std::to_string(more));
+    auto held = locks_.acquire("orders/" + std::to_string(more));
     EXPECT_EQ(of([&] { held.release(); }), 1) << more;
   }
 }
@@ -80,10 +65,9 @@ TEST_P(round_trips, of_a_release_are_one_however_many_wait) {
 // In the long run: at first it asks more often, since a release under way may not have known of it.
 TEST_P(round_trips, of_one_who_waits_behind_a_lease_are_few) {
   const int a_second = is_on("postgresql") ? 1 : 5;
-  auto locks = connect_warm();
   auto other = connect();
   const auto theirs = other.acquire("orders/42", {.lease = long_lease});
-  background one{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, std::move(stop)); }};
+  background one{waiting(locks_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   let_pass(4s);
   const stopwatch watch;
@@ -91,33 +75,25 @@ TEST_P(round_trips, of_one_who_waits_behind_a_lease_are_few) {
   EXPECT_LE(found, a_second * std::chrono::ceil<std::chrono::seconds>(watch.elapsed() + 500ms).count());
 }
 
-TEST_P(round_trips, of_an_extend_are_few) {
-  auto locks = connect_warm();
-  auto held = locks.acquire("orders/42");
-  EXPECT_EQ(of([&] { held.extend(long_lease); }), 1);
-}
-
 TEST_P(round_trips, of_a_share_are_few) {
-  auto locks = connect_warm();
-  locks.acquire_shared("orders/42").release();
+  locks_.acquire_shared("orders/42").release();
   std::optional<held_lock> held;
-  EXPECT_EQ(of([&] { held = locks.try_acquire_shared("orders/42"); }), is_on("mysql") ? 2 : 1);
+  EXPECT_EQ(of([&] { held = locks_.try_acquire_shared("orders/42"); }), is_on("mysql") ? 2 : 1);
   EXPECT_EQ(of([&] { held->release(); }), 1);
 }
 
 TEST_P(round_trips, of_a_list_do_not_grow_with_the_names_that_are_shared) {
-  auto locks = connect_warm();
   std::vector<held_lock> shares;
   const auto of_a_list = [&] {
     std::vector<lock_info> found;
-    const int out = of([&] { found = locks.list("job-"); });
+    const int out = of([&] { found = locks_.list("job-"); });
     EXPECT_EQ(found.size(), shares.size());
     for (const auto& each : found) EXPECT_EQ(each.sharers, 1) << each.name;
     return out;
   };
   of_a_list();
   const int without = of_a_list();
-  for (const auto* const name : {"job-1", "job-2", "job-3"}) shares.push_back(locks.acquire_shared(name));
+  for (const auto* const name : {"job-1", "job-2", "job-3"}) shares.push_back(locks_.acquire_shared(name));
   EXPECT_EQ(of_a_list(), without);
 }
 
@@ -132,11 +108,9 @@ class batch : public round_trips {
   static constexpr std::size_t largest = 32;
 
   void SetUp() override {
-    connect().close();
     for (std::size_t i = 0; i < largest; ++i) texts_.push_back("orders/" + std::to_string(i));
     for (const auto& text : texts_) {
-      attempts_.push_back(
-          {.name = text, .owner = "app:1:1:1", .thread = "1", .acquisition = text, .note = {}, .lease = long_lease});
+      attempts_.push_back(attempt_at(text, text, long_lease));
       refused_.push_back(attempts_.back());
       refused_.back().acquisition = others_.emplace_back("other " + text);
       held_.push_back({.name = text, .acquisition = text, .lease = long_lease});

@@ -1,11 +1,3 @@
-#include <memory>
-#include <optional>
-#include <ostream>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <vector>
-
 #include "server/server_test.hpp"
 #include "server/steps.hpp"
 
@@ -98,8 +90,7 @@ TEST_P(with_default, a_lock_lives_as_without) {
 
 TEST_P(with_default, a_lease_ends_when_it_should) {
   steps nobody{db().url()};  // who will not let go of it either
-  const strategies::acquire_args one{
-      .name = "orders/42", .owner = "a:1:1:1", .thread = "1", .acquisition = "1", .note = {}, .lease = 300ms};
+  const auto one = attempt_at("orders/42", "1", 300ms);
   const auto abandoned = nobody.acquire({&one, 1}).at(0);
   ASSERT_EQ(abandoned.what, strategies::verdict::granted);
   const auto end = expiry("orders/42");
@@ -140,16 +131,6 @@ TEST_P(tables, of_two_prefixes_are_two) {
   EXPECT_FALSE(also->lost().stop_requested());
   EXPECT_NO_THROW(also->release());
   EXPECT_TRUE(is_held_by("orders/42", held));
-}
-
-TEST_P(tables, that_are_missing_are_named_and_can_be_made_later) {
-  auto locks = connect_to(db().url());
-  const auto e = error_of([&] { return locks.try_acquire("orders/42").has_value(); });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::schema_missing);
-  EXPECT_TRUE(mentions(e, "migrate()"));
-  connect().close();
-  EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
 }
 
 }  // namespace

@@ -4,11 +4,17 @@
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "server/fake_machine.hpp"
 #include "server/private_server.hpp"
@@ -17,6 +23,9 @@
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
 #include "support/server_database.hpp"
+#include "support/slowness.hpp"
+#include "support/strategies.hpp"
+#include "support/takes_at_most.hpp"
 #include "support/tcp_proxy.hpp"
 #include "testkit/eventually.hpp"
 
@@ -49,6 +58,14 @@ class server_test : public testing::Test {
   std::int64_t expiry(std::string_view name) { return db().row(name).value().expires_at.value(); }
   /// Waits until so many have a ticket for the name.
   bool is_waited_for(std::string_view name, int times = 1);
+  /// A wait for the name, for the background.
+  static auto waiting(client& locks, const lock_options& options = {}, const lock_name& name = "orders/42") {
+    return [&locks, options, name](std::stop_token stop) { return locks.acquire(name, options, std::move(stop)); };
+  }
+  /// Whether the row says that somebody waits.
+  bool is_marked(std::string_view name = "orders/42");
+  /// All that becomes of a name, by two clients.
+  static void expect_whole_life(client& locks, client& others);
   /// For load that lasts: nothing else may need it.
   void let_pass(std::chrono::microseconds time);
   /// Waits for two renewals from now on, so that at least one of them was sent from now on.
@@ -56,6 +73,25 @@ class server_test : public testing::Test {
 
  private:
   std::unique_ptr<server_database> database_;
+};
+
+/// Of a call whose reply may be lost: it has been done, or nobody knows, or it may be repeated.
+inline testing::AssertionResult is_done_unknown_or_retryable(const std::optional<error>& e) {
+  if (!e || e->outcome_is_unknown() || e->is_retryable()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << e->what();
+}
+
+/// A suite for ROWLOCK_SUITE_ON_EACH_SERVER, each test of which has a server to itself: it may be stopped and crashed.
+class on_private_server : protected with_private_server,
+                          public server_test,
+                          public testing::WithParamInterface<server_kind> {
+ protected:
+  on_private_server() : with_private_server{GetParam().start_one()}, server_test{server->open()} {}
+
+  void restart(bool crashes = false) {
+    crashes ? server->crash() : server->stop();
+    server->start();
+  }
 };
 
 struct with_fake_machine {
@@ -82,6 +118,8 @@ class proxy_test : public server_test {
   void on_request(tcp_proxy::bytes_test request, tcp_proxy::action what);
 
   client connect_through_proxy(client_options options = {});
+  /// The same with limits of its own.
+  client connect_by_proxy(client_options options = {});
 
   /// A request to acquire the name; anything else about the name: to renew or release it, or to look at it.
   static tcp_proxy::bytes_test acquiring(const std::string& name) { return tcp_proxy::contains(name, owner); }

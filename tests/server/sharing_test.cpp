@@ -1,11 +1,4 @@
 #include <atomic>
-#include <memory>
-#include <optional>
-#include <ostream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "server/server_test.hpp"
 
@@ -51,11 +44,8 @@ TEST_P(lost_share, of_a_grant_is_adopted_or_undone) {
     locks.check();
     disturb(before);
     std::optional<held_lock> held;
-    const auto e = error_of([&] {
-      held = locks.try_acquire_shared("orders/42", {.lease = long_lease});
-      return held.has_value();
-    });
-    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    const auto e = error_of([&] { held = locks.try_acquire_shared("orders/42", {.lease = long_lease}); });
+    EXPECT_TRUE(is_done_unknown_or_retryable(e));
     if (held) {
       const auto all = other.sharers("orders/42");
       ASSERT_EQ(all.size(), 1U) << "after " << before;
@@ -97,8 +87,8 @@ TEST_P(lost_share, of_a_release_leaves_nothing_behind_and_takes_nothing_from_oth
     auto theirs = other.acquire_shared("orders/42", {.lease = long_lease});
     auto held = locks.acquire_shared("orders/42", {.lease = long_lease});
     disturb(before);
-    const auto e = error_of([&] { return held.release(), true; });
-    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    const auto e = error_of([&] { held.release(); });
+    EXPECT_TRUE(is_done_unknown_or_retryable(e));
     EXPECT_TRUE(eventually(soon, [&] { return other.sharers("orders/42").size() == 1; })) << "after " << before;
     EXPECT_EQ(other.find("orders/42").value().sharers, 1);
     EXPECT_FALSE(other.try_acquire("orders/42"));
@@ -117,50 +107,33 @@ TEST_P(lost_share, of_a_renewal_does_not_lose_it) {
   EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
 }
 
-TEST_P(lost_share, of_one_of_several_names_is_adopted_or_undone) {
-  auto other = connect();
-  const std::vector<lock_name> names{"orders/42", "orders/43"};
-  for (const auto& each : names) other.acquire(each).release();
-  for (int before = 0; before < 3; ++before) {
-    auto locks = connect_through_proxy();
-    locks.check();
-    disturb(before);
-    std::optional<held_lock> held;
-    const auto e = error_of([&] {
-      held = locks.try_acquire_any(names, {.lease = long_lease});
-      return held.has_value();
-    });
-    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
-    if (held) {
-      EXPECT_TRUE(is_held_by(std::string{held->name().view()}, *held));
-    }
-    held.reset();
-    for (const auto& each : names)
-      EXPECT_TRUE(eventually(soon, [&] { return other.try_acquire(each).has_value(); })) << each << " after " << before;
-  }
-}
-
-TEST_P(lost_share, of_all_of_several_names_is_adopted_or_undone) {
+TEST_P(lost_share, of_one_or_all_of_several_names_is_adopted_or_undone) {
   auto other = connect();
   const std::vector<lock_name> names{"orders/43", "orders/42"};
   for (const auto& each : names) other.acquire(each).release();
-  for (int before = 0; before < 4; ++before) {
-    auto locks = connect_through_proxy();
-    locks.check();
-    disturb(before);
-    std::optional<held_set> held;
-    const auto e = error_of([&] {
-      held = locks.try_acquire_all(names, {.lease = long_lease, .fairness = fairness::fifo});
-      return held.has_value();
-    });
-    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
-    if (held) {
-      for (const auto& each : held->locks()) EXPECT_TRUE(is_held_by(std::string{each.name().view()}, each));
+  for (const bool wants_all : {false, true})
+    for (int before = 0; before < 3 + (wants_all ? 1 : 0); ++before) {
+      SCOPED_TRACE(std::to_string(before) + (wants_all ? " of all" : " of any"));
+      auto locks = connect_through_proxy();
+      locks.check();
+      disturb(before);
+      std::optional<held_lock> one;
+      std::optional<held_set> all;
+      EXPECT_TRUE(is_done_unknown_or_retryable(error_of([&] {
+        if (wants_all) all = locks.try_acquire_all(names, {.lease = long_lease, .fairness = fairness::fifo});
+        if (!wants_all) one = locks.try_acquire_any(names, {.lease = long_lease});
+      })));
+      if (one) {
+        EXPECT_TRUE(is_held_by(one->name().view(), *one));
+      }
+      if (all) {
+        for (const auto& each : all->locks()) EXPECT_TRUE(is_held_by(each.name().view(), each));
+      }
+      one.reset();
+      all.reset();
+      for (const auto& each : names)
+        EXPECT_TRUE(eventually(soon, [&] { return other.try_acquire(each).has_value(); })) << each;
     }
-    held.reset();
-    for (const auto& each : names)
-      EXPECT_TRUE(eventually(soon, [&] { return other.try_acquire(each).has_value(); })) << each << " after " << before;
-  }
 }
 
 // It may be either then: nobody relies on it, and nothing is left behind.
@@ -173,7 +146,7 @@ TEST_P(lost_share, of_a_conversion_leaves_nothing_behind) {
                              : locks.acquire("orders/42", {.lease = long_lease});
       disturb(before);
       const auto e = error_of([&] { return is_upgrade ? held.try_upgrade() : (held.downgrade(), true); });
-      EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+      EXPECT_TRUE(is_done_unknown_or_retryable(e));
       EXPECT_TRUE(!e || !e->outcome_is_unknown() || held.why_lost() == loss_reason::unreachable);
       if (!e) {
         EXPECT_FALSE(other.try_acquire("orders/42"));
@@ -193,11 +166,8 @@ TEST_P(lost_share, of_reaping_is_made_up_for) {
     semaphore two{locks, "orders/42", 2, {.lease = long_lease}};
     disturb(before);
     std::optional<held_lock> held;
-    const auto e = error_of([&] {
-      held = two.try_acquire();
-      return held.has_value();
-    });
-    EXPECT_TRUE(!e || e->outcome_is_unknown() || e->is_retryable()) << e->what();
+    const auto e = error_of([&] { held = two.try_acquire(); });
+    EXPECT_TRUE(is_done_unknown_or_retryable(e));
     held.reset();
     const auto has_one = [&] {
       bool out = false;

@@ -1,9 +1,4 @@
 #include <algorithm>
-#include <functional>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/lease.hpp"
 #include "server/server_test.hpp"
@@ -21,10 +16,9 @@ class slow_way : public on_each_server_by_proxy {
   static constexpr const char* name = "job";
 
   client connect_slowly(client_options options = {}) {
-    connect().close();
     options.application = "disturbed";
     options.call_timeout = soon;
-    auto out = connect_to(db().url_through(proxy().port()), std::move(options));
+    auto out = connect_by_proxy(std::move(options));
     out.check();
     proxy().delay(late);
     return out;
@@ -83,7 +77,7 @@ TEST_P(slow_way, what_prolongs_a_lease_counts_from_before_it_was_asked_for) {
 TEST_P(slow_way, a_hand_over_counts_from_before_its_tokens_were_reserved) {
   auto locks = connect_slowly({.handover_limit = 10s});
   auto first = locks.acquire(name, {.lease = lease});
-  background next{[&](std::stop_token stop) { return locks.acquire(name, {.lease = lease}, std::move(stop)); }};
+  background next{waiting(locks, {.lease = lease}, name)};
   EXPECT_FALSE(next.is_done_within(a_moment));
   first.release();
   expect_cautious(next.get());
@@ -93,11 +87,9 @@ TEST_P(slow_way, a_grant_by_a_release_counts_from_before_it_was_claimed) {
   auto other = connect();
   auto theirs = other.acquire(name, {.lease = lease});
   auto locks = connect_slowly();
-  background next{[&](std::stop_token stop) {
-    return locks.acquire(name, {.lease = lease, .fairness = fairness::fifo}, std::move(stop));
-  }};
+  background next{waiting(locks, {.lease = lease, .fairness = fairness::fifo}, name)};
   ASSERT_TRUE(is_waited_for(name));
-  ASSERT_TRUE(eventually([&] { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }));
+  ASSERT_TRUE(eventually([&] { return is_marked(name); }));
   theirs.release();
   expect_cautious(next.get());
 }

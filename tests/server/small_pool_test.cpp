@@ -1,11 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "server/server_test.hpp"
 
@@ -99,9 +93,8 @@ ROWLOCK_SUITE_ON_EACH_SERVER(small_pool_by_proxy);
 
 // As many calls hang as may have a connection.
 TEST_P(small_pool_by_proxy, renews_though_all_calls_hang) {
-  connect().close();
-  auto locks = connect_to(db().url_through(proxy().port()),
-                          {.application = "disturbed", .connections = 2, .call_timeout = 60s, .observer = silent()});
+  auto locks =
+      connect_by_proxy({.application = "disturbed", .connections = 2, .call_timeout = 60s, .observer = silent()});
   const auto held = locks.acquire("orders/42", {.lease = 2s});
   const auto hang = [&](const std::string& name) {
     proxy().on_request(acquiring(name), tcp_proxy::action::hold);

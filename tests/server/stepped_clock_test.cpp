@@ -1,7 +1,3 @@
-#include <memory>
-#include <vector>
-
-#include "server/fake_machine.hpp"
 #include "server/server_test.hpp"
 
 // The clock that decides is set, forward and back, while locks are held and waited for.
@@ -9,7 +5,11 @@
 namespace rowlock::test {
 namespace {
 
-class stepped : public on_fake_machine {};
+class stepped : public on_fake_machine {
+ protected:
+  client locks_ = connect();
+  client other_ = connect();
+};
 ROWLOCK_SUITE_ON_EACH_SERVER(stepped);
 
 TEST_P(stepped, is_what_the_server_goes_by) {
@@ -23,11 +23,9 @@ TEST_P(stepped, is_what_the_server_goes_by) {
 // Law 2: the lease is over, by the only clock that counts. Its holder hears of it at its next renewal, and not even
 // before that can it commit.
 TEST_P(stepped, forward_ends_leases_and_their_holders_are_told) {
-  auto locks = connect();
-  auto other = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 6s});
+  const auto held = locks_.acquire("orders/42", {.lease = 6s});
   machine.step(1h);
-  const auto next = other.try_acquire("orders/42", {.lease = 6s});
+  const auto next = other_.try_acquire("orders/42", {.lease = 6s});
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), held.token());
   EXPECT_TRUE(eventually(6s, [&] { return held.lost().stop_requested(); })) << "a renewal comes every 2 s";
@@ -37,14 +35,12 @@ TEST_P(stepped, forward_ends_leases_and_their_holders_are_told) {
 
 // Law 3 needs a clock that goes on here: nothing of a transaction that was rolled back is left in the row.
 TEST_P(stepped, back_lets_the_token_of_a_transaction_that_was_ended_be_given_again) {
-  auto locks = connect();
-  auto other = connect();
   const lock_options by_transaction{.strategy = strategy::for_update};
-  locks.acquire("orders/42", by_transaction).release();
+  locks_.acquire("orders/42", by_transaction).release();
   machine.step(-1h);
-  const auto held = locks.acquire("orders/42", by_transaction);
+  const auto held = locks_.acquire("orders/42", by_transaction);
   db().terminate_sessions();
-  const auto next = other.acquire("orders/42", by_transaction);
+  const auto next = other_.acquire("orders/42", by_transaction);
   EXPECT_EQ(next.token(), held.token());
   EXPECT_TRUE(eventually([&] { return held.lost().stop_requested(); }));
 }
@@ -76,69 +72,59 @@ TEST_P(stepped, forward_takes_a_member_from_a_quorum_and_not_the_name) {
 }
 
 TEST_P(stepped, forward_leaves_a_lease_that_outlasts_it) {
-  auto locks = connect();
-  auto other = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 2h});
+  const auto held = locks_.acquire("orders/42", {.lease = 2h});
   machine.step(1h);
-  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(other_.try_acquire("orders/42").has_value());
   EXPECT_FALSE(held.lost().stop_requested());
 }
 
 // Whoever has granted it.
 TEST_P(stepped, forward_leaves_a_lease_that_a_release_has_granted) {
-  auto locks = connect();
-  auto other = connect();
   for (const auto order : {fairness::fifo, fairness::unfair}) {
-    auto held = locks.acquire("orders/42", {.lease = 2h});
-    background waiter{
-        [&](std::stop_token stop) { return other.acquire("orders/42", {.lease = 2h, .fairness = order}, stop); }};
+    auto held = locks_.acquire("orders/42", {.lease = 2h});
+    background waiter{waiting(other_, {.lease = 2h, .fairness = order})};
     ASSERT_TRUE(is_waited_for("orders/42"));
-    ASSERT_TRUE(eventually([&] { return db().number("SELECT count(*) FROM rowlock_lock WHERE waiting") == 1; }));
+    ASSERT_TRUE(eventually([&] { return is_marked(); }));
     held.release();
     const auto mine = waiter.get();
     machine.step(2s);
-    EXPECT_FALSE(locks.try_acquire("orders/42").has_value());
+    EXPECT_FALSE(locks_.try_acquire("orders/42").has_value());
     EXPECT_FALSE(mine.lost().stop_requested());
   }
 }
 
 TEST_P(stepped, back_gives_no_name_to_two_and_lets_no_token_fall_behind) {
-  auto locks = connect();
-  auto other = connect();
-  auto held = locks.acquire("orders/42", {.lease = 3s});
+  auto held = locks_.acquire("orders/42", {.lease = 3s});
   const auto token = held.token();
   machine.step(-1h);
-  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(other_.try_acquire("orders/42").has_value());
   EXPECT_FALSE(eventually(4s, [&] { return held.lost().stop_requested(); })) << "it is renewed";
-  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(other_.try_acquire("orders/42").has_value());
   held.release();
-  const auto next = other.try_acquire("orders/42", {.lease = 3s});
+  const auto next = other_.try_acquire("orders/42", {.lease = 3s});
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), token);
 }
 
 // A dead holder's lease ends later by as much as the clock was set back, and no sooner when it comes forward again.
 TEST_P(stepped, back_and_forth_ends_a_dead_holders_lease_when_it_said) {
-  auto locks = connect();
-  auto other = connect();
-  const auto dead = locks.acquire("orders/42", {.lease = 10min, .renew = false});
+  const auto dead = locks_.acquire("orders/42", {.lease = 10min, .renew = false});
   machine.step(-1h);
-  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(other_.try_acquire("orders/42").has_value());
   machine.step(1h + 9min);
-  EXPECT_FALSE(other.try_acquire("orders/42").has_value());
+  EXPECT_FALSE(other_.try_acquire("orders/42").has_value());
   machine.step(2min);
-  const auto next = other.try_acquire("orders/42");
+  const auto next = other_.try_acquire("orders/42");
   ASSERT_TRUE(next.has_value());
   EXPECT_GT(next->token(), dead.token());
 }
 
 TEST_P(stepped, tokens_grow_whichever_way_it_goes) {
-  auto locks = connect();
-  auto last = locks.acquire("orders/42").token();
+  auto last = locks_.acquire("orders/42").token();
   for (const std::chrono::seconds by : {-3600s, 7200s, -1800s, -86400s, 86400s}) {
     machine.step(by);
     for (const auto how : {strategy::unique_index, strategy::version_cas, strategy::for_update}) {
-      const auto token = locks.acquire("orders/42", {.strategy = how}).token();
+      const auto token = locks_.acquire("orders/42", {.strategy = how}).token();
       EXPECT_GT(token, last) << by.count() << ' ' << to_string(how);
       last = token;
     }
@@ -146,28 +132,25 @@ TEST_P(stepped, tokens_grow_whichever_way_it_goes) {
 }
 
 TEST_P(stepped, back_lets_no_token_of_a_swept_name_fall_behind) {
-  auto locks = connect();
-  sweeper sweeps{locks, {.every = 24h, .retention = 1min}};
+  sweeper sweeps{locks_, {.every = 24h, .retention = 1min}};
   const std::vector ways{strategy::unique_index, strategy::version_cas, strategy::for_update};
   // Sessions that are opened while the clock is ahead would wait for it in SLEEP().
-  for (const auto how : ways) locks.acquire("orders/41", {.strategy = how}).release();
+  for (const auto how : ways) locks_.acquire("orders/41", {.strategy = how}).release();
   for (const auto how : ways) {
     machine.step(2h);
-    const auto last = locks.acquire("orders/42", {.strategy = how}).token();
-    locks.acquire("orders/43").release();
+    const auto last = locks_.acquire("orders/42", {.strategy = how}).token();
+    locks_.acquire("orders/43").release();
     machine.step(10min);
     ASSERT_TRUE(eventually([&] { return sweeps.sweep_once() > 0; }));
     ASSERT_FALSE(db().row("orders/42"));
     machine.step(-2h - 10min);
-    EXPECT_GT(locks.acquire("orders/42", {.strategy = how}).token(), last) << to_string(how);
+    EXPECT_GT(locks_.acquire("orders/42", {.strategy = how}).token(), last) << to_string(how);
   }
 }
 
 TEST_P(stepped, forward_lets_a_waiter_in_and_back_lets_it_wait) {
-  auto locks = connect();
-  auto other = connect();
-  auto held = locks.acquire("orders/42", {.lease = 1h, .renew = false});
-  background waiter{[&](std::stop_token stop) { return other.acquire("orders/42", {}, stop).token(); }};
+  auto held = locks_.acquire("orders/42", {.lease = 1h, .renew = false});
+  background waiter{[&](std::stop_token stop) { return other_.acquire("orders/42", {}, stop).token(); }};
   ASSERT_TRUE(is_waited_for("orders/42"));
   machine.step(-10min);
   EXPECT_FALSE(waiter.is_done_within(a_moment));

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/boot_clock.hpp"
@@ -12,6 +13,11 @@
 #include "strategy/strategy.hpp"
 
 namespace rowlock::test {
+
+/// An attempt of some client's; the texts must outlive it.
+inline strategies::acquire_args attempt_at(std::string_view name, std::string_view acquisition, duration lease) {
+  return {.name = name, .owner = "app:1:1:1", .thread = "1", .acquisition = acquisition, .note = {}, .lease = lease};
+}
 
 /// A session of its own and the strategy's steps on it, in batches, with no client around them.
 class steps {

@@ -1,14 +1,6 @@
 #include <array>
-#include <chrono>
-#include <memory>
-#include <ostream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "server/server_test.hpp"
-#include "support/slowness.hpp"
-#include "support/takes_at_most.hpp"
 #include "transaction/caller.hpp"
 
 namespace rowlock::test {
@@ -193,8 +185,7 @@ class cut_off_sweeper : public on_each_server_by_proxy {};
 ROWLOCK_SUITE_ON_EACH_SERVER(cut_off_sweeper);
 
 TEST_P(cut_off_sweeper, stops_at_once_where_nothing_comes_back) {
-  connect().close();
-  auto locks = connect_to(db().url_through(proxy().port()), {.connect_timeout = 20s, .call_timeout = 20s});
+  auto locks = connect_by_proxy({.connect_timeout = 20s, .call_timeout = 20s});
   const auto measure = [&] {
     sweeper sweeps{locks, by_hand};
     EXPECT_TRUE(eventually([&] {

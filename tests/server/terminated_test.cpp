@@ -1,6 +1,3 @@
-#include <optional>
-#include <vector>
-
 #include "server/server_test.hpp"
 
 namespace rowlock::test {
@@ -20,10 +17,7 @@ class terminated_sessions : public on_each_server {
   static int failures_of(Call call) {
     int failures = 0;
     for (; failures < 20; ++failures) {
-      const auto e = error_of([&] {
-        call();
-        return true;
-      });
+      const auto e = error_of([&] { call(); });
       if (!e) break;
       EXPECT_TRUE(e->is_retryable()) << e->what();
       EXPECT_TRUE(e->connection_is_unusable()) << e->what();
@@ -31,16 +25,13 @@ class terminated_sessions : public on_each_server {
     }
     return failures;
   }
+
+  client locks_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(terminated_sessions);
 
-TEST_P(terminated_sessions, while_idle_disturb_no_call) {
-  auto locks = connect();
-  terminate();
-  EXPECT_EQ(failures_of([&] { EXPECT_TRUE(locks.try_acquire("orders/42").has_value()); }), 0);
-}
-
 TEST_P(terminated_sessions, while_several_are_idle_disturb_no_call) {
+  locks_.close();
   auto locks = connect({.combine = false});
   {
     std::vector<held_lock> held;
@@ -56,16 +47,14 @@ TEST_P(terminated_sessions, while_several_are_idle_disturb_no_call) {
 }
 
 TEST_P(terminated_sessions, while_idle_are_not_noticed_by_a_wait) {
-  auto locks = connect();
   terminate();
-  EXPECT_NO_THROW(EXPECT_TRUE(locks.try_acquire_for("orders/42", soon).has_value()));
+  EXPECT_NO_THROW(EXPECT_TRUE(locks_.try_acquire_for("orders/42", soon).has_value()));
   terminate();
-  EXPECT_NO_THROW(locks.acquire("orders/42").release());
+  EXPECT_NO_THROW(locks_.acquire("orders/42").release());
 }
 
 TEST_P(terminated_sessions, while_a_lock_is_held_do_not_lose_it) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 4s});
+  const auto held = locks_.acquire("orders/42", {.lease = 4s});
   terminate();
   EXPECT_TRUE(is_renewed("orders/42"));
   EXPECT_FALSE(held.lost().stop_requested()) << to_string(held.why_lost());
@@ -73,8 +62,7 @@ TEST_P(terminated_sessions, while_a_lock_is_held_do_not_lose_it) {
 }
 
 TEST_P(terminated_sessions, again_and_again_do_not_lose_a_lock) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = 4s});
+  const auto held = locks_.acquire("orders/42", {.lease = 4s});
   const stopwatch watch;
   ASSERT_TRUE(eventually([&] {
     let_pass(100ms);
@@ -86,78 +74,47 @@ TEST_P(terminated_sessions, again_and_again_do_not_lose_a_lock) {
 }
 
 TEST_P(terminated_sessions, while_waiting_are_ridden_out) {
-  auto locks = connect();
   auto other = connect();
   auto theirs = other.acquire("orders/42", {.lease = long_lease});
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {}, stop); }};
+  background waiter{waiting(locks_)};
   for (int i = 0; i < 5; ++i) {
     EXPECT_FALSE(waiter.is_done_within(a_moment));
     db().terminate_sessions();
   }
   EXPECT_TRUE(is_held_by("orders/42", theirs));
-  error_of([&] {
-    theirs.release();
-    return true;
-  });
-  const auto held = waiter.get();
+  error_of([&] { theirs.release(); });
+  auto held = waiter.get();
   EXPECT_TRUE(is_held_by("orders/42", held));
+  held.release();
+  const auto seen = locks_.stats().strategies[0];
+  EXPECT_EQ(seen.acquired, 1U);
+  EXPECT_EQ(seen.failed, 0U);
+  EXPECT_EQ(seen.released, 1U);
 }
 
-TEST_P(terminated_sessions, before_a_release_leave_no_lock_behind) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
-  const auto lost = held.lost();
-  terminate();
-  error_of([&] {
-    held.release();
-    return true;
-  });
-  EXPECT_FALSE(static_cast<bool>(held));
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
-  EXPECT_FALSE(lost.stop_requested());
-}
-
-TEST_P(terminated_sessions, before_a_destructor_leave_no_lock_behind) {
-  auto locks = connect();
-  {
-    const auto held = locks.acquire("orders/42", {.lease = long_lease});
+TEST_P(terminated_sessions, before_it_is_let_go_of_leave_no_lock_behind) {
+  const std::function<void(client&, held_lock&)> ways[] = {
+      [](client&, held_lock& held) { error_of([&] { held.release(); }); },
+      [](client&, held_lock& held) { held = held_lock{}; }, [](client& locks, held_lock&) { locks.close(); }};
+  for (const auto& let_go : ways) {
+    SCOPED_TRACE(&let_go - ways);
+    auto locks = connect();
+    auto held = locks.acquire("orders/42", {.lease = long_lease});
+    const auto lost = held.lost();
     terminate();
+    let_go(locks, held);
+    const bool is_closed = &let_go == std::end(ways) - 1;
+    EXPECT_EQ(static_cast<bool>(held) || lost.stop_requested(), is_closed);
+    EXPECT_TRUE(eventually(is_closed ? 0s : soon, [&] { return is_vacant("orders/42"); }));
   }
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
 }
 
 TEST_P(terminated_sessions, before_an_extend_do_not_disturb_it) {
-  auto locks = connect();
-  auto held = locks.acquire("orders/42", {.lease = long_lease});
+  auto held = locks_.acquire("orders/42", {.lease = long_lease});
   terminate();
   EXPECT_EQ(failures_of([&] { held.extend(2 * long_lease); }), 0);
   EXPECT_GT(held.expires_in().value(), long_lease);
   EXPECT_FALSE(held.lost().stop_requested());
-}
-
-TEST_P(terminated_sessions, before_closing_leave_no_lock_behind) {
-  auto locks = connect();
-  const auto held = locks.acquire("orders/42", {.lease = long_lease});
-  terminate();
-  locks.close();
-  EXPECT_TRUE(is_vacant("orders/42"));
-}
-
-TEST_P(terminated_sessions, in_the_middle_of_a_call_leave_no_lock_behind) {
-  auto locks = connect();
-  locks.acquire("orders/42").release();
-  auto in_the_way = db().sealed();
-  background call{[&](std::stop_token) {
-    return error_of([&] { return locks.try_acquire("orders/42", {.lease = long_lease}).has_value(); });
-  }};
-  EXPECT_FALSE(call.is_done_within(a_moment));
-  terminate();
-  const auto e = call.get();
-  ASSERT_TRUE(e.has_value());
-  EXPECT_TRUE(e->outcome_is_unknown() || e->is_retryable()) << e->what();
-  in_the_way.reset();
-  EXPECT_TRUE(eventually(soon, [&] { return is_vacant("orders/42"); }));
-  EXPECT_TRUE(locks.try_acquire_for("orders/42", soon).has_value());
 }
 
 }  // namespace

@@ -1,6 +1,3 @@
-#include <memory>
-#include <string>
-
 #include "server/gate_before_the_lock.hpp"
 #include "server/server_test.hpp"
 
@@ -30,8 +27,7 @@ class tokens : public on_each_server {
   }
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(tokens);
-class tokens_on_postgresql : public tokens {};
-ROWLOCK_SUITE_ON_SERVERS(tokens_on_postgresql, on("postgresql", servers()));
+ROWLOCK_SUITE_LIKE_ON_SERVERS(tokens_on_postgresql, tokens, on("postgresql", servers()));
 
 TEST_P(tokens, of_a_lease_are_read_after_the_lock_where_the_statement_was_delayed_before_it) {
   expect_token_after_the_lock(strategy::unique_index);

@@ -1,13 +1,8 @@
 #include <algorithm>
-#include <cstdint>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "server/server_test.hpp"
 #include "support/next_release.hpp"
-#include "support/slowness.hpp"
 
 // The file of the next release changes tables that are in use.
 
@@ -27,14 +22,12 @@ ROWLOCK_SUITE_ON_EACH_SERVER(upgrade_beside_a_reader);
 TEST_P(upgrade_beside_a_reader, gives_up_in_time_and_is_repeated_later) {
   auto locks = connect();
   auto held = locks.acquire("orders/42", {.lease = long_lease});
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", {.lease = long_lease}, stop); }};
+  background waiter{waiting(locks, {.lease = long_lease})};
   ASSERT_TRUE(is_waited_for("orders/42"));
 
   auto reader = db().transaction("SELECT count(*) FROM rowlock_waiter");
   const auto e = error_of([&] { return next({.call_timeout = 500ms}).migrate(), true; });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
-  EXPECT_TRUE(e->is_retryable()) << e->what();
+  ASSERT_TRUE(is_error(e, errc::call_timed_out, {.is_retryable = true}));
   EXPECT_EQ(db().newest_migration(), next_schema - 1);
 
   reader.reset();
@@ -77,11 +70,9 @@ TEST_P(upgrade_beside_a_reader, costs_no_short_lease) {
 
   auto reader = db().reader();
   const auto e = error_of([&] { return next({.call_timeout = call_timeout}).migrate(), true; });
-  ASSERT_TRUE(e.has_value());
-  EXPECT_EQ(e->code(), errc::call_timed_out) << e->what();
-  EXPECT_TRUE(e->is_retryable()) << e->what();
-  EXPECT_TRUE(mentions(e, "a transaction uses rowlock's tables")) << e->what();
-  EXPECT_FALSE(e->connection_is_unusable()) << "it gave up by itself";
+  ASSERT_TRUE(is_error(
+      e, errc::call_timed_out,
+      {.is_retryable = true, .connection_is_unusable = false, .says = {"a transaction uses rowlock's tables"}}));
   EXPECT_EQ(db().newest_migration(), next_schema - 1);
   EXPECT_EQ(std::ranges::count_if(held, is_lost), 0);
   const auto took = renewals_of(locks);

@@ -1,8 +1,5 @@
 #include <atomic>
 #include <exception>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "server/server_test.hpp"
 
@@ -43,69 +40,53 @@ class version_cas : public on_each_server {
     return false;
   }
   void expect_no_grant_beside_late_renewals(std::chrono::milliseconds lease, bool& are_in_time);
+
+  client locks_ = connect();
+  client other_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(version_cas);
 
-TEST_P(version_cas, is_busy_at_once_where_a_vacant_row_is_locked) {
-  auto locks = connect();
-  locks.acquire("orders/42", by_version()).release();
-  const auto before = db().row("orders/42").value().version;
-  auto in_the_way = db().row_locked("orders/42");
-  for (int i = 0; i < 5; ++i) {
-    const stopwatch watch;
-    EXPECT_FALSE(locks.try_acquire("orders/42", by_version()).has_value());
-    EXPECT_LT(watch.elapsed(), at_once);
+TEST_P(version_cas, is_busy_at_once_where_a_row_is_locked) {
+  enum state { vacant, expired, leased };
+  for (const auto which : {vacant, expired, leased}) {
+    SCOPED_TRACE(which);
+    auto held = other_.acquire("orders/42", {.lease = long_lease});
+    const auto last = held.token();
+    if (which == vacant) held.release();
+    if (which == expired) db().expire("orders/42");
+    const auto before = db().row("orders/42").value().version;
+    auto in_the_way = db().row_locked("orders/42");
+    for (int i = 0; i < 5; ++i) {
+      const stopwatch watch;
+      EXPECT_FALSE(locks_.try_acquire("orders/42", by_version()).has_value());
+      EXPECT_LT(watch.elapsed(), at_once);
+    }
+    EXPECT_EQ(db().row("orders/42").value().version, before);
+    in_the_way.reset();
+    const auto next = locks_.try_acquire("orders/42", by_version());
+    EXPECT_EQ(next.has_value(), which != leased);
+    EXPECT_TRUE(!next || next->token() > last);
   }
-  EXPECT_EQ(db().row("orders/42").value().version, before);
-  in_the_way.reset();
-  EXPECT_TRUE(locks.try_acquire("orders/42", by_version()).has_value());
-}
-
-TEST_P(version_cas, is_busy_at_once_where_an_expired_row_is_locked) {
-  auto locks = connect();
-  auto other = connect();
-  const auto held = other.acquire("orders/42", {.lease = long_lease});
-  db().expire("orders/42");
-  auto in_the_way = db().row_locked("orders/42");
-  const stopwatch watch;
-  EXPECT_FALSE(locks.try_acquire("orders/42", by_version()).has_value());
-  EXPECT_LT(watch.elapsed(), at_once);
-  in_the_way.reset();
-  const auto next = locks.try_acquire("orders/42", by_version());
-  ASSERT_TRUE(next.has_value());
-  EXPECT_GT(next->token(), held.token());
-}
-
-TEST_P(version_cas, is_busy_at_once_where_a_leased_row_is_locked) {
-  auto locks = connect();
-  auto other = connect();
-  const auto held = other.acquire("orders/42", {.lease = long_lease});
-  const auto in_the_way = db().row_locked("orders/42");
-  const stopwatch watch;
-  EXPECT_FALSE(locks.try_acquire("orders/42", by_version()).has_value());
-  EXPECT_LT(watch.elapsed(), at_once);
 }
 
 TEST_P(version_cas, waits_no_longer_than_asked_for_a_row_that_is_locked) {
-  auto locks = connect();
-  locks.acquire("orders/42", by_version()).release();
+  locks_.acquire("orders/42", by_version()).release();
   auto in_the_way = db().row_locked("orders/42");
   const stopwatch watch;
-  EXPECT_FALSE(locks.try_acquire_for("orders/42", 300ms, by_version()).has_value());
+  EXPECT_FALSE(locks_.try_acquire_for("orders/42", 300ms, by_version()).has_value());
   EXPECT_GE(watch.elapsed(), 300ms);
   EXPECT_LT(watch.elapsed(), 300ms + at_once);
-  background waiter{[&](std::stop_token stop) { return locks.acquire("orders/42", by_version(), stop); }};
+  background waiter{[&](std::stop_token stop) { return locks_.acquire("orders/42", by_version(), stop); }};
   EXPECT_FALSE(waiter.is_done_within(a_moment));
   in_the_way.reset();
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
 }
 
 TEST_P(version_cas, is_not_delayed_by_rows_of_other_names) {
-  auto locks = connect();
-  locks.acquire("orders/42").release();
+  locks_.acquire("orders/42").release();
   const auto in_the_way = db().row_locked("orders/42");
   const stopwatch watch;
-  EXPECT_TRUE(locks.try_acquire("orders/43", by_version()).has_value());
+  EXPECT_TRUE(locks_.try_acquire("orders/43", by_version()).has_value());
   EXPECT_LT(watch.elapsed(), at_once);
 }
 
@@ -141,7 +122,6 @@ TEST_P(version_cas, is_not_granted_what_was_renewed_since_it_was_read) {
 }
 
 TEST_P(version_cas, of_many_at_once_grants_one) {
-  auto locks = connect();
   constexpr int rounds = 10;
   constexpr int threads = 8;
   for (int i = 0; i < rounds; ++i) {
@@ -151,7 +131,7 @@ TEST_P(version_cas, of_many_at_once_grants_one) {
     std::vector<std::jthread> all;
     for (int t = 0; t < threads; ++t)
       all.emplace_back([&] {
-        const auto held = locks.try_acquire(name, by_version());
+        const auto held = locks_.try_acquire(name, by_version());
         if (held) ++granted;
         ++finished;
         static_cast<void>(eventually([&] { return finished == threads; }));

@@ -1,12 +1,7 @@
 #include <array>
 #include <atomic>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "server/server_test.hpp"
-#include "support/slowness.hpp"
-#include "support/takes_at_most.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -15,23 +10,23 @@ constexpr auto before_the_next_try = 1500ms;
 constexpr auto longest_pause = 1s;  // before what could not be done is tried again
 constexpr auto without_a_pause = slowness * 50ms;
 
-auto waiting(client& locks, const lock_options& options = {}) {
-  return [&locks, options](std::stop_token stop) { return locks.acquire("orders/42", options, std::move(stop)); };
-}
-
-class waiter : public on_each_server {};
+class waiter : public on_each_server {
+ protected:
+  client first_ = connect();
+  client second_ = connect();
+  client third_ = connect();
+};
 ROWLOCK_SUITE_ON_EACH_SERVER(waiter);
 
 TEST_P(waiter, that_met_a_release_under_way_gets_the_lock_soon) {
   auto first = connect({.call_timeout = patience});
-  auto second = connect();
-  second.acquire("others").release();
+  second_.acquire("others").release();
   auto held = first.acquire("orders/42", {.lease = long_lease});
   auto gate = db().gate();
-  background release{[&](const std::stop_token&) { return error_of([&] { return held.release(), true; }); }};
+  background release{[&](const std::stop_token&) { return error_of([&] { held.release(); }); }};
   ASSERT_TRUE(eventually([&] { return db().at_gate() == 1; }));
   const stopwatch stalled;
-  background one{waiting(second)};
+  background one{waiting(second_)};
   ASSERT_TRUE(is_waited_for("orders/42"));
   EXPECT_FALSE(one.is_done_within(300ms)) << "it has seen the lease, and the row has been locked";
   gate.reset();
@@ -44,12 +39,10 @@ TEST_P(waiter, that_met_a_release_under_way_gets_the_lock_soon) {
 }
 
 TEST_P(waiter, that_cannot_have_a_free_row_gets_it_soon_afterwards) {
-  auto first = connect();
-  auto second = connect();
-  first.acquire("orders/42").release();
+  first_.acquire("orders/42").release();
   for (const auto order : {fairness::unfair, fairness::fifo}) {
     auto in_the_way = db().row_locked("orders/42");
-    background one{waiting(second, {.fairness = order})};
+    background one{waiting(second_, {.fairness = order})};
     ASSERT_TRUE(is_waited_for("orders/42"));
     EXPECT_FALSE(one.is_done_within(a_moment));
     in_the_way.reset();
@@ -59,31 +52,11 @@ TEST_P(waiter, that_cannot_have_a_free_row_gets_it_soon_afterwards) {
   }
 }
 
-TEST_P(waiter, that_leaves_a_free_name_does_not_keep_it_from_the_next) {
-  auto first = connect();
-  auto second = connect();
-  auto third = connect();
-  first.acquire("orders/42").release();
-  auto in_the_way = db().row_locked("orders/42");
-  background one{waiting(second, {.fairness = fairness::fifo})};
-  ASSERT_TRUE(is_waited_for("orders/42"));
-  background two{waiting(third, {.fairness = fairness::fifo})};
-  ASSERT_TRUE(is_waited_for("orders/42", 2));
-  one.stop();
-  ASSERT_TRUE(is_waited_for("orders/42", 1));
-  in_the_way.reset();
-  const stopwatch watch;
-  EXPECT_TRUE(is_held_by("orders/42", two.get()));
-  EXPECT_LT(watch.elapsed(), before_the_next_try);
-}
-
 TEST_P(waiter, gets_a_lease_exactly_when_it_ends) {
-  auto first = connect();
-  auto second = connect();
   const auto too_late = [&] {
-    const auto theirs = first.acquire("orders/42", {.lease = 2s, .renew = false});
+    const auto theirs = first_.acquire("orders/42", {.lease = 2s, .renew = false});
     const auto end = expiry("orders/42");
-    auto mine = second.acquire("orders/42");
+    auto mine = second_.acquire("orders/42");
     const auto begin = db().row("orders/42").value().acquired_at.value();
     EXPECT_GE(begin, end);
     return std::chrono::microseconds{begin - end};
@@ -92,13 +65,10 @@ TEST_P(waiter, gets_a_lease_exactly_when_it_ends) {
 }
 
 TEST_P(waiter, gets_a_lease_that_nobody_releases_by_a_place_in_the_queue) {
-  auto first = connect();
-  auto second = connect();
-  auto third = connect();
-  const auto theirs = first.acquire("orders/42", {.lease = 2s, .renew = false});
-  background one{waiting(second, {.fairness = fairness::fifo})};
+  const auto theirs = first_.acquire("orders/42", {.lease = 2s, .renew = false});
+  background one{waiting(second_, {.fairness = fairness::fifo})};
   ASSERT_TRUE(is_waited_for("orders/42"));
-  background two{waiting(third, {.fairness = fairness::fifo})};
+  background two{waiting(third_, {.fairness = fairness::fifo})};
   ASSERT_TRUE(is_waited_for("orders/42", 2));
   auto next = one.get();
   EXPECT_TRUE(is_held_by("orders/42", next));
@@ -110,11 +80,9 @@ TEST_P(waiter, gets_a_lease_that_nobody_releases_by_a_place_in_the_queue) {
 
 // As the beat that keeps it alive does for a moment.
 TEST_P(waiter, whose_ticket_is_locked_loses_it_as_soon_as_it_is_not) {
-  auto first = connect();
-  auto second = connect();
   for (const bool is_granted : {true, false}) {
-    auto held = first.acquire("orders/42", {.lease = long_lease});
-    background one{waiting(second)};
+    auto held = first_.acquire("orders/42", {.lease = long_lease});
+    background one{waiting(second_)};
     ASSERT_TRUE(is_waited_for("orders/42"));
     auto in_the_way = db().transaction("SELECT ticket FROM rowlock_waiter WHERE name = 'orders/42' FOR UPDATE");
     if (is_granted) {
@@ -142,7 +110,6 @@ class crowd : public on_each_server {
         all.emplace_back([&, t] {
           const auto e = error_of([&] {
             for (std::size_t i = t; !is_over_; ++i) take_turn(i % names, locks.at(t % 2), by.at(t / 2 % by.size()));
-            return true;
           });
           EXPECT_FALSE(e.has_value()) << e->what();
         });
@@ -184,8 +151,7 @@ TEST_P(crowd, of_all_strategies_is_served_in_turn_without_a_failure) {
 class stopped_wait : public on_each_server_by_proxy {
  protected:
   client connect_slow() {
-    connect().close();
-    auto locks = connect_to(db().url_through(proxy().port()), {.connect_timeout = 20s, .call_timeout = 20s});
+    auto locks = connect_by_proxy({.connect_timeout = 20s, .call_timeout = 20s});
     locks.acquire("others").release();
     return locks;
   }
@@ -195,15 +161,16 @@ class stopped_wait : public on_each_server_by_proxy {
     EXPECT_TRUE(throws(errc::cancelled, [&] { one.get().release(); }));
     return watch.elapsed();
   }
+
+  client locks_ = connect_slow();
+  client other_ = connect();
 };
 ROWLOCK_SUITE_ON_EACH_SERVER(stopped_wait);
 
 TEST_P(stopped_wait, ends_at_once_while_it_sleeps) {
-  auto locks = connect_slow();
-  auto other = connect();
-  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  const auto theirs = other_.acquire("orders/42", {.lease = long_lease});
   const auto measure = [&] {
-    background one{waiting(locks)};
+    background one{waiting(locks_)};
     EXPECT_TRUE(is_waited_for("orders/42"));
     const auto time = time_to_stop(one);
     EXPECT_TRUE(is_waited_for("orders/42", 0));
@@ -213,11 +180,10 @@ TEST_P(stopped_wait, ends_at_once_while_it_sleeps) {
 }
 
 TEST_P(stopped_wait, ends_at_once_inside_the_database) {
-  auto locks = connect_slow();
-  locks.acquire("orders/42").release();
+  locks_.acquire("orders/42").release();
   const auto measure = [&] {
     auto gate = db().gate();
-    background one{waiting(locks)};
+    background one{waiting(locks_)};
     EXPECT_TRUE(eventually([&] { return db().at_gate() == 1; }));
     const auto time = time_to_stop(one);
     gate.reset();
@@ -228,10 +194,9 @@ TEST_P(stopped_wait, ends_at_once_inside_the_database) {
 }
 
 TEST_P(stopped_wait, ends_at_once_where_nothing_comes_back) {
-  auto locks = connect_slow();
   const auto measure = [&] {
     proxy().black_hole(true);
-    background one{waiting(locks)};
+    background one{waiting(locks_)};
     EXPECT_FALSE(one.is_done_within(a_moment));
     const auto time = time_to_stop(one);
     proxy().black_hole(false);
@@ -242,11 +207,10 @@ TEST_P(stopped_wait, ends_at_once_where_nothing_comes_back) {
 }
 
 TEST_P(stopped_wait, ends_at_once_while_it_connects) {
-  auto locks = connect_slow();
   const auto measure = [&] {
     proxy().cut();
     proxy().black_hole(true);
-    background one{waiting(locks)};
+    background one{waiting(locks_)};
     EXPECT_FALSE(one.is_done_within(a_moment));
     const auto time = time_to_stop(one);
     proxy().black_hole(false);
@@ -256,11 +220,9 @@ TEST_P(stopped_wait, ends_at_once_while_it_connects) {
 }
 
 TEST_P(stopped_wait, ends_at_once_in_the_queue_where_nothing_comes_back) {
-  auto locks = connect_slow();
-  auto other = connect();
-  const auto theirs = other.acquire("orders/42", {.lease = long_lease});
+  const auto theirs = other_.acquire("orders/42", {.lease = long_lease});
   const auto measure = [&] {
-    background one{waiting(locks)};
+    background one{waiting(locks_)};
     EXPECT_TRUE(is_waited_for("orders/42"));
     proxy().black_hole(true);
     EXPECT_FALSE(one.is_done_within(3 * a_moment));
