@@ -255,7 +255,7 @@ TEST_P(claim_of_a_grant, for_an_earlier_wait_of_this_client_is_released_at_any_t
   auto second = connect_through_proxy();
   ASSERT_NO_FATAL_FAILURE(grant_to_an_ended_wait(first, second));
   const auto granted = db().row("orders/42").value().acquisition;
-  const auto mine = second.try_acquire("orders/42");
+  const auto mine = second.try_acquire("orders/42", in_turn);
   ASSERT_TRUE(mine);
   EXPECT_NE(db().row("orders/42").value().acquisition, granted);
   proxy().let_go();
