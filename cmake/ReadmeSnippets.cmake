@@ -217,10 +217,4 @@ if(TARGET rowlock_command AND ROWLOCK_WITH_SQLITE)
         TIMEOUT 240
         COST 60
         ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-    if(ROWLOCK_WITH_POSTGRESQL AND ROWLOCK_WITH_MYSQL)  # the page has URLs of all of them
-        add_test(NAME guides_errors
-            COMMAND "${CMAKE_COMMAND}" "-DFOLDER=${PROJECT_BINARY_DIR}/run/guides_errors" -P "${ROWLOCK_FRESH_FOLDER_SCRIPT}"
-                    -- bash "${ROWLOCK_GUIDES_FOLDER}/errors.sh" "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-        set_tests_properties(guides_errors PROPERTIES LABELS readme TIMEOUT 120)
-    endif()
 endif()

@@ -25,7 +25,8 @@ std::vector<pid_t> children() {
   return out;
 }
 
-/// Their children become ours when they go (main makes this process the reaper), so that none is left in the end.
+}  // namespace
+
 void end_all_children() {
   for (auto left = children(); !left.empty(); left = children())
     for (const auto pid : left) {
@@ -33,8 +34,6 @@ void end_all_children() {
       ::waitpid(pid, nullptr, 0);
     }
 }
-
-}  // namespace
 
 std::ostream& operator<<(std::ostream& stream, const outcome& result) {
   if (result.end)

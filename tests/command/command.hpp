@@ -78,6 +78,12 @@ class command : public testing::Test {
   client locks_ = client::connect(database_.url(), {.observer = silent()});
 };
 
+/// Also their children, which become ours when they go: main makes this process the reaper.
+void end_all_children();
+
+/// Makes a test of each section of each transcript.
+void add_transcripts();
+
 /// Whether it ended so, said nothing on its standard output, and said why on its standard error: in lines that begin
 /// with "rowlock: ".
 testing::AssertionResult refused(const outcome& result, int status);

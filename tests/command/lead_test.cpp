@@ -166,12 +166,5 @@ TEST_F(command_lead, passes_other_signals_on) {
   EXPECT_EQ(first.wait(), exited(40));
 }
 
-TEST_F(command_lead, refuses_what_it_cannot_do) {
-  EXPECT_TRUE(refused(finish(rowlock({"lead", "job"})), 64));
-  EXPECT_TRUE(refused(finish(rowlock({"lead"})), 64));
-  for (const auto* option : {"--nonblock", "--wait=1s", "--shared", "--permits=2", "--strategy=for_update"})
-    EXPECT_TRUE(refused(finish(rowlock({"lead", option, "job", "true"})), 64)) << option;
-}
-
 }  // namespace
 }  // namespace rowlock::test

@@ -35,24 +35,10 @@ class command_loss : public command {
   }
 };
 
-TEST_F(command_loss, to_an_operator_ends_the_command) {
-  lose_by([&] { database_.vacate("job"); });
-  EXPECT_TRUE(is_vacant());
-}
-
 TEST_F(command_loss, to_somebody_else_ends_the_command_and_leaves_him_alone) {
   lose_by([&] { database_.steal("job"); });
   EXPECT_EQ(database_.row("job").value().thread, "thief");
   EXPECT_FALSE(is_free("job"));
-}
-
-TEST_F(command_loss, of_the_row_ends_the_command) {
-  lose_by([&] { database_.erase("job"); });
-  EXPECT_FALSE(database_.row("job").has_value());
-}
-
-TEST_F(command_loss, of_the_tables_ends_the_command) {
-  lose_by([&] { database_.drop_tables(); });
 }
 
 // Another process finds the name free then, in the new file or behind a new log.
@@ -143,24 +129,6 @@ TEST_F(command_loss, wakes_a_stopped_command_so_that_it_can_end) {
   database_.vacate("job");
   EXPECT_EQ(started.wait(), exited(70));
   EXPECT_THAT(started.out(), HasSubstr("got 15 "));
-}
-
-TEST_F(command_loss, by_the_hold_limit_ends_the_command_and_says_why) {
-  const stopwatch watch;
-  program started{run(words{"--hold-limit", "1s", "--at-least", "1s", "--"} + watcher({"15"}))};
-  ASSERT_TRUE(started.says("started")) << started.err();
-  EXPECT_EQ(started.wait(), exited(70));
-  EXPECT_GE(watch.elapsed(), 1s);
-  EXPECT_THAT(started.out(), HasSubstr("got 15 "));
-  EXPECT_TRUE(is_messages(started.err())) << started.err();
-  EXPECT_THAT(started.err(), HasSubstr("(hold_limit: --hold-limit 1s is over)"));
-}
-
-TEST_F(command_loss, by_the_hold_limit_does_not_come_before_it) {
-  const auto result = finish(run({"--hold-limit", "1h", "--", "echo", "done"}));
-  EXPECT_EQ(result.end, exited(0)) << result;
-  EXPECT_EQ(result.out, "done\n");
-  EXPECT_TRUE(is_vacant());
 }
 
 TEST_F(command_loss, of_a_lock_that_is_never_lost_ends_nothing) {

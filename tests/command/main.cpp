@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "command/command.hpp"
 #include "process/roles.hpp"
 #include "support/program.hpp"
 #include "support/test_main.hpp"
@@ -18,5 +19,6 @@ int main(int argc, char** argv) {
     return rowlock::test::play_for_stranger(argv[2], arguments());
   ::signal(SIGPIPE, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // whatever a test leaves behind is ours to end
+  rowlock::test::add_transcripts();
   return rowlock::test::run_all_tests(argc, argv);
 }

@@ -13,8 +13,6 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::MatchesRegex;
 
 class command_release : public command {
  protected:
@@ -23,61 +21,6 @@ class command_release : public command {
 
   held_lock held_ = locks_.acquire("job", {.lease = 1h, .note = "mine"});
 };
-
-TEST_F(command_release, frees_without_a_question_where_it_is_told_to) {
-  const auto result = finish(release({"--force", "--yes", "job"}));
-  EXPECT_EQ(result.end, exited(0)) << result;
-  EXPECT_THAT(result.out, MatchesRegex("freed \"job\" of rowlock:.*, token " + std::to_string(held_.token().value()) +
-                                       "; .* within a third of its lease.*\n"));
-  EXPECT_THAT(result.err, IsEmpty());
-  EXPECT_FALSE(is_held());
-  EXPECT_TRUE(is_free("job"));
-}
-
-TEST_F(command_release, for_programs_prints_what_it_freed) {
-  const auto result = finish(release({"--force", "--yes", "--json", "job"}));
-  EXPECT_EQ(result.end, exited(0)) << result;
-  const auto object = json::parse(result.out, nullptr, false);
-  EXPECT_EQ(object.at("freed"), true);
-  EXPECT_EQ(object.at("why_not"), nullptr);
-  EXPECT_EQ(object.at("token"), held_.token().value());
-  EXPECT_EQ(object.at("note"), "mine");
-  EXPECT_EQ(object.at("waiters"), json::array());
-  EXPECT_EQ(object.size(), 12U) << object;
-}
-
-TEST_F(command_release, is_1_where_nobody_has_it) {
-  held_.release();
-  EXPECT_TRUE(refused(finish(release({"--force", "--yes", "job"})), 1));
-  const auto result = finish(release({"--force", "--yes", "--json", "job"}));
-  EXPECT_EQ(result.end, exited(1)) << result;
-  const auto object = json::parse(result.out, nullptr, false);
-  EXPECT_EQ(object.at("freed"), false);
-  EXPECT_EQ(object.at("why_not"), "not_held");
-  EXPECT_EQ(object.at("owner"), nullptr);
-}
-
-TEST_F(command_release, of_others_must_be_meant) {
-  for (const auto& arguments : std::vector<words>{{"job"}, {"job", "--yes"}}) {
-    const auto result = finish(release(arguments));
-    EXPECT_TRUE(refused(result, 64));
-    EXPECT_THAT(result.err, AllOf(HasSubstr("holder"), HasSubstr("--force")));
-  }
-  EXPECT_TRUE(is_held());
-}
-
-TEST_F(command_release, frees_nothing_where_there_is_nobody_to_ask) {
-  const auto result = finish(release({"--force", "job"}));
-  EXPECT_TRUE(refused(result, 64));
-  EXPECT_THAT(result.err, HasSubstr("--yes"));
-  EXPECT_TRUE(is_held());
-}
-
-TEST_F(command_release, takes_one_name) {
-  for (const auto& arguments : std::vector<words>{{}, {""}, {"job", "other"}, {std::string(256, 'n')}})
-    EXPECT_TRUE(refused(finish(release(words{"--force", "--yes"} + arguments)), 64));
-  EXPECT_TRUE(is_held());
-}
 
 TEST_F(command_release, at_a_terminal_shows_who_has_it_and_asks) {
   program waiter{run(words{"--"} + watcher({"15"}))};

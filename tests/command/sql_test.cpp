@@ -1,46 +1,29 @@
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "command/command.hpp"
+#include "support/databases.hpp"
+#include "support/server_database.hpp"
 
 // That what is printed is what is sent: tests/driver/golden_test.cpp.
 
 namespace rowlock::test {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::StartsWith;
+using command_sql = command;
 
-class command_sql : public command {
- protected:
-  static outcome print(const std::string& url, const words& arguments) {
-    return finish({.words = words{path(), "sql"} + arguments,
-                   .environment = {"ROWLOCK_DATABASE=" + url, "ROWLOCK_DATABASE_FILE"}});
-  }
-  /// The text, and that it ended well.
-  static std::string printed(const std::string& url, const words& arguments = {}) {
-    const auto result = print(url, arguments);
-    EXPECT_EQ(result.end, exited(0)) << result;
-    EXPECT_THAT(result.err, IsEmpty());
-    return result.out;
-  }
-};
-
-TEST_F(command_sql, is_a_sheet_with_its_comments_and_needs_no_server) {
-  for (const auto* url : {"sqlite:", "postgresql:", "postgresql://nobody@127.0.0.1:1/none", "mysql:", "mariadb:"}) {
-    const auto text = printed(url);
-    EXPECT_THAT(text, StartsWith("-- The statements that rowlock ")) << url;
-    for (const auto* line : {"\n-- Every statement that rowlock ", "\n-- ---- Acquiring ---",
-                             "\n\n-- name: renew(name, acquisition, lease) -> ", "\n-- locks: ", "\n-- clock: ",
-                             "\n-- no row: ", "\n-- none: ", "\n-- name: enlisted.pin(name, acquisition"})
-      EXPECT_NE(text.find(line), std::string::npos) << url << line;
-  }
+std::string printed(const std::string& url) {
+  const auto result = command::finish({.words = {command::path(), "sql", "--database", url}});
+  EXPECT_EQ(result.end, exited(0)) << result;
+  EXPECT_EQ(result.err, "");
+  return result.out;
 }
 
 TEST_F(command_sql, is_what_sqlite_can_prepare) {
@@ -52,7 +35,7 @@ TEST_F(command_sql, is_what_sqlite_can_prepare) {
     return sqlite3_create_function(on.get(), name, arguments, SQLITE_UTF8, nullptr, nothing, nullptr, nullptr);
   };
   ASSERT_EQ(add("clock_us", 0) + add("tell", 2) + add("is_dead", 2), 3 * SQLITE_OK);
-  const auto text = printed(database_.url());
+  const auto text = printed("sqlite:");
   int statements = 0;
   for (const char* rest = text.c_str(); *rest != '\0';) {
     sqlite3_stmt* made = nullptr;
@@ -64,46 +47,42 @@ TEST_F(command_sql, is_what_sqlite_can_prepare) {
   EXPECT_GT(statements, 60);
 }
 
-TEST_F(command_sql, has_the_table_prefix) {
-  for (const auto* url : {"sqlite:", "postgresql:", "mysql:"}) {
-    const auto text = printed(url, {"raise_floor", "--table-prefix", "mine_"});
-    EXPECT_THAT(text, AllOf(HasSubstr("mine_share "), Not(HasSubstr("rowlock_share")))) << url;
+/// Each statement of the text, prepared.
+std::string preparing(const std::string& text,
+                      const std::function<std::string(const std::string& statement)>& prepare) {
+  std::istringstream lines{text};
+  std::string statement;
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.starts_with("--")) continue;
+    statement.append(line).push_back('\n');
+    if (line.back() != ';') continue;
+    statement.resize(statement.size() - 2);
+    out += prepare(std::exchange(statement, {})) + "\n";
   }
+  return out;
 }
 
-TEST_F(command_sql, is_one_verb_where_it_is_named) {
-  const auto text = printed("postgresql:", {"renew"});
-  EXPECT_THAT(text,
-              AllOf(StartsWith("-- The statements that rowlock sends to PostgreSQL"), HasSubstr("\n\n-- name: renew("),
-                    HasSubstr("$3::bigint"), Not(HasSubstr("-- name: extend("))));
-  EXPECT_THAT(printed("sqlite:", {"ring"}), HasSubstr("\n-- none: SQLite cannot notify\n"));
-  EXPECT_THAT(printed("mysql:", {"enlisted.isolation"}), HasSubstr("@@transaction_isolation"));
-  EXPECT_THAT(printed("mariadb:", {"enlisted.isolation"}), HasSubstr("@@tx_isolation"));
-  EXPECT_THAT(printed("mysql:", {"extend"}), HasSubstr("\n-- arguments: name, acquisition"));
-}
+class command_sql_on : public on_each_database {};
+INSTANTIATE_TEST_SUITE_P(on, command_sql_on, testing::ValuesIn(server_databases()), database_name);
 
-TEST_F(command_sql, refuses_a_verb_that_there_is_not) {
-  const auto similar = print("sqlite:", {"acquir"});
-  EXPECT_TRUE(refused(similar, 64));
-  EXPECT_EQ(similar.err, "rowlock: there is no verb \"acquir\"; did you mean acquire?\n");
-  const auto other = print("sqlite:", {"lock"});
-  EXPECT_TRUE(refused(other, 64));
-  EXPECT_EQ(other.err, "rowlock: there is no verb \"lock\"; rowlock sql prints all of them\n");
-}
-
-TEST_F(command_sql, depends_on_options_of_programs) {
-  const std::string setting = "set_config('synchronous_commit', 'o";
-  EXPECT_THAT(printed("postgresql:", {"renew"}), Not(HasSubstr(setting)));
-  EXPECT_THAT(printed("postgresql:", {"renew", "--transaction-pooling"}), HasSubstr(setting + "n', true)"));
-  EXPECT_THAT(printed("postgresql:", {"release"}), HasSubstr(setting + "ff', true)"));
-  EXPECT_THAT(printed("postgresql:", {"release", "--durable-release"}), Not(HasSubstr(setting + "ff', true)")));
-  for (const auto* url : {"sqlite:", "mysql:"}) EXPECT_TRUE(refused(print(url, {"--transaction-pooling"}), 64)) << url;
-  EXPECT_TRUE(refused(print("sqlite:", {"--durable-release"}), 64));
-}
-
-TEST_F(command_sql, is_of_a_database_that_it_knows) {
-  EXPECT_TRUE(refused(print("nonsense:", {}), 64));
-  EXPECT_TRUE(refused(print("locks.db", {}), 64));
+TEST_P(command_sql_on, is_what_the_server_can_prepare) {
+  auto* const server = dynamic_cast<server_database*>(&db());
+  client::connect(db().url(), {.observer = silent()}).migrate();
+  const auto version = server->text("SELECT version()");
+  const bool is_postgresql = version.starts_with("PostgreSQL");
+  const std::string scheme = is_postgresql                                  ? "postgresql:"
+                             : version.find("MariaDB") != std::string::npos ? "mariadb:"
+                                                                            : "mysql:";
+  const auto prepare = [&](const std::string& statement) {
+    return is_postgresql ? "PREPARE it AS " + statement + ";\nDEALLOCATE it;"
+                         : "PREPARE it FROM " + server->quoted(statement) + ";";
+  };
+  const auto all = preparing(printed(scheme), prepare);
+  EXPECT_GT(std::count(all.begin(), all.end(), ';'), 60);
+  const auto result = command::finish({.words = {"sh", "-c", server->shell()}, .input = all});
+  EXPECT_EQ(result.end, exited(0)) << result;
+  EXPECT_EQ(result.err, "");
 }
 
 }  // namespace

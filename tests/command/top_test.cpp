@@ -362,17 +362,5 @@ TEST_F(command_top, says_so_where_nothing_is_known_of_the_terminal) {
   EXPECT_TRUE(at.is_in_shell_mode());
 }
 
-TEST_F(command_top, refuses_what_makes_no_sense) {
-  for (const auto& arguments : std::vector<words>{{"--every", "0"},
-                                                  {"--every", "99ms"},
-                                                  {"--every", "25h"},
-                                                  {"--sort", "size"},
-                                                  {"--sort", "rate"},
-                                                  {"--sort", ""},
-                                                  {"a", "b"},
-                                                  {"--json"}})
-    EXPECT_TRUE(refused(finish(rowlock(words{"top"} + arguments)), 64)) << testing::PrintToString(arguments);
-}
-
 }  // namespace
 }  // namespace rowlock::test
