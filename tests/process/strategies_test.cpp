@@ -8,7 +8,6 @@
 #include "process/claimant.hpp"
 #include "process/process_test.hpp"
 #include "process/visits.hpp"
-#include "support/open_transactions.hpp"
 
 // The strategies contend for the same row: whichever of them the holders of a name chose, there is one holder at a
 // time, and the next has a larger token.
@@ -114,7 +113,7 @@ class interrupted : public on_each_database_with<strategy> {
     holder = start(by);
   }
   void end_session_of(claimant& holder) const {
-    EXPECT_EQ(end_open_transactions(db()), 1);
+    EXPECT_EQ(db().end_open_transactions(), 1);
     EXPECT_EQ(holder.ask("lost?"), "session_ended");
     EXPECT_EQ(holder.ask("release"), make_error_code(errc::lock_lost).message());
     holder.order("claim job");

@@ -1,5 +1,4 @@
 #include "server/server_test.hpp"
-#include "support/open_transactions.hpp"
 
 // A lock by for_update lives in a transaction: what becomes of it when the server, or the way there, ends or fails.
 
@@ -32,7 +31,7 @@ TEST_P(ended_session, is_noticed_at_once) {
   auto locks = connect({.observer = told.observer()});
   auto held = locks.acquire("orders/42", for_update());
   const auto token = held.token();
-  EXPECT_EQ(end_open_transactions(db()), 1);
+  EXPECT_EQ(db().end_open_transactions(), 1);
   EXPECT_TRUE(is_lost_within(promptly, held));
   EXPECT_EQ(held.why_lost(), loss_reason::session_ended);
   EXPECT_TRUE(eventually([&] { return told.lost("orders/42"); }));
@@ -48,7 +47,7 @@ TEST_P(ended_session, leaves_the_lock_to_the_next_at_once) {
     const auto held = locks_.acquire("orders/42", for_update());
     background waiter{waiting(other, {.strategy = by})};
     EXPECT_FALSE(waiter.is_done_within(a_moment));
-    EXPECT_EQ(end_open_transactions(db()), 1);
+    EXPECT_EQ(db().end_open_transactions(), 1);
     const stopwatch watch;
     auto next = waiter.get();
     EXPECT_LT(watch.elapsed(), promptly) << to_string(by);
@@ -62,7 +61,7 @@ TEST_P(ended_session, leaves_the_lock_to_the_next_at_once) {
 TEST_P(ended_session, takes_no_other_lock_along) {
   const auto lease = locks_.acquire("lease", {.lease = 60s});
   auto held = locks_.acquire("orders/42", for_update());
-  EXPECT_EQ(end_open_transactions(db()), 1);
+  EXPECT_EQ(db().end_open_transactions(), 1);
   EXPECT_TRUE(is_lost_within(promptly, held));
   const auto beside = locks_.acquire("orders/43", for_update());
   EXPECT_FALSE(lease.lost().stop_requested());
@@ -77,7 +76,7 @@ TEST_P(ended_session, is_the_loss_of_all_handles_of_its_holder) {
   as_job.as = holder::named("request-7");
   auto one = locks_.acquire("orders/42", as_job);
   auto two = locks_.acquire("orders/42", as_job);
-  EXPECT_EQ(end_open_transactions(db()), 1);
+  EXPECT_EQ(db().end_open_transactions(), 1);
   EXPECT_TRUE(is_lost_within(promptly, one));
   EXPECT_TRUE(is_lost_within(promptly, two));
   auto anew = locks_.try_acquire("orders/42", as_job);
@@ -90,7 +89,7 @@ TEST_P(ended_session, is_the_loss_of_all_handles_of_its_holder) {
 
 TEST_P(ended_session, lets_a_client_close) {
   const auto held = locks_.acquire("orders/42", for_update());
-  EXPECT_EQ(end_open_transactions(db()), 1);
+  EXPECT_EQ(db().end_open_transactions(), 1);
   const stopwatch watch;
   locks_.close();
   EXPECT_LT(watch.elapsed(), 5s + tolerance);

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rowlock::test {
 
@@ -22,6 +24,9 @@ struct lock_row {
   bool operator==(const lock_row&) const = default;
 };
 
+/// What a query answers, as text; nullopt for NULL.
+using sql_rows = std::vector<std::vector<std::optional<std::string>>>;
+
 /// A column n with all numbers below a million, on every database.
 inline constexpr std::string_view a_million_numbers =
     "WITH d (i) AS (SELECT 0 UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL "
@@ -37,6 +42,9 @@ class obstacle {
   obstacle& operator=(const obstacle&) = delete;
   virtual ~obstacle() = default;
 };
+
+/// An obstacle that ends by this call.
+[[nodiscard]] std::unique_ptr<obstacle> obstacle_until(std::function<void()> end);
 
 /// A place in a database that one test has to itself, and a way to it that does not lead through rowlock: what an
 /// operator, or a client written by somebody else, sees and does there. The tables are those of the default prefix.
@@ -55,54 +63,63 @@ class database {
   /// Whether the child of a fork may connect while its parent has clients.
   virtual bool serves_forked_children() const = 0;
 
+  /// Any number of statements, as an administrator.
+  virtual void execute(const std::string& sql) = 0;
+  /// One statement, as an administrator; its rows, or the one value in them.
+  virtual sql_rows ask(const std::string& sql) = 0;
+  std::int64_t number(const std::string& sql) { return std::stoll(text(sql)); }
+  std::string text(const std::string& sql) { return ask(sql).at(0).at(0).value(); }
+  /// The text as a literal of SQL.
+  virtual std::string quoted(std::string_view text) = 0;
+
   /// Microseconds since 1970 by the clock that decides expiry.
-  virtual std::int64_t now() = 0;
-  virtual std::optional<lock_row> row(std::string_view name) = 0;
+  std::int64_t now() { return number("SELECT " + microseconds(clock())); }
+  std::optional<lock_row> row(std::string_view name);
   virtual bool has_table(std::string_view table) = 0;
 
   /// An operator frees the name.
-  virtual void vacate(std::string_view name) = 0;
+  void vacate(std::string_view name);
   /// Somebody else has it, for an hour.
-  virtual void steal(std::string_view name) = 0;
-  virtual void erase(std::string_view name) = 0;
+  void steal(std::string_view name);
+  void erase(std::string_view name);
   /// Its lease has just ended.
-  virtual void expire(std::string_view name) = 0;
-  virtual void set_version(std::string_view name, std::int64_t version) = 0;
+  void expire(std::string_view name);
+  void set_version(std::string_view name, std::int64_t version);
   /// So much more time has passed since somebody had it.
-  virtual void age(std::string_view name, std::chrono::seconds by) = 0;
+  void age(std::string_view name, std::chrono::seconds by);
   /// So many names, up to a million, that nobody has had for two hours: "unused/0", "unused/1", …
-  virtual void add_unused(int number) = 0;
+  void add_unused(int number);
   /// How many names have a row.
-  virtual int rows() = 0;
+  int rows() { return count("rowlock_lock"); }
 
   /// How many wait, dead ones included.
-  virtual int tickets() = 0;
+  int tickets() { return count("rowlock_waiter"); }
   /// Somebody else waits, and does nothing, for an hour: the ticket.
-  virtual std::int64_t enqueue(std::string_view name) = 0;
+  std::int64_t enqueue(std::string_view name);
   /// The same of a set, which has waited for so long.
-  virtual std::int64_t enqueue_set(std::string_view name, std::chrono::milliseconds waited) = 0;
-  virtual void erase_ticket(std::int64_t ticket) = 0;
+  virtual std::int64_t enqueue_set(std::string_view name, std::chrono::milliseconds waited);
+  void erase_ticket(std::int64_t ticket);
   /// Those who wait have died so long ago.
-  virtual void kill_waiters(std::chrono::seconds ago) = 0;
+  void kill_waiters(std::chrono::seconds ago);
 
   /// The lease of one who shares the name has ended so long ago.
-  virtual void kill_share(std::int64_t token, std::chrono::seconds ago) = 0;
+  void kill_share(std::int64_t token, std::chrono::seconds ago);
   /// How many share names, dead ones included.
-  virtual int shares() = 0;
+  int shares() { return count("rowlock_share WHERE name <> ''"); }
 
   /// What has been swept had this version at most; 0: nothing has been.
-  virtual std::int64_t floor() = 0;
+  std::int64_t floor() { return number("SELECT coalesce(max(token), 0) FROM rowlock_share WHERE name = ''"); }
   /// A row of this version was swept.
-  virtual void raise_floor(std::int64_t version) = 0;
+  void raise_floor(std::int64_t version);
 
-  virtual void drop_tables() = 0;
-  virtual int newest_migration() = 0;
-  virtual void record_migration(int version, int serves_from) = 0;
-  virtual void forget_migration(int version) = 0;
-  virtual void forget_checksums() = 0;
+  void drop_tables();
+  int newest_migration() { return static_cast<int>(number("SELECT max(version) FROM rowlock_migration")); }
+  void record_migration(int version, int serves_from);
+  void forget_migration(int version);
+  void forget_checksums() { execute("UPDATE rowlock_migration SET checksum = NULL"); }
   /// As if it had been run from another text.
-  virtual void edit_migration(int version) = 0;
-  virtual int missing_checksums() = 0;
+  void edit_migration(int version);
+  int missing_checksums() { return count("rowlock_migration WHERE checksum IS NULL"); }
 
   /// While it is there, whoever notes that a migration was run stops in the middle of that statement.
   [[nodiscard]] virtual std::unique_ptr<obstacle> migration_gate() = 0;
@@ -110,11 +127,33 @@ class database {
   virtual bool is_at_migration_gate() = 0;
   /// What a server still does for clients that were killed ends, and every other session of this place too.
   virtual void end_sessions() = 0;
+  /// The same of the role's sessions that have a transaction open which has changed something, as the holder of a lock
+  /// by for_update has. How many there were; a file of SQLite has none.
+  virtual int end_open_transactions() { return 0; }
+  /// Whether a transaction of the role waits for a lock on a server. In a file nobody waits.
+  virtual bool is_kept_waiting() { return false; }
 
   /// While it is there, nothing can be written.
   [[nodiscard]] virtual std::unique_ptr<obstacle> stall() = 0;
+  /// A transaction that has done this, and is rolled back when the obstacle goes.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> transaction(const std::string& sql) = 0;
   /// While it is there, another connection of this process has a transaction open that has read the lock table.
-  [[nodiscard]] virtual std::unique_ptr<obstacle> reader() = 0;
+  [[nodiscard]] std::unique_ptr<obstacle> reader() { return transaction("SELECT count(*) FROM rowlock_lock"); }
+
+ protected:
+  /// What SQL calls the clock, at this very moment, and a length of time.
+  virtual std::string clock() const = 0;
+  virtual std::string interval(std::chrono::microseconds time) const = 0;
+  /// A time as microseconds since 1970.
+  virtual std::string microseconds(const std::string& time) const = 0;
+  virtual std::string random_id() const = 0;
+
+  std::string in_an_hour() const { return clock() + " + " + interval(std::chrono::hours{1}); }
+  std::string ago(std::chrono::microseconds time) const { return clock() + " - " + interval(time); }
+  void change(std::string_view name, const std::string& assignments);
+
+ private:
+  int count(const std::string& of) { return static_cast<int>(number("SELECT count(*) FROM " + of)); }
 };
 
 }  // namespace rowlock::test

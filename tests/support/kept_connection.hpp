@@ -6,7 +6,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
+
+#include "support/database.hpp"
 
 namespace rowlock::test {
 
@@ -44,5 +47,24 @@ class kept_connection {
   std::unique_ptr<Connection> connection_;
   pid_t owner_ = ::getpid();
 };
+
+/// An obstacle that begins and ends by these statements on the connection.
+template <class Connection>
+std::unique_ptr<obstacle> meanwhile(std::unique_ptr<Connection> own, const std::string& begin, const std::string& end) {
+  const std::shared_ptr<Connection> on = std::move(own);
+  on->run_script(begin);
+  return obstacle_until([on, end] { on->run_script(end); });  // closing would not wait for it
+}
+
+template <class Result>
+sql_rows rows_of(const Result& found) {
+  sql_rows out;
+  for (decltype(found.rows()) row = 0; row < found.rows(); ++row) {
+    auto& values = out.emplace_back();
+    for (decltype(found.columns()) column = 0; column < found.columns(); ++column)
+      values.push_back(found.text(row, column));
+  }
+  return out;
+}
 
 }  // namespace rowlock::test

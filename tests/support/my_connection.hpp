@@ -18,6 +18,7 @@ class my_result {
   explicit my_result(MYSQL_RES* result) : result_{result, mysql_free_result} {}
 
   std::uint64_t rows() const { return result_ ? mysql_num_rows(result_.get()) : 0; }
+  unsigned columns() const { return result_ ? mysql_num_fields(result_.get()) : 0; }
   /// nullopt for NULL.
   std::optional<std::string> text(std::uint64_t row, unsigned column) const;
   std::optional<std::int64_t> number(std::uint64_t row, unsigned column) const;

@@ -11,39 +11,6 @@ namespace rowlock::test {
 namespace {
 
 constexpr const char* server_variable = "ROWLOCK_TEST_MYSQL_URL";
-constexpr const char* row_columns =
-    "version, owner, thread, acquisition, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', acquired_at), "
-    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', expires_at), note";
-
-/// Ends what it began when the obstacle goes.
-class open_work : public obstacle {
- public:
-  open_work(std::unique_ptr<my_connection> connection, const std::string& begin, std::string end)
-      : connection_{std::move(connection)}, end_{std::move(end)} {
-    connection_->run_script(begin);
-  }
-  ~open_work() override {
-    try {
-      connection_->run_script(end_);  // closing would not wait for it
-    } catch (const std::exception& e) {
-      std::cerr << "something that was in the way: " << e.what() << '\n';
-    }
-  }
-
- private:
-  std::unique_ptr<my_connection> connection_;
-  std::string end_;
-};
-
-lock_row row_of(const my_result& found) {
-  return {.version = found.number(0, 0).value(),
-          .owner = found.text(0, 1),
-          .thread = found.text(0, 2),
-          .acquisition = found.text(0, 3),
-          .acquired_at = found.number(0, 4),
-          .expires_at = found.number(0, 5),
-          .note = found.text(0, 6)};
-}
 
 }  // namespace
 
@@ -119,17 +86,6 @@ void mysql_database::set_password(const std::string& word) {
 
 void mysql_database::forbid_making_tables() { execute("REVOKE CREATE ON " + name() + ".* FROM " + name()); }
 
-std::int64_t mysql_database::now() { return number("SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', SYSDATE(6))"); }
-
-std::optional<lock_row> mysql_database::row(std::string_view name) {
-  return connection_.with([&](my_connection& c) -> std::optional<lock_row> {
-    const auto found =
-        c.run(std::string{"SELECT "} + row_columns + " FROM rowlock_lock WHERE name = " + c.quoted(name));
-    if (found.rows() == 0) return std::nullopt;
-    return row_of(found);
-  });
-}
-
 bool mysql_database::has_table(std::string_view table) {
   return number("SELECT count(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = '" + name() +
                 "' AND TABLE_NAME = " + quoted(table)) == 1;
@@ -137,27 +93,23 @@ bool mysql_database::has_table(std::string_view table) {
 
 // Reads go on, as they do beside a writer of SQLite.
 std::unique_ptr<obstacle> mysql_database::stall() {
-  return std::make_unique<open_work>(connect(), "LOCK TABLES rowlock_lock READ", "UNLOCK TABLES");
+  return meanwhile("LOCK TABLES rowlock_lock READ", "UNLOCK TABLES");
+}
+
+std::unique_ptr<obstacle> mysql_database::meanwhile(const std::string& begin, const std::string& end) {
+  return test::meanwhile(connect(), begin, end);
 }
 
 void mysql_database::execute(const std::string& sql) {
   connection_.with([&](my_connection& c) { c.run_script(sql); });
 }
 
-std::int64_t mysql_database::number(const std::string& sql) {
-  return connection_.with([&](my_connection& c) { return c.run(sql).number(0, 0).value(); });
-}
-
-std::string mysql_database::text(const std::string& sql) {
-  return connection_.with([&](my_connection& c) { return c.run(sql).text(0, 0).value(); });
+sql_rows mysql_database::ask(const std::string& sql) {
+  return connection_.with([&](my_connection& c) { return rows_of(c.run(sql)); });
 }
 
 std::string mysql_database::quoted(std::string_view text) {
   return connection_.with([&](my_connection& c) { return c.quoted(text); });
-}
-
-std::unique_ptr<obstacle> mysql_database::transaction(const std::string& sql) {
-  return std::make_unique<open_work>(connect(), "START TRANSACTION; " + sql, "ROLLBACK");
 }
 
 std::unique_ptr<obstacle> mysql_database::row_pinned(std::string_view name) {
@@ -165,7 +117,7 @@ std::unique_ptr<obstacle> mysql_database::row_pinned(std::string_view name) {
 }
 
 std::unique_ptr<obstacle> mysql_database::sealed() {
-  return std::make_unique<open_work>(connect(), "LOCK TABLES rowlock_lock WRITE", "UNLOCK TABLES");
+  return meanwhile("LOCK TABLES rowlock_lock WRITE", "UNLOCK TABLES");
 }
 
 // The triggers stay, and let everybody pass when the obstacle has gone.
@@ -183,8 +135,7 @@ std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table, 
     sql.append("DO GET_LOCK(").append(word).append(", 60); DO RELEASE_LOCK(").append(word);
     execute(sql.append(is_any ? "); END" : "); END IF"));
   }
-  return std::make_unique<open_work>(connect(), "SELECT GET_LOCK(" + word + ", 60)",
-                                     "SELECT RELEASE_LOCK(" + word + ")");
+  return meanwhile("SELECT GET_LOCK(" + word + ", 60)", "SELECT RELEASE_LOCK(" + word + ")");
 }
 
 // In the other one MySQL cannot compare what is said in characters of four bytes.
@@ -226,18 +177,34 @@ std::unique_ptr<obstacle> mysql_database::set_default(const std::string& variabl
   const auto before = text("SELECT @@GLOBAL." + name);
   const auto set = "SET GLOBAL " + name + " = ";
   const bool is_number = !before.empty() && before.find_first_not_of("0123456789") == std::string::npos;
-  return std::make_unique<open_work>(connect(), set + value, set + (is_number ? before : quoted(before)));
+  return meanwhile(set + value, set + (is_number ? before : quoted(before)));
 }
 
-std::vector<std::int64_t> mysql_database::sessions() {
-  return connection_.with([&](my_connection& c) {
-    const auto found = c.run("SELECT ID FROM " + process_list() + " WHERE USER IN ('" + name() + "', '" + guest() +
-                             "') OR " + stopped_at_gate());
-    std::vector<std::int64_t> out;
-    for (std::uint64_t i = 0; i < found.rows(); ++i) out.push_back(found.number(i, 0).value());
-    return out;
-  });
+std::string mysql_database::sessions_query() const {
+  return "SELECT ID FROM " + process_list() + " WHERE USER IN ('" + name() + "', '" + guest() + "') OR " +
+         stopped_at_gate();
 }
+
+// MariaDB shows its list of transactions as it was when it was last asked for, unless that is a tenth of a second ago;
+// MySQL's fails where a session says something in characters of four bytes.
+std::vector<std::int64_t> mysql_database::in_transaction(bool that_wait) {
+  execute("DO SLEEP(0.15)");
+  if (is_mariadb())
+    return numbers(
+        "SELECT p.ID FROM information_schema.INNODB_TRX t JOIN information_schema.PROCESSLIST p "
+        "ON p.ID = t.trx_mysql_thread_id WHERE " +
+        std::string{that_wait ? "t.trx_state = 'LOCK WAIT'" : "t.trx_rows_modified > 0"} +
+        " AND p.USER = " + quoted(name()));
+  return numbers(
+      "SELECT DISTINCT t.processlist_id FROM performance_schema.data_locks l "
+      "JOIN performance_schema.threads t ON t.thread_id = l.thread_id WHERE l.lock_type = 'RECORD' "
+      "AND l.lock_status = " +
+      std::string{that_wait ? "'WAITING'" : "'GRANTED'"} + " AND t.processlist_user = " + quoted(name()));
+}
+
+std::vector<std::int64_t> mysql_database::open_transactions() { return in_transaction(false); }
+
+bool mysql_database::is_kept_waiting() { return !in_transaction(true).empty(); }
 
 void mysql_database::terminate(std::int64_t session) {
   try {
@@ -251,7 +218,9 @@ bool mysql_database::is_complete(std::string_view answer) const { return tcp_pro
 
 std::string mysql_database::clock() const { return "SYSDATE(6)"; }
 
-std::string mysql_database::clock_and_an_hour() const { return "SYSDATE(6) + INTERVAL 1 HOUR"; }
+std::string mysql_database::microseconds(const std::string& time) const {
+  return "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', " + time + ")";
+}
 
 std::string mysql_database::random_id() const { return "REPLACE(UUID(), '-', '')"; }
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,26 +31,24 @@ class mysql_database : public server_database {
   void let_end_sessions(const std::string& role) override;
   void set_password(const std::string& word) override;
   void forbid_making_tables() override;
-  std::int64_t now() override;
-  std::optional<lock_row> row(std::string_view name) override;
+  void execute(const std::string& sql) override;
+  sql_rows ask(const std::string& sql) override;
+  std::string quoted(std::string_view text) override;
   bool has_table(std::string_view table) override;
   [[nodiscard]] std::unique_ptr<obstacle> stall() override;
-  void execute(const std::string& sql) override;
-  std::int64_t number(const std::string& sql) override;
-  std::string text(const std::string& sql) override;
-  std::string quoted(std::string_view text) override;
-  [[nodiscard]] std::unique_ptr<obstacle> transaction(const std::string& sql) override;
   [[nodiscard]] std::unique_ptr<obstacle> row_pinned(std::string_view name) override;
   bool pins_let_renew() const override { return false; }
   [[nodiscard]] std::unique_ptr<obstacle> sealed() override;
   std::int64_t at_gate() override;
   std::int64_t sweep() override;
   [[nodiscard]] std::unique_ptr<obstacle> set_default(const std::string& variable, const std::string& value) override;
-  std::vector<std::int64_t> sessions() override;
   bool is_complete(std::string_view answer) const override;
+  bool is_kept_waiting() override;
 
  private:
   [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table, const update& only) override;
+  [[nodiscard]] std::unique_ptr<obstacle> meanwhile(const std::string& begin, const std::string& end) override;
+  std::string sessions_query() const override;
   std::string process_list() const;
   std::string right_to_see_locks(const std::string& role) const;
   /// Which rows of it.
@@ -59,9 +56,12 @@ class mysql_database : public server_database {
   void make_guest();
   std::string shell_as(const server_address& role) const;
   std::string clock() const override;
-  std::string clock_and_an_hour() const override;
+  std::string microseconds(const std::string& time) const override;
   std::string random_id() const override;
+  std::vector<std::int64_t> open_transactions() override;
   void terminate(std::int64_t session) override;
+  /// The sessions of the role that have something locked, or wait for it.
+  std::vector<std::int64_t> in_transaction(bool that_wait);
   std::unique_ptr<my_connection> connect() const;
 
   kept_connection<my_connection> connection_;

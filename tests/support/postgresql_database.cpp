@@ -13,38 +13,6 @@ namespace {
 
 constexpr const char* server_variable = "ROWLOCK_TEST_POSTGRESQL_URL";
 constexpr const char* pgbouncer_variable = "ROWLOCK_TEST_PGBOUNCER_URL";
-constexpr const char* row_columns =
-    "version, owner, thread, acquisition, (extract(epoch FROM acquired_at) * 1000000)::bigint, "
-    "(extract(epoch FROM expires_at) * 1000000)::bigint, note";
-
-class open_transaction : public obstacle {
- public:
-  open_transaction(std::unique_ptr<pq_connection> connection, const std::string& sql)
-      : connection_{std::move(connection)} {
-    connection_->run_script("BEGIN");
-    connection_->run_script(sql);
-  }
-  ~open_transaction() override {
-    try {
-      connection_->run_script("ROLLBACK");  // closing would not wait for it
-    } catch (const std::exception& e) {
-      std::cerr << "a transaction that was in the way: " << e.what() << '\n';
-    }
-  }
-
- private:
-  std::unique_ptr<pq_connection> connection_;
-};
-
-lock_row row_of(const pq_result& found) {
-  return {.version = found.number(0, 0).value(),
-          .owner = found.text(0, 1),
-          .thread = found.text(0, 2),
-          .acquisition = found.text(0, 3),
-          .acquired_at = found.number(0, 4),
-          .expires_at = found.number(0, 5),
-          .note = found.text(0, 6)};
-}
 
 std::string shell_as(const server_address& to) {
   return "psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 '" + to.url() + "'";
@@ -110,23 +78,9 @@ void postgresql_database::forbid_making_tables() {
   execute("ALTER SCHEMA " + name() + " OWNER TO CURRENT_USER; GRANT USAGE ON SCHEMA " + name() + " TO " + name());
 }
 
-std::int64_t postgresql_database::now() {
-  return number("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint");
-}
-
-std::optional<lock_row> postgresql_database::row(std::string_view name) {
-  const auto sql = std::string{"SELECT "} + row_columns + " FROM rowlock_lock WHERE name = $1";
-  return connection_.with([&](pq_connection& c) -> std::optional<lock_row> {
-    const auto found = c.run(sql, {name});
-    if (found.rows() == 0) return std::nullopt;
-    return row_of(found);
-  });
-}
-
 bool postgresql_database::has_table(std::string_view table) {
-  return connection_.with([&](pq_connection& c) {
-    return c.run("SELECT FROM pg_tables WHERE schemaname = $1 AND tablename = $2", {name(), table}).rows() == 1;
-  });
+  return number("SELECT count(*) FROM pg_tables WHERE schemaname = '" + name() +
+                "' AND tablename = " + quoted(table)) == 1;
 }
 
 // Reads go on, as they do beside a writer of SQLite.
@@ -134,16 +88,16 @@ std::unique_ptr<obstacle> postgresql_database::stall() {
   return transaction("LOCK TABLE rowlock_lock IN EXCLUSIVE MODE");
 }
 
+std::unique_ptr<obstacle> postgresql_database::meanwhile(const std::string& begin, const std::string& end) {
+  return test::meanwhile(connect(), begin, end);
+}
+
 void postgresql_database::execute(const std::string& sql) {
   connection_.with([&](pq_connection& c) { c.run_script(sql); });
 }
 
-std::int64_t postgresql_database::number(const std::string& sql) {
-  return connection_.with([&](pq_connection& c) { return c.run(sql).number(0, 0).value(); });
-}
-
-std::string postgresql_database::text(const std::string& sql) {
-  return connection_.with([&](pq_connection& c) { return c.run(sql).text(0, 0).value(); });
+sql_rows postgresql_database::ask(const std::string& sql) {
+  return connection_.with([&](pq_connection& c) { return rows_of(c.run(sql)); });
 }
 
 std::string postgresql_database::quoted(std::string_view text) {
@@ -151,10 +105,6 @@ std::string postgresql_database::quoted(std::string_view text) {
     const std::unique_ptr<char, void (*)(void*)> out{PQescapeLiteral(c.raw(), text.data(), text.size()), PQfreemem};
     return std::string{out.get()};
   });
-}
-
-std::unique_ptr<obstacle> postgresql_database::transaction(const std::string& sql) {
-  return std::make_unique<open_transaction>(connect(), sql);
 }
 
 std::unique_ptr<obstacle> postgresql_database::row_pinned(std::string_view name) {
@@ -195,13 +145,21 @@ std::unique_ptr<obstacle> postgresql_database::set_default(const std::string& va
   return std::make_unique<obstacle>();
 }
 
-std::vector<std::int64_t> postgresql_database::sessions() {
-  return connection_.with([&](pq_connection& c) {
-    const auto found = c.run("SELECT pid FROM pg_stat_activity WHERE usename IN ($1, $2)", {name(), guest()});
-    std::vector<std::int64_t> out;
-    for (int i = 0; i < found.rows(); ++i) out.push_back(found.number(i, 0).value());
-    return out;
-  });
+std::string postgresql_database::sessions_query() const {
+  return "SELECT pid FROM pg_stat_activity WHERE usename IN ('" + name() + "', '" + guest() + "')";
+}
+
+// Not those that do something else just then, and commit at once: whoever waits keeps a ticket alive.
+std::vector<std::int64_t> postgresql_database::open_transactions() {
+  return numbers(
+      "SELECT pid FROM pg_stat_activity WHERE backend_xid IS NOT NULL "
+      "AND (state = 'idle in transaction' OR query = 'SELECT 1') AND usename = " +
+      quoted(name()));
+}
+
+bool postgresql_database::is_kept_waiting() {
+  return number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = " +
+                quoted(name())) > 0;
 }
 
 void postgresql_database::terminate(std::int64_t session) {
@@ -219,7 +177,9 @@ bool postgresql_database::is_complete(std::string_view answer) const {
 
 std::string postgresql_database::clock() const { return "clock_timestamp()"; }
 
-std::string postgresql_database::clock_and_an_hour() const { return "clock_timestamp() + interval '1 hour'"; }
+std::string postgresql_database::microseconds(const std::string& time) const {
+  return "(extract(epoch FROM " + time + ") * 1000000)::bigint";
+}
 
 std::string postgresql_database::random_id() const { return "replace(gen_random_uuid()::text, '-', '')"; }
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,31 +31,30 @@ class postgresql_database : public server_database {
   void let_end_sessions(const std::string& role) override { execute("GRANT pg_signal_backend TO " + role); }
   void set_password(const std::string& word) override;
   void forbid_making_tables() override;
-  std::int64_t now() override;
-  std::optional<lock_row> row(std::string_view name) override;
+  void execute(const std::string& sql) override;
+  sql_rows ask(const std::string& sql) override;
+  std::string quoted(std::string_view text) override;
   bool has_table(std::string_view table) override;
   [[nodiscard]] std::unique_ptr<obstacle> stall() override;
-  void execute(const std::string& sql) override;
-  std::int64_t number(const std::string& sql) override;
-  std::string text(const std::string& sql) override;
-  std::string quoted(std::string_view text) override;
-  [[nodiscard]] std::unique_ptr<obstacle> transaction(const std::string& sql) override;
   [[nodiscard]] std::unique_ptr<obstacle> row_pinned(std::string_view name) override;
   bool pins_let_renew() const override { return true; }
   [[nodiscard]] std::unique_ptr<obstacle> sealed() override;
   std::int64_t at_gate() override;
   std::int64_t sweep() override;
   [[nodiscard]] std::unique_ptr<obstacle> set_default(const std::string& variable, const std::string& value) override;
-  std::vector<std::int64_t> sessions() override;
   bool is_complete(std::string_view answer) const override;
+  bool is_kept_waiting() override;
   bool has_process(std::int64_t session) const override;
 
  private:
   [[nodiscard]] std::unique_ptr<obstacle> gate_before(const std::string& table, const update& only) override;
+  [[nodiscard]] std::unique_ptr<obstacle> meanwhile(const std::string& begin, const std::string& end) override;
+  std::string sessions_query() const override;
   void make_guest();
   std::string clock() const override;
-  std::string clock_and_an_hour() const override;
+  std::string microseconds(const std::string& time) const override;
   std::string random_id() const override;
+  std::vector<std::int64_t> open_transactions() override;
   void terminate(std::int64_t session) override;
   std::unique_ptr<pq_connection> connect() const;
 

@@ -18,6 +18,7 @@ class pq_result {
 
   PGresult* raw() const noexcept { return result_.get(); }
   int rows() const { return PQntuples(raw()); }
+  int columns() const { return PQnfields(raw()); }
   /// nullopt for NULL.
   std::optional<std::string> text(int row, int column) const;
   std::optional<std::int64_t> number(int row, int column) const;

@@ -46,45 +46,16 @@ class server_database : public database {
   virtual void forbid_making_tables() = 0;
 
   bool serves_forked_children() const override { return true; }
-  void vacate(std::string_view name) override;
-  void steal(std::string_view name) override;
-  void erase(std::string_view name) override;
-  void expire(std::string_view name) override;
-  void set_version(std::string_view name, std::int64_t version) override;
-  void age(std::string_view name, std::chrono::seconds by) override;
-  void add_unused(int number) override;
-  int rows() override;
-  int tickets() override;
-  std::int64_t enqueue(std::string_view name) override;
   std::int64_t enqueue_set(std::string_view name, std::chrono::milliseconds waited) override;
-  void erase_ticket(std::int64_t ticket) override;
-  void kill_waiters(std::chrono::seconds ago) override;
-  void kill_share(std::int64_t token, std::chrono::seconds ago) override;
-  int shares() override;
-  std::int64_t floor() override;
-  void raise_floor(std::int64_t version) override;
-  void drop_tables() override;
-  int newest_migration() override;
-  void record_migration(int version, int serves_from) override;
-  void forget_migration(int version) override;
-  void forget_checksums() override;
-  void edit_migration(int version) override;
-  int missing_checksums() override;
   [[nodiscard]] std::unique_ptr<obstacle> migration_gate() override { return gate_before("rowlock_migration", {}); }
   bool is_at_migration_gate() override { return at_gate() > 0; }
   void end_sessions() override { terminate_sessions(); }
-  [[nodiscard]] std::unique_ptr<obstacle> reader() override;
+  int end_open_transactions() override { return end(open_transactions()); }
+  [[nodiscard]] std::unique_ptr<obstacle> transaction(const std::string& sql) override {
+    return meanwhile("BEGIN; " + sql, "ROLLBACK");
+  }
 
-  /// As an administrator, in the schema: any number of statements, or one that answers one value.
-  virtual void execute(const std::string& sql) = 0;
-  virtual std::int64_t number(const std::string& sql) = 0;
-  virtual std::string text(const std::string& sql) = 0;
-  /// The text as a literal of SQL.
-  virtual std::string quoted(std::string_view text) = 0;
-
-  /// A transaction that has done this, and is rolled back when the obstacle goes.
-  [[nodiscard]] virtual std::unique_ptr<obstacle> transaction(const std::string& sql) = 0;
-  /// One that has the row locked FOR UPDATE.
+  /// A transaction that has the row locked FOR UPDATE.
   [[nodiscard]] std::unique_ptr<obstacle> row_locked(std::string_view name);
   /// One that only sees to it that the row stays as it is, by the weakest lock there is for that.
   [[nodiscard]] virtual std::unique_ptr<obstacle> row_pinned(std::string_view name) = 0;
@@ -104,6 +75,7 @@ class server_database : public database {
   void add_waiters(std::string_view name, int number);
   /// How many tickets there are for the name.
   std::int64_t tickets(std::string_view name);
+  using database::tickets;
 
   /// Deletes the rows that have been vacant for a second and that nobody has locked. How many there were.
   virtual std::int64_t sweep() = 0;
@@ -114,7 +86,7 @@ class server_database : public database {
                                                               const std::string& value) = 0;
 
   /// The numbers of the server's sessions with the two roles.
-  virtual std::vector<std::int64_t> sessions() = 0;
+  std::vector<std::int64_t> sessions() { return numbers(sessions_query()); }
   int connections() { return static_cast<int>(sessions().size()); }
   /// Ends them, and waits until they are gone. How many there were.
   int terminate_sessions();
@@ -132,19 +104,23 @@ class server_database : public database {
   };
   /// gate() of any table; nothing but such updates are stopped, if that is said.
   [[nodiscard]] virtual std::unique_ptr<obstacle> gate_before(const std::string& table, const update& only) = 0;
+  /// A connection of its own that has done the one thing; when the obstacle goes, it does the other.
+  [[nodiscard]] virtual std::unique_ptr<obstacle> meanwhile(const std::string& begin, const std::string& end) = 0;
   server_database(server_address server, std::uint16_t usual_port);
 
   server_address address_as(const std::string& role) const;
   /// Where a schema is a database.
   void name_database() { address_.database = name_; }
-  /// What SQL calls the clock, at this very moment.
-  virtual std::string clock() const = 0;
-  virtual std::string clock_and_an_hour() const = 0;
-  virtual std::string random_id() const = 0;
+  /// A query for the numbers of the server's sessions with the two roles.
+  virtual std::string sessions_query() const = 0;
+  /// Of the sessions whose transaction has changed something, and goes on.
+  virtual std::vector<std::int64_t> open_transactions() = 0;
   virtual void terminate(std::int64_t session) = 0;
+  std::vector<std::int64_t> numbers(const std::string& query);
 
  private:
-  void change(std::string_view name, const std::string& assignments);
+  int end(const std::vector<std::int64_t>& some);
+  std::string interval(std::chrono::microseconds time) const override;
 
   std::string name_;
   server_address server_;

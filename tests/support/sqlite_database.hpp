@@ -1,9 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,40 +23,22 @@ class sqlite_database : public database {
   std::string url() const override;
   std::string shell() const override;
   bool serves_forked_children() const override { return false; }
-  std::int64_t now() override;
-  std::optional<lock_row> row(std::string_view name) override;
+  void execute(const std::string& sql) override { ask(sql); }
+  sql_rows ask(const std::string& sql) override;
+  std::string quoted(std::string_view text) override;
   bool has_table(std::string_view table) override;
-  void vacate(std::string_view name) override;
-  void steal(std::string_view name) override;
-  void erase(std::string_view name) override;
-  void expire(std::string_view name) override;
-  void set_version(std::string_view name, std::int64_t version) override;
-  void age(std::string_view name, std::chrono::seconds by) override;
-  void add_unused(int number) override;
-  int rows() override;
-  int tickets() override;
-  std::int64_t enqueue(std::string_view name) override;
-  std::int64_t enqueue_set(std::string_view name, std::chrono::milliseconds waited) override;
-  void erase_ticket(std::int64_t ticket) override;
-  void kill_waiters(std::chrono::seconds ago) override;
-  void kill_share(std::int64_t token, std::chrono::seconds ago) override;
-  int shares() override;
-  std::int64_t floor() override;
-  void raise_floor(std::int64_t version) override;
-  void drop_tables() override;
-  int newest_migration() override;
-  void record_migration(int version, int serves_from) override;
-  void forget_migration(int version) override;
-  void forget_checksums() override;
-  void edit_migration(int version) override;
-  int missing_checksums() override;
-  std::unique_ptr<obstacle> migration_gate() override;
+  [[nodiscard]] std::unique_ptr<obstacle> migration_gate() override;
   bool is_at_migration_gate() override;
   void end_sessions() override {}
-  std::unique_ptr<obstacle> stall() override;
-  std::unique_ptr<obstacle> reader() override;
+  [[nodiscard]] std::unique_ptr<obstacle> stall() override;
+  [[nodiscard]] std::unique_ptr<obstacle> transaction(const std::string& sql) override;
 
  private:
+  std::string clock() const override;
+  std::string interval(std::chrono::microseconds time) const override { return std::to_string(time.count()); }
+  std::string microseconds(const std::string& time) const override { return time; }
+  std::string random_id() const override { return "lower(hex(randomblob(16)))"; }
+
   std::unique_ptr<temp_folder> folder_;
   std::filesystem::path file_;
 };

@@ -1,6 +1,5 @@
 #include <stdexcept>
 
-#include "support/open_transactions.hpp"
 #include "support/server_database.hpp"
 #include "transaction/transaction_test.hpp"
 
@@ -76,7 +75,7 @@ class same_client : public transaction_test {
   bool waits() {
     const std::uint64_t few = is_on_server() ? 8 : 1;  // in a file it waits for the file in between
     const auto before = statements_of(locks());
-    return eventually([&] { return statements_of(locks()) > before + few || is_kept_waiting(db()); });
+    return eventually([&] { return statements_of(locks()) > before + few || db().is_kept_waiting(); });
   }
   void expect_both_in_journal() const {
     EXPECT_EQ(open_witness()->number("SELECT count(*) FROM journal"), 2);
@@ -213,7 +212,7 @@ TEST_P(same_client, that_has_read_before_begins_again_where_it_had_to_wait_for_a
   auto in_the_way = server().row_locked(the_name);
   held.release();
   background buyer{buying(*other, true)};
-  ASSERT_TRUE(eventually([&] { return is_kept_waiting(db()); }));
+  ASSERT_TRUE(eventually([&] { return db().is_kept_waiting(); }));
   in_the_way.reset();
   const auto refusals = buyer.get();
   EXPECT_GE(refusals, refusals_after_reading());

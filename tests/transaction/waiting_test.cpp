@@ -1,6 +1,5 @@
 #include <stop_token>
 
-#include "support/open_transactions.hpp"
 #include "transaction/transaction_test.hpp"
 
 namespace rowlock::test {
@@ -147,7 +146,7 @@ TEST_P(waiting_lock_in_on_servers, has_a_greater_token_than_was_given_since_its_
   const auto other = locked_elsewhere();
   tx().begin();
   background waiter{wait_for(30s)};
-  ASSERT_TRUE(eventually([&] { return is_kept_waiting(db()); }));
+  ASSERT_TRUE(eventually([&] { return db().is_kept_waiting(); }));
   const auto last = other->lock_in(others(), "orders/42").token();
   other->rollback();
   const auto lock = waiter.get();
