@@ -1,5 +1,7 @@
 #include "command/complaints.hpp"
 
+#include <fmt/format.h>
+
 #include "command/words.hpp"
 
 namespace rowlock::command {
@@ -9,10 +11,12 @@ namespace {
 /// Also where the value given is the default: there is no lease that it could be about.
 void refuse_lease_of_a_transaction(const CLI::App& taking, const run_options& given) {
   if (given.lock.strategy != strategy::for_update) return;
-  for (const std::string flag : {"--lease", "--at-least", "--hold-limit"})
+  for (const auto* flag : {"--lease", "--at-least", "--hold-limit"})
     if (taking.count(flag) != 0)
-      throw usage_error{flag + " is about a lease, and for_update has none; leave out " + flag +
-                        ", or choose another --strategy"};
+      throw usage_error{
+          fmt::format("{} is about a lease, and for_update has none; leave out {}, or choose another "
+                      "--strategy",
+                      flag, flag)};
 }
 
 void refuse_what_cannot_be_shared(const CLI::App& taking, const run_options& given) {

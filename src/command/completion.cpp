@@ -1,7 +1,5 @@
 #include "command/completion.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <utility>
 
 #include "command/command_line.hpp"

@@ -1,14 +1,12 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
+
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace rowlock::command {
 
