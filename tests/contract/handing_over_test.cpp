@@ -103,6 +103,16 @@ TEST_P(handing_over, and_waiting_cost_no_statement) {
   EXPECT_EQ(db().tickets(), 0);
 }
 
+TEST_P(handing_over, of_many_threads_cost_few_statements) {
+  auto locks = connect_at_length();
+  const int cycles = many(2000, 200);
+  const auto before = sent(locks);
+  on_threads(8, [&](int /*i*/) {
+    for (int c = 0; c < cycles; ++c) locks.acquire(name, with()).release();
+  });
+  EXPECT_LT(sent(locks) - before, static_cast<std::uint64_t>(4 * cycles)) << "a quarter of what releases cost";
+}
+
 TEST_P(handing_over, is_not_done_if_it_is_switched_off) {
   auto locks = connect({.handover = false});
   auto held = locks.acquire(name, with());
