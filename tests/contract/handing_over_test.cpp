@@ -27,7 +27,7 @@ class handing_over : public two_clients {
   /// So long that a slow machine does not end a hand-over.
   client connect_at_length(client_options options = {}) {
     options.handover_limit = 1min;
-    return connect(std::move(options));
+    return connect(options);
   }
 
   static std::uint64_t handovers(const client& of) { return of.stats().handovers; }

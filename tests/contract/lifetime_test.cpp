@@ -15,8 +15,8 @@ namespace {
 
 class lifetime : public two_clients {
  protected:
-  std::unique_ptr<client> make(client_options options = {}) {
-    return std::make_unique<client>(connect(std::move(options)));
+  std::unique_ptr<client> make(const client_options& options = {}) {
+    return std::make_unique<client>(connect(options));
   }
 };
 ROWLOCK_CONTRACT_SUITE(lifetime, usual_pairs());

@@ -48,9 +48,11 @@ std::string server_name_and(const testing::TestParamInfo<std::tuple<server_kind,
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite); \
   INSTANTIATE_TEST_SUITE_P(on, suite, testing::ValuesIn(some), server_name)
 /// The same of another suite, for tests that need other servers.
+// NOLINTBEGIN(bugprone-macro-parentheses): names of classes
 #define ROWLOCK_SUITE_LIKE_ON_SERVERS(suite, like, some) \
   class suite : public like {};                          \
   ROWLOCK_SUITE_ON_SERVERS(suite, some)
+// NOLINTEND(bugprone-macro-parentheses)
 #define ROWLOCK_SUITE_ON_EACH_SERVER_WITH_EACH(suite, values)                                                    \
   INSTANTIATE_TEST_SUITE_P(on, suite, testing::Combine(testing::ValuesIn(servers()), testing::ValuesIn(values)), \
                            server_name_and<std::remove_cvref_t<decltype((values)[0])>>)
