@@ -65,8 +65,8 @@ class ROWLOCK_EXPORT database {
   /// open_options::transaction_limit. Only for databases with row locks.
   virtual std::unique_ptr<session> connect_to_hold(const limits& until);
   /// The caller's own transaction; this database and `tx` must outlive the result. Throws
-  /// wrong_transaction_state if `tx` is of another kind of database.
-  virtual std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) = 0;
+  /// wrong_transaction_state if `tx` is of another kind of database. `is_guarded`: the guard over failovers is on.
+  virtual std::unique_ptr<enlisted_transaction> join(caller_transaction& tx, bool is_guarded) = 0;
   /// Whether a transaction can keep one row locked and leave the others unlocked. If not, a lock without a lease names
   /// this client's liveness file.
   virtual bool has_row_locks() const noexcept = 0;
@@ -129,6 +129,7 @@ struct open_options {
   std::string table_prefix = "rowlock_";
   bool transaction_pooling = false;  ///< two transactions of a connection may run in two of the server's sessions
   bool durable_release = false;      ///< a release waits until it is on disk
+  bool is_guarded = false;           ///< of sheet(): as it is sent while the guard is on
 };
 
 /// One kind of database. Differences between databases are data, here and in the dialect.

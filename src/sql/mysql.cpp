@@ -37,10 +37,18 @@ std::string with_tables(std::string text, const entry& of, std::string_view begi
   return text;
 }
 
-spelling as_sent() {
-  const auto finish = [](std::string text, const entry& of) {
+// The name of a server among those of one replication: MariaDB has no server_uuid, but a server_id.
+constexpr std::string_view incarnation =
+    "/*M!100600 CONCAT(@@hostname, ':', @@port, '/', @@server_id) */ /*!80000 @@server_uuid */";
+
+spelling as_sent(bool is_guarded) {
+  const auto guarded = is_guarded ? " AND (SELECT g.incarnation = {incarnation} AND g.grants_from <= SYSDATE(6) "
+                                    "FROM rowlock_guard g)"
+                                  : "";
+  const auto finish = [guarded](std::string text, const entry& of) {
     auto out = with_tables(std::move(text), of, "wanted(", "?1");
     out = with_tables(std::move(out), of, "locked(", "@rowlock.shares");
+    out = replaced(replaced(out, "{guarded}", guarded), "{incarnation}", incarnation);
     out = replaced(out, " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
     return replaced(out, "{clock}",
                     "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
@@ -50,12 +58,12 @@ spelling as_sent() {
 
 }  // namespace
 
-sheet mysql(std::string_view prefix) {
-  return sheet_of(read_sheet(mysql_text()), as_sent(), {.prefix = prefix}, {.reads_uncommitted = true});
+sheet mysql(std::string_view prefix, bool is_guarded) {
+  return sheet_of(read_sheet(mysql_text()), as_sent(is_guarded), {.prefix = prefix}, {.reads_uncommitted = true});
 }
 
-enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place) {
-  return enlisted_of(read_sheet(mysql_text()), as_sent(), std::string{place}.append(prefix));
+enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place, bool is_guarded) {
+  return enlisted_of(read_sheet(mysql_text()), as_sent(is_guarded), std::string{place}.append(prefix));
 }
 
 std::vector<passage> mysql_passages(std::string_view server, std::string_view prefix, const layout& how) {
@@ -65,9 +73,10 @@ std::vector<passage> mysql_passages(std::string_view server, std::string_view pr
                     "-- before the statement names them in their order. The database of the tables is left out: a\n"
                     "-- client writes that of its URL before each table.\n";
   const auto entries = read_sheet(mysql_text());
-  return passages_of(
-      head, mysql_text(),
-      {sheet_of(entries, as_sent(), {.prefix = prefix, .place = ""}), enlisted_of(entries, as_sent(), prefix)}, how);
+  return passages_of(head, mysql_text(),
+                     {sheet_of(entries, as_sent(false), {.prefix = prefix, .place = ""}),
+                      enlisted_of(entries, as_sent(false), prefix)},
+                     how);
 }
 
 }  // namespace rowlock::inline v1::sheets

@@ -9,6 +9,9 @@
 --   wanted(a, b)       The requests of a batch as rows with these arguments:
 --                      JSON_TABLE(:requests, '$[*]' COLUMNS (...)).
 --   locked(a, b)       The requests that were noted in @rowlock.shares.
+--   {guarded}          If the guard is on: AND the server's incarnation is that of the guard, and no quarantine is
+--                      on. Otherwise nothing.
+--   {incarnation}      The expression for the server's incarnation.
 --   {clock}            In the caller's transaction: the time in UTC, whatever time zone the session has.
 --
 -- The clock is SYSDATE(6), read once the row is locked. Assignments run from left to right (sql_mode is ours),
@@ -1433,6 +1436,57 @@ WHERE v.variable_name IN ('version', 'innodb_flush_log_at_trx_commit', 'log_bin'
 -- no row: the checksum is there already
 -- write:
 UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND checksum IS NULL;
+
+-- ---- The guard over failovers ----------------------------------------------------------------------------------------
+--
+-- See docs/protocol.md#the-guard. A server's incarnation is server_uuid on MySQL. MariaDB has none: there it is the
+-- host, the port and server_id, which differs between the servers of one replication.
+
+-- name: see_guard() -> term, incarnation, quarantine, left, since
+-- doing: reading the guard
+-- does: its row. incarnation is NULL if it is off; left: until the end of a quarantine
+-- locks: none
+-- clock: in the row's expression
+-- no row: the row was deleted: as if the guard were off
+-- read:
+SELECT term, incarnation, quarantine, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), grants_from), us(since)
+FROM rowlock_guard;
+
+-- name: incarnation() -> incarnation
+-- doing: reading the guard
+-- does: the incarnation of this server
+-- locks: none
+-- clock: not read
+-- no row: never
+-- read:
+SELECT CONVERT({incarnation} USING utf8mb4);
+
+-- name: set_guard(term, incarnation, quarantine, left, number) -> term
+-- doing: changing the guard
+-- does: replaces the row, if it has the term that was seen, and gives it the term `number`
+-- rules: always_changes
+-- locks: the row
+-- clock: in the row's expression
+-- no row: another client has changed it
+-- write: grants begin after :left. NULL: after a quarantine if a lease that is longer than it is out, otherwise at once
+UPDATE rowlock_guard SET term = :number, incarnation = :incarnation, quarantine = :quarantine, since = SYSDATE(6),
+  grants_from = SYSDATE(6) + INTERVAL COALESCE(:left, IF(EXISTS (SELECT 1 FROM rowlock_lock l
+    WHERE l.owner IS NOT NULL AND l.expires_at > SYSDATE(6) + INTERVAL :quarantine MICROSECOND), :quarantine, 0))
+    MICROSECOND
+WHERE term = :term;
+-- read back:
+SELECT term FROM rowlock_guard WHERE term = :number;
+
+-- name: serve_from(version, number) -> version
+-- doing: changing the guard
+-- does: programs that expect an older schema than `number` are refused from now on
+-- locks: the row
+-- clock: not read
+-- no row: the schema has no such version
+-- write:
+UPDATE rowlock_migration SET serves_from = :number WHERE version = :version;
+-- read back:
+SELECT version FROM rowlock_migration WHERE version = :version;
 
 -- ---- In the caller's transaction ------------------------------------------------------------------------------------
 --

@@ -35,6 +35,12 @@ std::string setting(std::string_view name, std::string_view value) {
   return " AND set_config('" + std::string{name} + "', '" + std::string{value} + "', true) IS NOT NULL";
 }
 
+// It is evaluated once in a statement. A promotion ends all sessions' right to write the old history, so what was read
+// here is still right at the commit.
+constexpr std::string_view guarded =
+    " AND (SELECT right(g.incarnation, 8) = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) "
+    "AND g.grants_from <= clock_timestamp() FROM rowlock_guard g)";
+
 // Settings live in the session, unless several clients share it: then each statement contains the settings that it
 // needs, for its own transaction.
 spelling as_sent(const choices& with) {
@@ -43,6 +49,7 @@ spelling as_sent(const choices& with) {
     const auto relaxed = setting("synchronous_commit", "off");
     auto out = replaced(replaced(text, "{durably}", durable), "{relaxed}", relaxed);
     out = replaced(out, "{releasing}", with.durable_release ? durable : relaxed);
+    out = replaced(out, "{guarded}", with.is_guarded ? guarded : "");
     out = replaced(out, "{after_all}", "repeat(convert_from('\\xf48fbfbf', 'UTF8'), 64)");
     out = replaced(out, "{briefly}", with.transaction_pooling ? setting("lock_timeout", "100ms") : std::string{});
     return with_microseconds(with_finite_times(std::move(out)));
@@ -56,9 +63,9 @@ sheet postgresql(std::string_view prefix, const choices& with) {
   return sheet_of(read_sheet(postgresql_text()), as_sent(with), {.prefix = prefix});
 }
 
-enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place) {
+enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place, bool is_guarded) {
   const auto in_full = std::string{place}.append(prefix);
-  return enlisted_of(read_sheet(postgresql_text()), as_sent({}), in_full);
+  return enlisted_of(read_sheet(postgresql_text()), as_sent({.is_guarded = is_guarded}), in_full);
 }
 
 std::vector<passage> postgresql_passages(std::string_view prefix, const choices& with) {

@@ -10,6 +10,8 @@
 --   {relaxed}     AND set_config('synchronous_commit', 'off', true) IS NOT NULL
 --   {durably}     With transaction_pooling the same with 'on'. Elsewhere nothing: the session has that setting.
 --   {releasing}   With durable_release as {durably}, otherwise as {relaxed}.
+--   {guarded}     If the guard is on: AND the server's incarnation is that of the guard, and no quarantine is on.
+--                 Otherwise nothing.
 --   {after_all}   A text that is after all names.
 --   {briefly}     With transaction_pooling AND set_config('lock_timeout', '100ms', true) IS NOT NULL. Elsewhere nothing.
 --
@@ -1558,6 +1560,59 @@ UNION ALL SELECT 'may_end_sessions', pg_has_role('pg_signal_backend', 'USAGE')::
 -- no row: the checksum is there already
 -- write:
 UPDATE rowlock_migration SET checksum = :checksum::text WHERE version = :version::integer AND checksum IS NULL;
+
+-- ---- The guard over failovers ----------------------------------------------------------------------------------------
+--
+-- See docs/protocol.md#the-guard. A server's incarnation is its system identifier and its timeline, which a promotion
+-- changes. The condition {guarded} compares the timeline alone: another system identifier needs another session, and a
+-- client reads incarnation at the beginning of each.
+
+-- name: see_guard() -> term, incarnation, quarantine, left, since
+-- doing: reading the guard
+-- does: its row. incarnation is NULL if it is off; left: until the end of a quarantine
+-- locks: none
+-- clock: in the row's expression
+-- no row: the row was deleted: as if the guard were off
+-- read:
+SELECT term, incarnation, quarantine, us(grants_from - clock_timestamp()), us(since) FROM rowlock_guard;
+
+-- name: incarnation() -> incarnation
+-- doing: reading the guard
+-- does: the incarnation of this server. NULL: it is in recovery, and writes nothing
+-- locks: none
+-- clock: not read
+-- no row: never
+-- read:
+SELECT CASE WHEN NOT pg_is_in_recovery() THEN
+  (SELECT system_identifier FROM pg_control_system())::text || '/' ||
+    substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END;
+
+-- name: set_guard(term, incarnation, quarantine, left, number) -> term
+-- doing: changing the guard
+-- does: replaces the row, if it has the term that was seen, and gives it the term `number`
+-- locks: the row
+-- clock: in the row's expression
+-- no row: another client has changed it
+-- write: grants begin after :left. NULL: after a quarantine if a lease that is longer than it is out, otherwise at once.
+--   It waits for the disk: nothing may be granted by a row that a crash takes back.
+UPDATE rowlock_guard SET term = :number::bigint, incarnation = :incarnation::text, quarantine = :quarantine::bigint,
+  since = clock_timestamp(),
+  grants_from = clock_timestamp() + interval '1 microsecond' * coalesce(:left::bigint, CASE WHEN EXISTS (
+    SELECT FROM rowlock_lock WHERE owner IS NOT NULL
+      AND expires_at > clock_timestamp() + :quarantine::bigint * interval '1 microsecond')
+    THEN :quarantine::bigint ELSE 0 END)
+WHERE term = :term::bigint{durably}
+RETURNING term;
+
+-- name: serve_from(version, number) -> version
+-- doing: changing the guard
+-- does: programs that expect an older schema than `number` are refused from now on
+-- locks: the row
+-- clock: not read
+-- no row: the schema has no such version
+-- write:
+UPDATE rowlock_migration SET serves_from = :number::integer WHERE version = :version::integer{durably}
+RETURNING version;
 
 -- ---- In the caller's transaction ------------------------------------------------------------------------------------
 --

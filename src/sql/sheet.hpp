@@ -94,6 +94,7 @@ struct capabilities {
   bool marks_waiting = false;       ///< mark_waiting, clear_waiting, first_waiter
   bool finds_blockers = false;      ///< find_pinning
   bool lists_transactions = false;  ///< find_held
+  bool guards_failovers = false;    ///< see_guard, set_guard: the database may lose commits in a failover
   bool shows_locked_rows = false;   ///< touch
   bool reads_uncommitted = false;   ///< find_held reads uncommitted data and may be wrong; elsewhere it answers facts
 };
@@ -168,12 +169,13 @@ sheet sqlite(std::string_view prefix);
 struct choices {
   bool transaction_pooling = false;  ///< each statement contains the settings that it needs
   bool durable_release = false;      ///< a release waits until it is on disk
+  bool is_guarded = false;           ///< the guard is on: what grants tests it
 };
 sheet postgresql(std::string_view prefix, const choices& with);
 /// The same without notifications besides its work, and without a grant that its waiter would not hear of; nullopt: it
 /// notifies no client, or does nothing else.
 ROWLOCK_EXPORT std::optional<step> postgresql_without_notices(const step& of);
-sheet mysql(std::string_view prefix);
+sheet mysql(std::string_view prefix, bool is_guarded);
 
 /// The statements that are sent inside the caller's transaction, on a connection that the caller has set up: none
 /// depends on settings. After each text: arguments -> columns, for each database that has it. `installation` is the
@@ -208,7 +210,7 @@ struct enlisted_texts {
 /// client's file on that connection.
 ROWLOCK_EXPORT enlisted_texts sqlite_enlisted(std::string_view prefix, std::string_view file);
 /// `place` replaces place_mark.
-ROWLOCK_EXPORT enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place);
-ROWLOCK_EXPORT enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place);
+ROWLOCK_EXPORT enlisted_texts postgresql_enlisted(std::string_view prefix, std::string_view place, bool is_guarded);
+ROWLOCK_EXPORT enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place, bool is_guarded);
 
 }  // namespace rowlock::inline v1::sheets

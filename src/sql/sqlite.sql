@@ -808,6 +808,28 @@ UNION ALL SELECT 'database', file FROM pragma_database_list WHERE name = 'main';
 -- write:
 UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND checksum IS NULL;
 
+-- ---- The guard over failovers ----------------------------------------------------------------------------------------
+
+-- name: see_guard() -> term, incarnation, quarantine, left, since
+-- doing: reading the guard
+-- does: its row. incarnation is NULL if it is off; left: until the end of a quarantine
+-- none: a file has one history of commits
+
+-- name: incarnation() -> incarnation
+-- doing: reading the guard
+-- does: the incarnation of this server
+-- none: as see_guard
+
+-- name: set_guard(term, incarnation, quarantine, left, number) -> term
+-- doing: changing the guard
+-- does: replaces the row, if it has the term that was seen, and gives it the term `number`
+-- none: as see_guard
+
+-- name: serve_from(version, number) -> version
+-- doing: changing the guard
+-- does: programs that expect an older schema than `number` are refused from now on
+-- none: as see_guard
+
 -- ---- In the caller's transaction -------------------------------------------------------------------------------------
 --
 -- On the caller's connection, where the functions above do not exist: the program reads the clock once it has the

@@ -103,7 +103,8 @@ const std::pair<const char*, driver::open_options> postgresql_options[] = {
     {"plain", {}},
     {"durable_release", {.durable_release = true}},
     {"transaction_pooling", {.transaction_pooling = true}},
-    {"both", {.transaction_pooling = true, .durable_release = true}}};
+    {"both", {.transaction_pooling = true, .durable_release = true}},
+    {"guarded", {.is_guarded = true}}};
 
 sent_texts postgresql_texts(std::string_view prefix) {
   sent_texts out;
@@ -116,7 +117,8 @@ sent_texts postgresql_texts(std::string_view prefix) {
     for (std::size_t i = 0; i < sheets::sheet::size; ++i)
       if (const auto silent = sheets::postgresql_without_notices(sql[static_cast<verb>(i)])) add_step(*silent, add);
   }
-  add_enlisted(out, sheets::postgresql_enlisted(prefix, "place."));
+  for (const bool is_guarded : {false, true})
+    add_enlisted(out, sheets::postgresql_enlisted(prefix, "place.", is_guarded));
   return out;
 }
 #endif
@@ -124,16 +126,20 @@ sent_texts postgresql_texts(std::string_view prefix) {
 #ifdef ROWLOCK_WITH_MYSQL
 sent_texts mysql_texts(std::string_view prefix) {
   sent_texts out;
-  const auto sql = sheet_of("mysql", prefix);
-  for (const auto kind : {driver::mysql_kind::mysql, driver::mysql_kind::mariadb})
-    for (std::size_t i = 0; i < sheets::sheet::size; ++i) {
-      auto step = sql[static_cast<verb>(i)];
-      if (kind == driver::mysql_kind::mysql) step.making = step.batch_making = std::nullopt;  // for MariaDB
-      add_step(step, [&](const std::string& text) {
-        out.add(kind == driver::mysql_kind::mysql ? "MySQL" : "MariaDB", driver::for_server(text, kind, "place.").sql);
-      });
+  for (const bool is_guarded : {false, true}) {
+    const auto sql = sheet_of("mysql", prefix, {.is_guarded = is_guarded});
+    for (const auto kind : {driver::mysql_kind::mysql, driver::mysql_kind::mariadb}) {
+      const auto* const when = kind == driver::mysql_kind::mysql ? is_guarded ? "MySQL guarded" : "MySQL"
+                               : is_guarded                      ? "MariaDB guarded"
+                                                                 : "MariaDB";
+      for (std::size_t i = 0; i < sheets::sheet::size; ++i) {
+        auto step = sql[static_cast<verb>(i)];
+        if (kind == driver::mysql_kind::mysql) step.making = step.batch_making = std::nullopt;  // for MariaDB
+        add_step(step, [&](const std::string& text) { out.add(when, driver::for_server(text, kind, "place.").sql); });
+      }
     }
-  add_enlisted(out, sheets::mysql_enlisted(prefix, "place."));
+    add_enlisted(out, sheets::mysql_enlisted(prefix, "place.", is_guarded));
+  }
   return out;
 }
 #endif

@@ -64,7 +64,8 @@ class fake_database {
       return std::make_unique<session>(of_);
     }
     std::unique_ptr<driver::session> connect_to_hold(const driver::limits& until) override { return connect(until); }
-    std::unique_ptr<driver::enlisted_transaction> join(driver::caller_transaction& /*tx*/) override {
+    std::unique_ptr<driver::enlisted_transaction> join(driver::caller_transaction& /*tx*/,
+                                                            bool /*is_guarded*/) override {
       throw std::logic_error{"there are no transactions"};
     }
     bool has_row_locks() const noexcept override { return true; }

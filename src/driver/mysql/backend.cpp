@@ -110,7 +110,8 @@ class mysql_database final : public database {
       : address_{read_mysql_url(url)},
         with_{with},
         warning_{with.warning},
-        enlisted_texts_{sheets::mysql_enlisted(with.table_prefix, address_.place() + ".")} {}
+        texts_{sheets::mysql_enlisted(with.table_prefix, address_.place() + ".", false)},
+        guarded_texts_{sheets::mysql_enlisted(with.table_prefix, address_.place() + ".", true)} {}
 
   std::unique_ptr<session> connect(const limits& until) override {
     return connect(until, std::nullopt, with_.call_timeout);
@@ -118,9 +119,9 @@ class mysql_database final : public database {
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
     return connect(until, with_.transaction_limit, with_.call_timeout);
   }
-  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
+  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx, bool is_guarded) override {
     require_kind(tx, detail::backend::mysql);
-    return std::make_unique<mysql_enlisted>(tx, enlisted_texts_);
+    return std::make_unique<mysql_enlisted>(tx, is_guarded ? guarded_texts_ : texts_);
   }
   bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
@@ -157,7 +158,8 @@ class mysql_database final : public database {
   warn_once warning_;
   call_watchdog watchdog_;
   lost_sessions<std::string> lost_;
-  const sheets::enlisted_texts enlisted_texts_;
+  const sheets::enlisted_texts texts_;
+  const sheets::enlisted_texts guarded_texts_;
 };
 
 std::string list_of(const std::vector<std::int64_t>& sessions) {
@@ -196,7 +198,9 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
 }
 
 // A release is always as durable as the server's setting requires: no session can ask for less, or more.
-sheets::sheet sheet_of(std::string_view prefix, const open_options& /*with*/) { return sheets::mysql(prefix); }
+sheets::sheet sheet_of(std::string_view prefix, const open_options& with) {
+  return sheets::mysql(prefix, with.is_guarded);
+}
 
 // Writes before the statement which argument each ? is.
 std::string with_arguments(mysql_text text, const sheets::entry& of, std::string_view key) {

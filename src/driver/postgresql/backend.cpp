@@ -130,15 +130,17 @@ class postgresql_database final : public database {
         with_{with},
         warning_{with.warning},
         tables_{with.table_prefix},
-        texts_{tables_, sheets::postgresql_enlisted} {}
+        texts_{tables_, sheets::postgresql_enlisted, false},
+        guarded_texts_{tables_, sheets::postgresql_enlisted, true} {}
 
   std::unique_ptr<session> connect(const limits& until) override { return connect(until, std::nullopt); }
   std::unique_ptr<session> connect_to_hold(const limits& until) override {
     return connect(until, with_.transaction_limit);
   }
-  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
+  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx, bool is_guarded) override {
     require_kind(tx, detail::backend::postgresql);
-    return std::make_unique<postgresql_enlisted>(tx, texts_, caller_sessions_, !with_.transaction_pooling);
+    return std::make_unique<postgresql_enlisted>(tx, is_guarded ? guarded_texts_ : texts_, caller_sessions_,
+                                                 !with_.transaction_pooling);
   }
   bool has_row_locks() const noexcept override { return true; }
   std::size_t most_sessions() const noexcept override { return std::numeric_limits<std::size_t>::max(); }
@@ -181,6 +183,7 @@ class postgresql_database final : public database {
   lost_sessions<postgresql_backend_id> lost_;
   table_place tables_;
   placed_texts texts_;
+  placed_texts guarded_texts_;
   caller_sessions caller_sessions_;
 };
 
@@ -196,7 +199,9 @@ std::unique_ptr<database> open(const core::url& address, const open_options& wit
 }
 
 sheets::choices choices_in(const open_options& with) {
-  return {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release};
+  return {.transaction_pooling = with.transaction_pooling,
+          .durable_release = with.durable_release,
+          .is_guarded = with.is_guarded};
 }
 
 sheets::sheet sheet_of(std::string_view prefix, const open_options& with) {

@@ -49,16 +49,17 @@ class table_place {
 /// The statements for callers' transactions, made once the tables are found. Thread-safe.
 class placed_texts {
  public:
-  using maker = sheets::enlisted_texts (*)(std::string_view prefix, std::string_view place);
+  using maker = sheets::enlisted_texts (*)(std::string_view prefix, std::string_view place, bool is_guarded);
 
   /// `tables` must outlive it.
-  placed_texts(table_place& tables, maker make) : tables_{tables}, make_{make} {}
+  placed_texts(table_place& tables, maker make, bool is_guarded)
+      : tables_{tables}, make_{make}, is_guarded_{is_guarded} {}
 
   const sheets::enlisted_texts* operator->() {
     std::call_once(is_made_, [&] {
       const auto found = tables_.found();
       if (!found) throw error{errc::schema_missing, "the client has not found rowlock's tables; run client::migrate()"};
-      texts_ = make_(tables_.prefix(), *found + ".");
+      texts_ = make_(tables_.prefix(), *found + ".", is_guarded_);
     });
     return &texts_;
   }
@@ -66,6 +67,7 @@ class placed_texts {
  private:
   table_place& tables_;
   const maker make_;
+  const bool is_guarded_;
   std::once_flag is_made_;
   sheets::enlisted_texts texts_;
 };

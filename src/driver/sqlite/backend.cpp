@@ -41,7 +41,7 @@ class sqlite_database final : public database {
                                                            .liveness = files_ ? &*files_ : nullptr},
                                             until);
   }
-  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx) override {
+  std::unique_ptr<enlisted_transaction> join(caller_transaction& tx, bool /*is_guarded*/) override {
     require_kind(tx, detail::backend::sqlite);
     return std::make_unique<sqlite_enlisted>(static_cast<sqlite_caller&>(tx), enlisted_texts_, table_prefix_, path_,
                                              files_ ? &*files_ : nullptr);

@@ -116,6 +116,10 @@ class gateway {
   /// It is checked again at the next use.
   void forget_schema() noexcept { schema_fits_ = false; }
 
+  /// The caller's own transaction.
+  std::unique_ptr<driver::enlisted_transaction> join(driver::caller_transaction& tx) {
+    return database_->join(tx, false);
+  }
   /// A session for a transaction that is kept open.
   std::unique_ptr<pool::loan> lend_transaction(const driver::limits& until);
   /// A session that does not belong to the pool.

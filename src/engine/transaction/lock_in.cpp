@@ -132,7 +132,7 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
                                                            const std::stop_token& stop) {
   core::check(options);
   const gateway::call under_way{db_};
-  const auto in = db_.database().join(tx);
+  const auto in = db_.join(tx);
   const holder by = options.as ? *options.as : holder::this_thread();
   refuse_own(name, by);
   const auto deadline = base::later(base::now(), std::max(wait.value_or(duration::max()), duration::zero()));

@@ -115,7 +115,7 @@ lease_ptr transaction_locks::keep(const lock_name& name, lock_options how, const
 
 void transaction_locks::confirm(driver::caller_transaction& tx, const lease_ptr& a) {
   const gateway::call under_way{db_};
-  const auto in = db_.database().join(tx);
+  const auto in = db_.join(tx);
   ask_of_held(db_, {}, a->name, [&] { return try_confirm(*in, a); });
 }
 
@@ -178,7 +178,7 @@ store::renewal transaction_locks::standing_of(const lease_state& a) {
 // row counts as held until it is vacated, which waits for that.
 std::optional<std::int64_t> transaction_locks::see(driver::caller_transaction& tx, const lock_name& name) {
   const gateway::call under_way{db_};
-  const auto in = db_.database().join(tx);
+  const auto in = db_.join(tx);
   const auto found = ask(name, [&](const driver::enlisted_target& at) { return in->see(at); });
   if (found) return found->what == driver::enlisted_result::locked ? std::optional{found->version} : std::nullopt;
   const auto way = make_way(name);
@@ -194,7 +194,7 @@ void transaction_locks::begin_optimistically(driver::enlisted_transaction& in) {
 bool transaction_locks::set(driver::caller_transaction& tx, const lock_name& name, std::int64_t version) {
   const gateway::call under_way{db_};
   const auto found =
-      ask(name, [&](const driver::enlisted_target& at) { return db_.database().join(tx)->set(at, version); });
+      ask(name, [&](const driver::enlisted_target& at) { return db_.join(tx)->set(at, version); });
   return found == driver::enlisted_result::locked;
 }
 
@@ -211,14 +211,14 @@ void transaction_locks::give_back(const lease_ptr& kept) noexcept try {
 
 void transaction_locks::see_kept(driver::caller_transaction& tx) {
   const gateway::call under_way{db_};
-  begin_optimistically(*db_.database().join(tx));
+  begin_optimistically(*db_.join(tx));
 }
 
 // No other client has held the name since before the transaction began, and the pin keeps it to its end. The version
 // grows when the lease is released.
 bool transaction_locks::set_kept(driver::caller_transaction& tx, const lease_ptr& kept) {
   const gateway::call under_way{db_};
-  const auto in = db_.database().join(tx);
+  const auto in = db_.join(tx);
   const auto found = ask(kept->name, [&](const driver::enlisted_target& at) {
     in->end_optimistically();
     return in->pin(at, kept->id.text(), kept->time_to_live());
