@@ -65,7 +65,7 @@ class fake_database {
     }
     std::unique_ptr<driver::session> connect_to_hold(const driver::limits& until) override { return connect(until); }
     std::unique_ptr<driver::enlisted_transaction> join(driver::caller_transaction& /*tx*/,
-                                                            bool /*is_guarded*/) override {
+                                                       bool /*is_guarded*/) override {
       throw std::logic_error{"there are no transactions"};
     }
     bool has_row_locks() const noexcept override { return true; }
