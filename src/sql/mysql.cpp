@@ -41,17 +41,33 @@ std::string with_tables(std::string text, const entry& of, std::string_view begi
 constexpr std::string_view incarnation =
     "/*M!100600 CONCAT(@@hostname, ':', @@port, '/', @@server_id) */ /*!80000 @@server_uuid */";
 
-spelling as_sent(bool is_guarded) {
-  const auto guarded = is_guarded ? " AND (SELECT g.incarnation = {incarnation} AND g.grants_from <= SYSDATE(6) "
-                                    "FROM rowlock_guard g)"
-                                  : "";
-  const auto finish = [guarded](std::string text, const entry& of) {
+constexpr std::string_view clock_of_caller =
+    "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)";
+
+struct condition {
+  std::string_view clock;
+  std::string_view rows{};  ///< which rows of the guard are read: there is one
+};
+constexpr condition of_client{.clock = "SYSDATE(6)"};
+// It is read for each row of a lock, because a condition that does not depend on the row would be read while MariaDB
+// makes the plan. That would begin the snapshot of the transaction before the row is locked.
+constexpr condition of_caller{.clock = clock_of_caller, .rows = " WHERE g.id >= 1 + 0 * version ORDER BY g.id LIMIT 1"};
+
+std::string guarded(const condition& by) {
+  return "(SELECT g.incarnation = {incarnation} AND g.grants_from <= " + std::string{by.clock} +
+         " FROM rowlock_guard g" + std::string{by.rows} + ")";
+}
+
+spelling as_sent(bool is_guarded, const condition& by) {
+  const auto finish = [is_guarded, by](std::string text, const entry& of) {
     auto out = with_tables(std::move(text), of, "wanted(", "?1");
     out = with_tables(std::move(out), of, "locked(", "@rowlock.shares");
-    out = replaced(replaced(out, "{guarded}", guarded), "{incarnation}", incarnation);
+    out = replaced(out, "{guarded}", is_guarded ? " AND " + guarded(by) : "");
+    out = replaced(out, "{where guarded}", is_guarded ? "\nWHERE " + guarded(by) : "");
+    out = replaced(replaced(out, "{values} ", is_guarded ? "SELECT " : "VALUES ("), "{end}", is_guarded ? "" : ")");
+    out = replaced(out, "{incarnation}", incarnation);
     out = replaced(out, " us(", " TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ");
-    return replaced(out, "{clock}",
-                    "(SYSDATE(6) + INTERVAL TIMESTAMPDIFF(MICROSECOND, NOW(6), UTC_TIMESTAMP(6)) MICROSECOND)");
+    return replaced(out, "{clock}", clock_of_caller);
   };
   return {.finish = finish};
 }
@@ -59,11 +75,12 @@ spelling as_sent(bool is_guarded) {
 }  // namespace
 
 sheet mysql(std::string_view prefix, bool is_guarded) {
-  return sheet_of(read_sheet(mysql_text()), as_sent(is_guarded), {.prefix = prefix}, {.reads_uncommitted = true});
+  return sheet_of(read_sheet(mysql_text()), as_sent(is_guarded, of_client), {.prefix = prefix},
+                  {.reads_uncommitted = true});
 }
 
 enlisted_texts mysql_enlisted(std::string_view prefix, std::string_view place, bool is_guarded) {
-  return enlisted_of(read_sheet(mysql_text()), as_sent(is_guarded), std::string{place}.append(prefix));
+  return enlisted_of(read_sheet(mysql_text()), as_sent(is_guarded, of_caller), std::string{place}.append(prefix));
 }
 
 std::vector<passage> mysql_passages(std::string_view server, std::string_view prefix, const layout& how) {
@@ -74,8 +91,8 @@ std::vector<passage> mysql_passages(std::string_view server, std::string_view pr
                     "-- client writes that of its URL before each table.\n";
   const auto entries = read_sheet(mysql_text());
   return passages_of(head, mysql_text(),
-                     {sheet_of(entries, as_sent(false), {.prefix = prefix, .place = ""}),
-                      enlisted_of(entries, as_sent(false), prefix)},
+                     {sheet_of(entries, as_sent(false, of_client), {.prefix = prefix, .place = ""}),
+                      enlisted_of(entries, as_sent(false, of_caller), prefix)},
                      how);
 }
 

@@ -10,7 +10,9 @@
 --                      JSON_TABLE(:requests, '$[*]' COLUMNS (...)).
 --   locked(a, b)       The requests that were noted in @rowlock.shares.
 --   {guarded}          If the guard is on: AND the server's incarnation is that of the guard, and no quarantine is
---                      on. Otherwise nothing.
+--                      on. Otherwise nothing. Where it does not hold, a statement grants nothing.
+--   {where guarded}    The same, for a statement without WHERE.
+--   {values}, {end}    VALUES ( and ). If the guard is on: SELECT and nothing, so that {guarded} locks nothing.
 --   {incarnation}      The expression for the server's incarnation.
 --   {clock}            In the caller's transaction: the time in UTC, whatever time zone the session has.
 --
@@ -61,16 +63,16 @@
 --   makes none: a new row has version 0, with which its answer cannot be calculated (error 1690), and that undoes the
 --   whole statement. If a client waits, a free row is not taken before the queue was seen.
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-/*M!100600 VALUES (:name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
+/*M!100600 {values} :name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
 :owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
-/*M!100600 ) */ /*!80000
+/*M!100600 {end} */ /*!80000
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
 WHERE :name IN (SELECT name FROM (SELECT name FROM rowlock_lock
     WHERE name = :name AND NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1
       FOR UPDATE SKIP LOCKED) free)
-  OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name) */
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name){guarded} */
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
+  acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)){guarded}, VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
   acquired_at = IF(acquisition = VALUES(acquisition), SYSDATE(6), acquired_at),
@@ -99,9 +101,9 @@ FROM /*!80000 (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE 
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
     WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
     LIMIT 1000000 FOR UPDATE OF l SKIP LOCKED) free)
-  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)) */
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)){guarded} */
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)),
+  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)){guarded},
     VALUES(acquisition), rowlock_lock.acquisition),
   version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))),
     rowlock_lock.version),
@@ -125,9 +127,9 @@ WHERE CAST(w.name AS BINARY) IN (SELECT name FROM (
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(v.name AS BINARY)
     WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
     LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) free)
-  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY))
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock l FORCE INDEX (PRIMARY) WHERE l.name = CAST(w.name AS BINARY)){guarded}
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)),
+  acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)){guarded},
     VALUES(acquisition), rowlock_lock.acquisition),
   version = IF(rowlock_lock.acquisition = VALUES(acquisition), GREATEST(rowlock_lock.version + 1, us(SYSDATE(6))),
     rowlock_lock.version),
@@ -150,7 +152,7 @@ WHERE l.waiting
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))),
   :owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one{where guarded}
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT waiting AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition), acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
@@ -168,7 +170,7 @@ SELECT w.name, IF(EXISTS (SELECT 1 FROM rowlock_lock s WHERE s.name = CAST(w.nam
   SYSDATE(6) + INTERVAL w.lease MICROSECOND, w.note
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
   STRAIGHT_JOIN wanted(name, owner, thread, acquisition, lease, note) w
-WHERE TRUE
+WHERE TRUE{guarded}
 ON DUPLICATE KEY UPDATE
   acquisition = IF(NOT rowlock_lock.waiting AND (rowlock_lock.owner IS NULL OR rowlock_lock.expires_at <= SYSDATE(6)),
     VALUES(acquisition), rowlock_lock.acquisition),
@@ -194,7 +196,7 @@ ON DUPLICATE KEY UPDATE
 UPDATE (SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
     FROM wanted(name, owner, thread, acquisition, lease, note) w
     STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6))
+    WHERE NOT l.waiting AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6)){guarded}
     LIMIT 1 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) g
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
 SET l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
@@ -217,7 +219,7 @@ UPDATE (SELECT f.*, COUNT(*) OVER () AS number FROM (
       SELECT l.name, w.owner, w.thread, w.acquisition, w.lease, w.note
       FROM wanted(name, owner, thread, acquisition, lease, note, version) w
       STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(w.name AS BINARY)
-      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version)
+      WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) AND IF(w.version = 0, NOT l.waiting, l.version = w.version){guarded}
       LIMIT 1000000 FOR UPDATE /*!80000 OF l */ SKIP LOCKED) f) g
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
 SET l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.owner = g.owner, l.thread = g.thread,
@@ -245,16 +247,16 @@ WHERE l.owner IS NOT NULL AND l.acquisition = w.acquisition;
 -- row was deleted since inspect, it is inserted: no client holds the name.
 -- write:
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
-/*M!100600 VALUES (:name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
+/*M!100600 {values} :name, 0, */ /*!80000 SELECT :name, GREATEST(one.swept + 1, us(SYSDATE(6))), */
 :owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
-/*M!100600 ) */ /*!80000
+/*M!100600 {end} */ /*!80000
 FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
 WHERE :name IN (SELECT name FROM (SELECT name FROM rowlock_lock
     WHERE name = :name AND version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)) LIMIT 1
       FOR UPDATE SKIP LOCKED) free)
-  OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name) */
+  OR NOT EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name){guarded} */
 ON DUPLICATE KEY UPDATE
-  acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
+  acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)){guarded}, VALUES(acquisition),
     acquisition),
   version = IF(acquisition = VALUES(acquisition), GREATEST(version + 1, us(SYSDATE(6))), version),
   thread = IF(acquisition = VALUES(acquisition), VALUES(thread), thread),
@@ -270,7 +272,7 @@ ON DUPLICATE KEY UPDATE
 INSERT INTO rowlock_lock (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
 SELECT :name, IF(EXISTS (SELECT 1 FROM rowlock_lock WHERE name = :name), 0, GREATEST(one.swept + 1, us(SYSDATE(6)))),
   :owner, :thread, :acquisition, SYSDATE(6), SYSDATE(6) + INTERVAL :lease MICROSECOND, :note
-FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one
+FROM (SELECT COALESCE(MAX(token), 0) AS swept FROM rowlock_share WHERE name = '' AND acquisition = '') one{where guarded}
 ON DUPLICATE KEY UPDATE
   acquisition = IF(version = :version AND (owner IS NULL OR expires_at <= SYSDATE(6)), VALUES(acquisition),
     acquisition),
@@ -313,8 +315,8 @@ UPDATE /*!80000 (SELECT name FROM rowlock_lock
 SET l.thread = CONCAT('session ', CONNECTION_ID(), ' from ', l.version),
   l.version = GREATEST(l.version + 1, us(SYSDATE(6))), l.note = NULL
 /*M!100600 WHERE l.name = :name AND (l.owner IS NULL OR l.expires_at <= SYSDATE(6)) */;
--- read back:
-SELECT name, version FROM rowlock_lock WHERE name = :name;
+-- read back: an update of joined tables would keep the row of {guarded} locked until the transaction ends
+SELECT name, version FROM rowlock_lock WHERE name = :name{guarded};
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
 -- doing: acquiring
@@ -457,7 +459,7 @@ UPDATE /*!80000 (SELECT name FROM rowlock_lock
 SET l.version = GREATEST(l.version + :number, us(SYSDATE(6))),
   l.expires_at = GREATEST(l.expires_at, SYSDATE(6) + INTERVAL :lease MICROSECOND)
 WHERE /*M!100600 l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
-  AND */ l.expires_at > SYSDATE(6);
+  AND */ l.expires_at > SYSDATE(6){guarded};
 -- read back: only the acquisition itself raises its version, so this is the version after the update
 SELECT l.acquisition, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.expires_at), l.version,
   EXISTS (SELECT 1 FROM rowlock_waiter w WHERE w.name = :name AND w.owner <> l.owner AND w.expires_at > SYSDATE(6)
@@ -547,14 +549,15 @@ ORDER BY ticket LIMIT 1;
 -- clock: after the lock
 -- no row: release follows
 -- reply lost: the reconciler repeats the release, which finds another acquisition in the row, or releases it
--- If the first waiter has left since first_in_turn, or its ticket is locked, nothing is granted, and release follows.
+-- If the first waiter has left since first_in_turn, or its ticket is locked, or {guarded} does not hold, nothing is
+-- granted, and release follows.
 -- It also follows if the row is pinned or not ours any more, and shows which.
 -- write: the lease does not end later than before
 UPDATE (SELECT l.name, q.ticket, q.owner, q.thread, q.note, q.attempt, LEAST(q.lease, 1000000) AS time
     FROM rowlock_lock l FORCE INDEX (PRIMARY) STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = :ticket
     WHERE l.name = :name AND l.acquisition = :acquisition AND l.owner IS NOT NULL
       AND l.expires_at > SYSDATE(6) + INTERVAL 300000 MICROSECOND
-      AND q.attempt = :attempt AND q.lease > 0 AND q.expires_at > SYSDATE(6) LIMIT 1 FOR UPDATE SKIP LOCKED) g
+      AND q.attempt = :attempt AND q.lease > 0 AND q.expires_at > SYSDATE(6){guarded} LIMIT 1 FOR UPDATE SKIP LOCKED) g
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = g.name
   STRAIGHT_JOIN rowlock_waiter q FORCE INDEX (PRIMARY) ON q.ticket = g.ticket
 SET l.owner = g.owner, l.thread = g.thread, l.note = g.note, l.acquisition = g.attempt,
@@ -640,7 +643,7 @@ UPDATE rowlock_lock SET
   version = GREATEST(version + 1, us(SYSDATE(6))), owner = '(shared)', thread = NULL, note = NULL
 WHERE name = :name AND (owner IS NULL OR expires_at <= SYSDATE(6) OR (owner = '(shared)' AND sharers <= :room))
   AND IF(:version = 0, NOT waiting, version = :version
-    OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE));
+    OR COALESCE(owner = '(shared)' AND expires_at > SYSDATE(6), FALSE)){guarded};
 -- then:
 INSERT INTO rowlock_share (name, acquisition, since, permits, token, owner, thread, acquired_at, expires_at, note)
 SELECT :name, :acquisition, l.acquisition, :permits, l.version, :owner, :thread, SYSDATE(6),
@@ -660,7 +663,7 @@ UPDATE (SELECT r.*, r.at + INTERVAL r.lease MICROSECOND AS ends,
       STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = CAST(t.name AS BINARY)
       WHERE (l.owner IS NULL OR l.expires_at <= SYSDATE(6) OR (l.owner = '(shared)' AND l.sharers <= t.room))
         AND IF(t.version = 0, NOT l.waiting,
-          l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE))
+          l.version = t.version OR COALESCE(l.owner = '(shared)' AND l.expires_at > SYSDATE(6), FALSE)){guarded}
       LIMIT 1 FOR UPDATE /*!80000 OF l */) r) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.version = GREATEST(l.version + 1, us(own.at)) + own.number - 1, l.owner = '(shared)', l.thread = NULL,
@@ -857,7 +860,7 @@ UPDATE (SELECT r.* FROM (
       SELECT l.name, s.expires_at, SYSDATE(6) AS at
       FROM rowlock_lock l FORCE INDEX (PRIMARY)
       STRAIGHT_JOIN rowlock_share s FORCE INDEX (PRIMARY) ON s.name = l.name AND s.acquisition = :acquisition
-      WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND l.sharers = s.permits
+      WHERE l.name = @rowlock.name AND l.owner = '(shared)' AND l.acquisition = s.since AND l.sharers = s.permits{guarded}
       LIMIT 1 FOR UPDATE) r WHERE r.expires_at > r.at) own
   STRAIGHT_JOIN rowlock_lock l FORCE INDEX (PRIMARY) ON l.name = own.name
 SET l.version = GREATEST(l.version + 1, us(own.at)), l.owner = :owner, l.thread = :thread, l.acquisition = :acquisition,
@@ -1441,6 +1444,9 @@ UPDATE rowlock_migration SET checksum = :checksum WHERE version = :version AND c
 --
 -- See docs/protocol.md#the-guard. A server's incarnation is server_uuid on MySQL. MariaDB has none: there it is the
 -- host, the port and server_id, which differs between the servers of one replication.
+--
+-- To test {guarded}, an update of joined tables (acquire_any, acquire_all, grant, a batch of share, upgrade_share, on
+-- MySQL also reserve) locks the row of the guard in share mode until its commit. All other statements lock nothing.
 
 -- name: see_guard() -> term, incarnation, quarantine, left, since
 -- doing: reading the guard
@@ -1465,10 +1471,11 @@ SELECT CONVERT({incarnation} USING utf8mb4);
 -- doing: changing the guard
 -- does: replaces the row, if it has the term that was seen, and gives it the term `number`
 -- rules: always_changes
--- locks: the row
+-- locks: the row; waits at most 1 s for statements that test {guarded}
 -- clock: in the row's expression
 -- no row: another client has changed it
 -- write: grants begin after :left. NULL: after a quarantine if a lease that is longer than it is out, otherwise at once
+/*M!100600 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */
 UPDATE rowlock_guard SET term = :number, incarnation = :incarnation, quarantine = :quarantine, since = SYSDATE(6),
   grants_from = SYSDATE(6) + INTERVAL COALESCE(:left, IF(EXISTS (SELECT 1 FROM rowlock_lock l
     WHERE l.owner IS NOT NULL AND l.expires_at > SYSDATE(6) + INTERVAL :quarantine MICROSECOND), :quarantine, 0))
@@ -1512,12 +1519,12 @@ SELECT version FROM rowlock_migration WHERE version = :version;
 --   was not. They look for a first row, not for a certain one, which the server could read before. :released is the
 --   acquisition that the client has released, and cannot vacate over its pool because this transaction has it locked.
 --   Up to READ COMMITTED, a row that does not match is unlocked at once.
-SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.version + 1, us({clock})), @@autocommit,
+SELECT l.version, l.owner IS NULL{guarded} OR l.acquisition = :released{guarded}, GREATEST(l.version + 1, us({clock})), @@autocommit,
   us(l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM rowlock_lock s
     WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
   (SELECT m.installation FROM rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
-FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL OR l.acquisition = :released
+FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL{guarded} OR l.acquisition = :released{guarded}
   OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
 FOR UPDATE SKIP LOCKED;
 
@@ -1526,12 +1533,12 @@ FOR UPDATE SKIP LOCKED;
 -- MySQL is only polled. If the server does not find deadlocks, the wait is given up as a deadlock after the
 -- session's own innodb_lock_wait_timeout.
 -- write: as take, but waits for a transaction that has the row locked
-SELECT l.version, l.owner IS NULL OR l.acquisition = :released, GREATEST(l.version + 1, us({clock})), @@autocommit,
+SELECT l.version, l.owner IS NULL{guarded} OR l.acquisition = :released{guarded}, GREATEST(l.version + 1, us({clock})), @@autocommit,
   us(l.expires_at), l.owner IS NULL,
   (SELECT s.name = l.name AND s.version = l.version AND s.expires_at <=> l.expires_at FROM rowlock_lock s
     WHERE s.name >= l.name ORDER BY s.name LIMIT 1),
   (SELECT m.installation FROM rowlock_migration m WHERE m.version >= 1 + 0 * l.version ORDER BY m.version LIMIT 1)
-FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL OR l.acquisition = :released
+FROM rowlock_lock l WHERE l.name = :name AND (l.owner IS NULL{guarded} OR l.acquisition = :released{guarded}
   OR /*M!100600 @@tx_isolation */ /*!80000 @@transaction_isolation */ NOT LIKE 'READ-%')
 FOR UPDATE;
 
@@ -1571,4 +1578,4 @@ SELECT m.installation FROM rowlock_migration m WHERE m.version = 1;
 -- read:
 SELECT GREATEST(version + 1, us({clock})), (SELECT m.installation FROM rowlock_migration m WHERE m.version = 1),
   @@autocommit FROM rowlock_lock
-WHERE name = :name AND version = :version AND owner IS NULL FOR UPDATE SKIP LOCKED;
+WHERE name = :name AND version = :version AND owner IS NULL{guarded} FOR UPDATE SKIP LOCKED;

@@ -11,7 +11,7 @@
 --   {durably}     With transaction_pooling the same with 'on'. Elsewhere nothing: the session has that setting.
 --   {releasing}   With durable_release as {durably}, otherwise as {relaxed}.
 --   {guarded}     If the guard is on: AND the server's incarnation is that of the guard, and no quarantine is on.
---                 Otherwise nothing.
+--                 Otherwise nothing. Where it does not hold, a statement locks and grants nothing.
 --   {after_all}   A text that is after all names.
 --   {briefly}     With transaction_pooling AND set_config('lock_timeout', '100ms', true) IS NOT NULL. Elsewhere nothing.
 --
@@ -55,7 +55,7 @@ taken AS (
     thread = :thread::text, acquisition = :acquisition::text, acquired_at = clock_timestamp(),
     expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
   WHERE name = (SELECT name FROM rowlock_lock
-    WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting{durably}
+    WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) AND NOT waiting{guarded}{durably}
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -63,7 +63,7 @@ made AS (
   SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1,
     us(clock_timestamp())), :owner::text, :thread::text, :acquisition::text, clock_timestamp(),
     clock_timestamp() + :lease::bigint * interval '1 microsecond', :note::text
-  WHERE NOT EXISTS (SELECT FROM seen){durably}{briefly} ON CONFLICT (name) DO NOTHING
+  WHERE NOT EXISTS (SELECT FROM seen){guarded}{durably}{briefly} ON CONFLICT (name) DO NOTHING
   RETURNING version)
 SELECT :acquisition::text, NULL::bigint, us(expires_at - clock_timestamp()), (owner = '(shared)')::integer FROM seen
 WHERE waiting OR (owner IS NOT NULL AND (expires_at IS NULL OR expires_at > clock_timestamp()))
@@ -84,7 +84,7 @@ taken AS (
   FROM (SELECT w.*, clock_timestamp() AS at FROM wanted w, LATERAL (
       SELECT FROM rowlock_lock r
       WHERE r.name = w.name COLLATE "C" AND (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-        AND NOT r.waiting{durably}
+        AND NOT r.waiting{guarded}{durably}
       FOR UPDATE SKIP LOCKED) free
     WHERE NOT w.is_new AND NOT w.is_busy) w
   WHERE l.name = w.name COLLATE "C"
@@ -93,7 +93,7 @@ made AS (
   INSERT INTO rowlock_lock AS l (name, version, owner, thread, acquisition, acquired_at, expires_at, note)
   SELECT w.name, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1, us(w.at)),
     w.owner, w.thread, w.acquisition, w.at, w.at + w.lease * interval '1 microsecond', w.note
-  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
+  FROM (SELECT *, clock_timestamp() AS at FROM wanted WHERE is_new{guarded}{durably}{briefly}) w ON CONFLICT (name) DO NOTHING
   RETURNING l.acquisition, l.version, us(l.expires_at - l.acquired_at) AS lease)
 SELECT acquisition, NULL::bigint, us(expires_at - clock_timestamp()), is_shared FROM wanted WHERE is_busy OR waiting
 UNION ALL SELECT acquisition, version, lease, 0 FROM taken
@@ -115,7 +115,7 @@ FROM (SELECT f.*, clock_timestamp() AS at FROM (
     FROM unnest(:name::text[], :owner::text[], :thread::text[], :acquisition::text[], :lease::bigint[], :note::text[])
       WITH ORDINALITY AS w (name, owner, thread, acquisition, lease, note, place)
     JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
-    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting{durably}
+    WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp()) AND NOT r.waiting{guarded}{durably}
     ORDER BY w.place LIMIT 1 FOR UPDATE OF r SKIP LOCKED) f) g
 WHERE l.name = g.name
 RETURNING l.name, l.version, g.lease;
@@ -138,7 +138,7 @@ WITH free AS MATERIALIZED (
     AS w (name, owner, thread, acquisition, lease, note, version)
   JOIN rowlock_lock r ON r.name = w.name COLLATE "C"
   WHERE (r.owner IS NULL OR r.expires_at <= clock_timestamp())
-    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END{durably}
+    AND CASE WHEN w.version = 0 THEN NOT r.waiting ELSE r.version = w.version END{guarded}{durably}
   ORDER BY r.name FOR UPDATE OF r SKIP LOCKED),
 all_of_them AS MATERIALIZED (
   SELECT clock_timestamp() AS at FROM (SELECT count(*) AS number FROM free) f
@@ -192,7 +192,7 @@ taken AS (
     expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
   WHERE name = (SELECT name FROM rowlock_lock
     WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp())
-      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){durably}
+      AND version = (SELECT version FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){guarded}{durably}
     FOR UPDATE SKIP LOCKED)
   RETURNING version),
 made AS (
@@ -200,7 +200,7 @@ made AS (
   SELECT :name::text, greatest((SELECT token FROM rowlock_share WHERE name = '' AND acquisition = '') + 1,
     us(clock_timestamp())), :owner::text, :thread::text, :acquisition::text, clock_timestamp(),
     clock_timestamp() + :lease::bigint * interval '1 microsecond', :note::text
-  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){durably}{briefly}
+  WHERE NOT EXISTS (SELECT FROM seen) AND (SELECT has_place AND NOT is_behind FROM queue){guarded}{durably}{briefly}
     ON CONFLICT (name) DO NOTHING
   RETURNING version),
 claimed AS (
@@ -209,7 +209,7 @@ claimed AS (
   WHERE name = (SELECT name FROM rowlock_lock
       WHERE name = :name::text AND owner = :owner::text AND expires_at > clock_timestamp()
         AND acquisition = (SELECT attempt FROM rowlock_waiter WHERE ticket = :ticket::bigint
-          AND owner = :owner::text){durably}
+          AND owner = :owner::text){guarded}{durably}
       FOR NO KEY UPDATE SKIP LOCKED)
     AND expires_at > clock_timestamp()
   RETURNING acquisition, version),
@@ -245,7 +245,7 @@ UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), 
   expires_at = clock_timestamp() + :lease::bigint * interval '1 microsecond', note = :note::text
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = :name::text AND version = :version::bigint
-    AND (owner IS NULL OR expires_at <= clock_timestamp()){durably}
+    AND (owner IS NULL OR expires_at <= clock_timestamp()){guarded}{durably}
   FOR UPDATE SKIP LOCKED)
 RETURNING :acquisition::text, version, :lease::bigint;
 
@@ -267,7 +267,7 @@ RETURNING :acquisition::text, version, :lease::bigint;
 -- write: in a transaction that remains open
 UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp()))
 WHERE name = (SELECT name FROM rowlock_lock
-  WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED)
+  WHERE name = :name::text AND (owner IS NULL OR expires_at <= clock_timestamp()){guarded} FOR UPDATE SKIP LOCKED)
 RETURNING name, version;
 
 -- name: hold_while_alive(name, owner, thread, acquisition, lease, note, liveness) -> acquisition, version, left, permits
@@ -380,7 +380,7 @@ UPDATE rowlock_lock l SET version = greatest(version + :number::bigint, us(clock
   expires_at = greatest(expires_at, clock_timestamp() + :lease::bigint * interval '1 microsecond')
 WHERE name = (SELECT name FROM rowlock_lock
     WHERE name = :name::text AND acquisition = :acquisition::text AND owner IS NOT NULL
-      AND expires_at > clock_timestamp(){durably}
+      AND expires_at > clock_timestamp(){guarded}{durably}
     FOR UPDATE SKIP LOCKED)
   AND expires_at > clock_timestamp()
 RETURNING acquisition, us(expires_at - clock_timestamp()), version,
@@ -397,6 +397,8 @@ RETURNING acquisition, us(expires_at - clock_timestamp()), version,
 -- none was notified, first_waiter looks again (docs/protocol.md#waiting-in-turn). A ticket is granted the name if it
 -- has a lease, and more than 300 ms are left of the holder's. Owners end with the client's id, attempts and
 -- acquisitions begin with it: no client notifies itself.
+--
+-- While {guarded} does not hold, it grants nothing: the name is freed, and the waiter is notified.
 --
 -- It waits for the disk only with durable_release. If a crash undoes it, the name is held until the lease ends, and
 -- nevertheless the next token is larger, since it follows the clock. If a transaction has pinned the row, the
@@ -427,7 +429,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds'{guarded} AS granted
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -437,7 +439,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds'{guarded} AS granted
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -468,7 +470,7 @@ FROM (
     FOR UPDATE SKIP LOCKED) own LEFT JOIN LATERAL (
     SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds'{guarded} AS granted
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND (q.room IS DISTINCT FROM -2 OR (q.room < -1
@@ -478,7 +480,7 @@ FROM (
     ORDER BY q.ticket LIMIT 1 FOR KEY SHARE SKIP LOCKED) waits_in_turn
     UNION ALL SELECT * FROM (
     SELECT q.owner, q.thread, q.note, q.attempt, q.lease,
-      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds' AS granted
+      q.lease IS NOT NULL AND own.expires_at > clock_timestamp() + interval '300 milliseconds'{guarded} AS granted
     FROM rowlock_waiter q
     WHERE own.waiting AND q.name = w.name COLLATE "C" AND q.expires_at > clock_timestamp()
       AND q.attempt <> w.acquisition AND q.room = -2
@@ -626,7 +628,7 @@ taken AS (
         AND CASE WHEN :version::bigint = 0 THEN NOT waiting
           ELSE version = :version::bigint OR (owner IS NOT DISTINCT FROM '(shared)'
             AND expires_at > clock_timestamp()) END
-        {durably}{briefly}
+        {guarded}{durably}{briefly}
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = :name::text
@@ -658,7 +660,7 @@ taken AS (
         AND CASE WHEN (:version::bigint[])[1] = 0 THEN NOT waiting
           ELSE version = (:version::bigint[])[1]
             OR (owner IS NOT DISTINCT FROM '(shared)' AND expires_at > clock_timestamp()) END
-        {durably}{briefly}
+        {guarded}{durably}{briefly}
       FOR UPDATE) k) r,
     (SELECT max(lease) AS lease, sum(permits)::bigint AS permits, count(*) AS number FROM asked) total) own
   WHERE l.name = (:name::text[])[1]
@@ -865,7 +867,7 @@ SELECT unnest(acquisitions), told, waiting FROM freed;
 -- write: the expiry does not change
 WITH own AS MATERIALIZED (
   SELECT r.acquisition, r.sharers, clock_timestamp() AS at FROM (
-    SELECT acquisition, sharers FROM rowlock_lock WHERE name = :name::text AND owner = '(shared)'{durably}{briefly}
+    SELECT acquisition, sharers FROM rowlock_lock WHERE name = :name::text AND owner = '(shared)'{guarded}{durably}{briefly}
     FOR UPDATE) r),
 gone AS (
   DELETE FROM rowlock_share s USING own
@@ -1641,7 +1643,7 @@ UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp())), 
 WHERE name = (SELECT name FROM rowlock_lock
   WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND owner IS NULL AND
   (SELECT installation || '/' || encode(convert_to(current_database(), 'UTF8'), 'hex') || '/' || m.tableoid::text
-    FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8')
+    FROM rowlock_migration m WHERE version = 1) = convert_from(decode(:installation::text, 'hex'), 'UTF8'){guarded}
       FOR UPDATE SKIP LOCKED)
 RETURNING version;
 
@@ -1666,7 +1668,7 @@ taken AS (
   WHERE name = (SELECT name FROM rowlock_lock
     WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')
       AND (owner IS NULL OR acquisition = convert_from(decode(:released::text, 'hex'), 'UTF8'))
-      AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+      AND (SELECT is_here FROM home){guarded} FOR UPDATE SKIP LOCKED)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
   (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')),
@@ -1686,7 +1688,7 @@ taken AS (
   WHERE name = (SELECT name FROM rowlock_lock
     WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')
       AND (owner IS NULL OR acquisition = convert_from(decode(:released::text, 'hex'), 'UTF8'))
-      AND (SELECT is_here FROM home) FOR UPDATE)
+      AND (SELECT is_here FROM home){guarded} FOR UPDATE)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM taken),
   (SELECT (owner IS NULL)::integer FROM rowlock_lock WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8')),
@@ -1724,6 +1726,6 @@ changed AS (
   UPDATE rowlock_lock SET version = greatest(version + 1, us(clock_timestamp()))
   WHERE name = (SELECT name FROM rowlock_lock
     WHERE name = convert_from(decode(:name::text, 'hex'), 'UTF8') AND version = :version::bigint AND owner IS NULL
-      AND (SELECT is_here FROM home) FOR UPDATE SKIP LOCKED)
+      AND (SELECT is_here FROM home){guarded} FOR UPDATE SKIP LOCKED)
   RETURNING version)
 SELECT (SELECT is_here::integer FROM home), (SELECT version FROM changed);

@@ -18,6 +18,7 @@
 
 #include "driver/backend.hpp"
 #include "driver/passages.hpp"
+#include "sql/loader.hpp"
 #include "sql/sheet.hpp"
 #ifdef ROWLOCK_WITH_MYSQL
 #include "driver/mysql/values.hpp"
@@ -33,6 +34,7 @@ namespace {
 using sheets::verb;
 
 constexpr std::string_view callers = "the caller's transaction";
+constexpr std::string_view guarded_callers = "the caller's transaction guarded";
 
 /// The texts, in the order in which they come, and when each is sent.
 class sent_texts {
@@ -81,10 +83,10 @@ void add_table(const sheets::sheet& sql, Add add) {
   for (std::size_t i = 0; i < sheets::sheet::size; ++i) add_step(sql[static_cast<verb>(i)], add);
 }
 
-void add_enlisted(sent_texts& to, const sheets::enlisted_texts& in) {
+void add_enlisted(sent_texts& to, const sheets::enlisted_texts& in, bool is_guarded = false) {
   for (const auto* text : {&in.take_vacant, &in.take, &in.await, &in.change, &in.pin, &in.isolation, &in.prolong,
                            &in.see, &in.installation, &in.set})
-    if (!text->empty()) to.add(callers, *text);
+    if (!text->empty()) to.add(is_guarded ? guarded_callers : callers, *text);
 }
 
 sheets::sheet sheet_of(const char* scheme, std::string_view prefix, const driver::open_options& with = {}) {
@@ -118,7 +120,7 @@ sent_texts postgresql_texts(std::string_view prefix) {
       if (const auto silent = sheets::postgresql_without_notices(sql[static_cast<verb>(i)])) add_step(*silent, add);
   }
   for (const bool is_guarded : {false, true})
-    add_enlisted(out, sheets::postgresql_enlisted(prefix, "place.", is_guarded));
+    add_enlisted(out, sheets::postgresql_enlisted(prefix, "place.", is_guarded), is_guarded);
   return out;
 }
 #endif
@@ -138,7 +140,7 @@ sent_texts mysql_texts(std::string_view prefix) {
         add_step(step, [&](const std::string& text) { out.add(when, driver::for_server(text, kind, "place.").sql); });
       }
     }
-    add_enlisted(out, sheets::mysql_enlisted(prefix, "place.", is_guarded));
+    add_enlisted(out, sheets::mysql_enlisted(prefix, "place.", is_guarded), is_guarded);
   }
   return out;
 }
@@ -200,7 +202,9 @@ void expect_printed(const std::string& url, client_options with, const char* gol
   const auto known = sent_texts::of_file(read(golden_file(golden)));
   std::set<std::string> sent;
   for (const auto& [text, times] : known.by_text()) {
-    if (times.find(when) == std::string::npos && times.find(callers) == std::string::npos) continue;
+    const auto all_times = sheets::split(times);
+    const auto is_sent = [&](std::string_view in) { return std::count(all_times.begin(), all_times.end(), in) > 0; };
+    if (!is_sent(when) && !is_sent(callers)) continue;
     auto out = sheets::with_prefix(sheets::replaced(to_printed(text), "place.", ""), "other_");
     out.erase(0, out.find_first_not_of('\n'));
     if (!out.empty()) sent.insert(std::move(out));
@@ -221,12 +225,14 @@ TEST(golden, texts_for_sqlite_are_printed) {
 
 #ifdef ROWLOCK_WITH_POSTGRESQL
 TEST(golden, texts_for_postgresql_are_printed) {
-  for (const auto& [when, with] : postgresql_options)
+  for (const auto& [when, with] : postgresql_options) {
+    if (with.is_guarded) continue;
     expect_printed(
         "postgresql:", {.transaction_pooling = with.transaction_pooling, .durable_release = with.durable_release},
         "postgresql", when, [](const std::string& text) {
           return text.find("nullif('', '') || concat(") == std::string::npos ? text : "";  // sent without notices
         });
+  }
 }
 #endif
 

@@ -100,6 +100,12 @@ TEST(mysql_values, gives_each_kind_of_server_its_own_text) {
   EXPECT_EQ(mysql.arguments, (std::vector<std::size_t>{1, 2, 0, 1}));
 }
 
+TEST(mysql_values, gives_each_kind_of_server_its_own_text_of_nested_ones) {
+  const std::string_view text = "A /*!80000 B /*M!100600 C */ /*!80000 D */ E */ F /*M!100600 G /*!80000 H */ I */";
+  EXPECT_EQ(driver::for_server(text, driver::mysql_kind::mysql).sql, "A  B   D  E  F ");
+  EXPECT_EQ(driver::for_server(text, driver::mysql_kind::mariadb).sql, "A  F  G  I ");
+}
+
 TEST(mysql_values, cuts_a_script_into_statements) {
   EXPECT_EQ(driver::statements_of("-- a; b\nCREATE x (\n  y -- why;\n);\n\nINSERT z;  \n-- end\n"),
             (std::vector<std::string>{"\nCREATE x (\n  y \n)\n", "\nINSERT z\n"}));

@@ -28,7 +28,8 @@ TEST(verbs_test, sqlite_lacks_what_needs_row_locks_or_notifications) {
   EXPECT_EQ(lacking(sql),
             (std::set{verb::hold, verb::find_held, verb::vacate_expired, verb::find_pinning, verb::end_session,
                       verb::acquire_in_turn, verb::ring, verb::notify_waiters, verb::touch, verb::pinned_by,
-                      verb::mark_waiting, verb::clear_waiting, verb::first_waiter}));
+                      verb::mark_waiting, verb::clear_waiting, verb::first_waiter, verb::see_guard, verb::incarnation,
+                      verb::set_guard, verb::serve_from}));
   EXPECT_TRUE(sql.can().grants_to_a_ticket);
   EXPECT_FALSE(sql.can().marks_waiting);
   EXPECT_FALSE(sql.can().acquires_in_turn);

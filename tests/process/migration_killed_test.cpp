@@ -23,7 +23,7 @@ class half_a_migration : public on_each_database {
 
   client connect(client_options options = {}) const { return connect_next_release(db().url(), std::move(options)); }
   bool keeps_tables_of_half_a_file() const { return GetParam().name == "mysql"; }
-  migration_state state() const { return connect().schema_status().migrations.at(next_schema - 1).state; }
+  migration_state state() const { return connect().schema_status().migrations.at(next_schema(db().url()) - 1).state; }
 
   client old_ = connect_patiently(db().url());
   held_lock held_;
@@ -49,7 +49,7 @@ TEST_P(half_a_migration, whose_process_was_killed_is_finished_by_the_next) {
   db().end_sessions();
 
   const auto found = connect().schema_status();
-  EXPECT_EQ(found.applied, next_schema - 1);
+  EXPECT_EQ(found.applied, next_schema(db().url()) - 1);
   EXPECT_FALSE(found.fits);
   EXPECT_EQ(found.refusal, "");
   EXPECT_EQ(state(), migration_state::pending);

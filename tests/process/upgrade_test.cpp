@@ -71,7 +71,7 @@ TEST_P(upgrade, leaves_holders_and_waiters_alone) {
 TEST_P(upgrade, that_serves_old_programs_no_longer_lets_them_finish_and_refuses_their_next_start) {
   auto running = connect();
   auto held = running.acquire("job", {.strategy = what()});
-  auto next = connect_next_release(db().url(), {}, next_schema);
+  auto next = connect_next_release(db().url(), {}, next_schema(db().url()));
   next.migrate();
   EXPECT_NO_THROW(held.extend(1min));
   EXPECT_FALSE(next.try_acquire("job", {.strategy = what()}).has_value());

@@ -28,11 +28,11 @@ TEST_P(upgrade_beside_a_reader, gives_up_in_time_and_is_repeated_later) {
   auto reader = db().transaction("SELECT count(*) FROM rowlock_waiter");
   const auto e = error_of([&] { return next({.call_timeout = 500ms}).migrate(), true; });
   ASSERT_TRUE(is_error(e, errc::call_timed_out, {.is_retryable = true}));
-  EXPECT_EQ(db().newest_migration(), next_schema - 1);
+  EXPECT_EQ(db().newest_migration(), next_schema(db().url()) - 1);
 
   reader.reset();
   migrate_in_time();
-  EXPECT_EQ(db().newest_migration(), next_schema);
+  EXPECT_EQ(db().newest_migration(), next_schema(db().url()));
   EXPECT_FALSE(held.lost().stop_requested());
   held.release();
   EXPECT_TRUE(is_held_by("orders/42", waiter.get()));
@@ -46,7 +46,7 @@ TEST_P(upgrade_beside_a_reader, waits_for_a_lock_that_a_transaction_holds) {
   EXPECT_FALSE(held.lost().stop_requested());
   held.release();
   migrate_in_time();
-  EXPECT_EQ(db().newest_migration(), next_schema);
+  EXPECT_EQ(db().newest_migration(), next_schema(db().url()));
   EXPECT_TRUE(locks.try_acquire("orders/42").has_value());
 }
 
@@ -73,7 +73,7 @@ TEST_P(upgrade_beside_a_reader, costs_no_short_lease) {
   ASSERT_TRUE(is_error(
       e, errc::call_timed_out,
       {.is_retryable = true, .connection_is_unusable = false, .says = {"a transaction uses rowlock's tables"}}));
-  EXPECT_EQ(db().newest_migration(), next_schema - 1);
+  EXPECT_EQ(db().newest_migration(), next_schema(db().url()) - 1);
   EXPECT_EQ(std::ranges::count_if(held, is_lost), 0);
   const auto took = renewals_of(locks);
   EXPECT_LT(longer_than(500ms, took), std::accumulate(took.counts.begin(), took.counts.end(), std::uint64_t{}) / 4);
@@ -82,7 +82,7 @@ TEST_P(upgrade_beside_a_reader, costs_no_short_lease) {
   EXPECT_FALSE(migrator.is_done_within(brisk_lease));
   reader.reset();
   EXPECT_TRUE(migrator.get());
-  EXPECT_EQ(db().newest_migration(), next_schema);
+  EXPECT_EQ(db().newest_migration(), next_schema(db().url()));
   EXPECT_EQ(std::ranges::count_if(held, is_lost), 0);
 }
 
@@ -100,7 +100,7 @@ TEST_P(upgrade_on_mysql, waits_while_the_server_writes_its_statistics) {
   static_cast<void>(migrator.is_done_within(a_moment * 5));  // MySQL does not wait
   in_the_way.reset();
   EXPECT_TRUE(migrator.get());
-  EXPECT_EQ(db().newest_migration(), next_schema);
+  EXPECT_EQ(db().newest_migration(), next_schema(db().url()));
 }
 
 }  // namespace

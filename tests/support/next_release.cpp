@@ -20,7 +20,7 @@ ALTER TABLE rowlock_lock ADD COLUMN IF NOT EXISTS artificial boolean NOT NULL DE
 ALTER TABLE rowlock_waiter ADD COLUMN IF NOT EXISTS artificial bigint;
 CREATE TABLE IF NOT EXISTS rowlock_artificial (n bigint NOT NULL PRIMARY KEY);
 INSERT INTO rowlock_migration (version, checksum, serves_from, applied_at)
-VALUES (2, NULL, {serves_from}, clock_timestamp())
+VALUES ({version}, NULL, {serves_from}, clock_timestamp())
 ON CONFLICT (version) DO NOTHING;
 )";
 
@@ -44,8 +44,8 @@ EXECUTE rowlock_change;
 DEALLOCATE PREPARE rowlock_change;
 CREATE TABLE IF NOT EXISTS rowlock_artificial (n BIGINT NOT NULL PRIMARY KEY) ENGINE = InnoDB;
 INSERT INTO rowlock_migration (version, checksum, serves_from, applied_at)
-VALUES (2, NULL, {serves_from}, UTC_TIMESTAMP(6))
-ON DUPLICATE KEY UPDATE version = 2;
+VALUES ({version}, NULL, {serves_from}, UTC_TIMESTAMP(6))
+ON DUPLICATE KEY UPDATE version = VALUES(version);
 )";
 
 // SQLite cannot add a column only where it is missing, so the table is made anew. Under another name the last number
@@ -76,25 +76,30 @@ DROP TABLE rowlock_waiter_before;
 CREATE INDEX rowlock_waiter_queue ON rowlock_waiter (name, ticket);
 CREATE TABLE IF NOT EXISTS rowlock_artificial (n INTEGER NOT NULL PRIMARY KEY);
 INSERT OR IGNORE INTO rowlock_migration (version, checksum, serves_from, applied_at)
-VALUES (2, NULL, {serves_from}, CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER));
+VALUES ({version}, NULL, {serves_from}, CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER));
 RELEASE rowlock_file;
 )";
 
-std::string_view second_file(std::string_view scheme) {
+std::string_view next_file(std::string_view scheme) {
   return scheme == "postgresql" ? for_postgresql : scheme == "mysql" ? for_mysql : for_sqlite;
 }
 
 struct release {
   release(const driver::backend& ours, std::string_view scheme, int serves_from)
-      : text{sheets::replaced(second_file(scheme), "{serves_from}", std::to_string(serves_from))},
+      : version{sheets::newest(ours.migrations) + 1},
+        name{"000" + std::to_string(version) + "_artificial.sql"},
+        text{sheets::replaced(sheets::replaced(next_file(scheme), "{version}", std::to_string(version)),
+                              "{serves_from}", std::to_string(serves_from))},
         files{ours.migrations.begin(), ours.migrations.end()},
         kind{ours} {
-    files.push_back({.version = next_schema, .name = "0002_artificial.sql", .sha256 = "artificial", .text = text});
+    files.push_back({.version = version, .name = name, .sha256 = "artificial", .text = text});
     kind.migrations = files;
   }
   release(const release&) = delete;
   release& operator=(const release&) = delete;
 
+  const int version;
+  const std::string name;
   const std::string text;
   std::vector<sheets::migration> files;
   driver::backend kind;
@@ -108,11 +113,14 @@ const driver::backend& next_release(const std::string& scheme, int serves_from) 
   return all.try_emplace({scheme, serves_from}, driver::backend_for(scheme), scheme, serves_from).first->second.kind;
 }
 
+std::string scheme_of(const std::string& url) { return std::string{core::cut_url(url).scheme}; }
+
 }  // namespace
 
+int next_schema(const std::string& url) { return sheets::newest(driver::backend_for(scheme_of(url)).migrations) + 1; }
+
 client connect_next_release(const std::string& url, client_options options, int serves_from) {
-  const std::string scheme{core::cut_url(url).scheme};
-  return detail::inside::connect(next_release(scheme, serves_from), url, patient(std::move(options)));
+  return detail::inside::connect(next_release(scheme_of(url), serves_from), url, patient(std::move(options)));
 }
 
 }  // namespace rowlock::test

@@ -12,7 +12,8 @@
 
 namespace rowlock::test {
 
-inline constexpr int next_schema = 2;
+/// The number of that file.
+int next_schema(const std::string& url);
 /// What the file makes.
 inline constexpr const char* table_of_next_schema = "rowlock_artificial";
 

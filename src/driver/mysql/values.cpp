@@ -13,6 +13,14 @@ constexpr std::string_view only_mariadb = "/*M!100600";
 constexpr std::string_view only_mysql = "/*!80000";
 constexpr std::string_view comment_end = "*/";
 
+// Such comments may be nested. `text` begins with one.
+std::size_t end_of_comment(std::string_view text) {
+  auto end = text.find(comment_end);
+  for (auto nested = text.find("/*", 2); nested < end; nested = text.find("/*", nested + 2))
+    end = text.find(comment_end, end + comment_end.size());
+  return end;
+}
+
 std::string chosen(std::string_view text, mysql_kind kind) {
   std::string out;
   for (;;) {
@@ -21,9 +29,9 @@ std::string chosen(std::string_view text, mysql_kind kind) {
     if (begin == std::string_view::npos) return out;
     text.remove_prefix(begin);
     const auto mark = text.starts_with(only_mariadb) ? only_mariadb : only_mysql;
-    const auto end = text.find(comment_end);
+    const auto end = end_of_comment(text);
     const bool is_ours = (mark == only_mariadb) == (kind == mysql_kind::mariadb);
-    if (is_ours) out.append(text.substr(mark.size(), end - mark.size()));
+    if (is_ours) out.append(chosen(text.substr(mark.size(), end - mark.size()), kind));
     text.remove_prefix(end + comment_end.size());
   }
 }
