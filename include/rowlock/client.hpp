@@ -16,6 +16,7 @@
 #include <rowlock/diagnosis.hpp>
 #include <rowlock/duration.hpp>
 #include <rowlock/export.hpp>
+#include <rowlock/guard_status.hpp>
 #include <rowlock/held_lock.hpp>
 #include <rowlock/held_set.hpp>
 #include <rowlock/lock_info.hpp>
@@ -285,6 +286,36 @@ class ROWLOCK_EXPORT client {
   ///
   /// The call reads all rows, so make it rarely.
   database_statistics database_stats();
+
+  /// Switches the guard over failovers on, with this quarantine, or off (nullopt), for all clients of the database.
+  ///
+  /// If an asynchronous standby is promoted, the last commits are lost, and with them grants whose holders still rely
+  /// on them. With a guard the tables name the server's history of commits. The first client that finds another one
+  /// begins a quarantine: nothing is granted until every lease that may have been forgotten has ended. Attempts are
+  /// refused as if the name were held, waits go on, and locks that the new primary knows are renewed and released as
+  /// usual.
+  ///
+  /// No lease may be longer than the quarantine: acquiring and extending with a longer one, a longer at_least, and, for
+  /// the strategy for_update, a longer client_options::transaction_limit throw errc::invalid_option. Leases that were
+  /// granted before are renewed for at most the quarantine. If a longer lease is out, a quarantine begins now.
+  ///
+  /// Clients learn of it within 20 seconds, and it protects from then on. Clients of a release that does not know the
+  /// guard are refused (errc::schema_newer). The role needs the rights of the role that ran migrate().
+  ///
+  /// A guard does not help against two primaries at once, nor against a former primary that is started again with its
+  /// old data: only a client that has used the new one refuses it (errc::connection_failed).
+  ///
+  /// Throws:
+  /// - errc::invalid_option: the quarantine is shorter than 1 second or longer than 30 days
+  /// - errc::unsupported: SQLite, Galera and group replication, which lose no commits in a failover
+  /// - errc::permission_denied
+  guard_status set_guard(std::optional<duration> quarantine);
+  /// Ends the quarantine that is on, for operators who know that no commit was lost.
+  ///
+  /// \warning If commits were lost, two holders may hold one name.
+  guard_status end_quarantine();
+  /// Looks up the guard over failovers.
+  guard_status guard();
 
   /// Creates or updates the tables.
   ///

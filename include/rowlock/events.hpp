@@ -106,6 +106,15 @@ struct swept {
 /// A connection was opened after one was lost: for statements, or for a for_update lock.
 struct reconnected {};
 
+/// A quarantine has begun: the server continues another history of commits than before, so a failover may have lost the
+/// last grants.
+///
+/// Nothing is granted until it is over; renewals and releases go on. See client::set_guard.
+struct quarantine {
+  duration left{};          ///< Time until it is over.
+  std::string incarnation;  ///< The server's history of commits: on PostgreSQL its system identifier and timeline.
+};
+
 /// The client polls for releases, because it is not notified of them any more, or not yet.
 struct polling {
   /// Why the connection failed that listens (PostgreSQL), sleeps until it is woken (MySQL and MariaDB), or looks for
@@ -134,7 +143,7 @@ struct event {
   /// One of the structures in rowlock::events.
   std::variant<events::lost, events::release_failed, events::warning, events::sweep_failed, events::acquired,
                events::busy, events::released, events::renewed, events::renewal_failed, events::swept,
-               events::reconnected, events::polling, events::failed, events::dropped>
+               events::reconnected, events::quarantine, events::polling, events::failed, events::dropped>
       what;
 };
 

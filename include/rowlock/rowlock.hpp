@@ -15,6 +15,7 @@ namespace rowlock {}
 #include <rowlock/error.hpp>
 #include <rowlock/events.hpp>
 #include <rowlock/fencing_token.hpp>
+#include <rowlock/guard_status.hpp>
 #include <rowlock/held_lock.hpp>
 #include <rowlock/held_set.hpp>
 #include <rowlock/holder.hpp>

@@ -88,6 +88,7 @@ struct client_statistics {
   std::uint64_t swept_tickets = 0;      ///< Tickets deleted by its sweepers.
   std::uint64_t dropped_events = 0;     ///< Events dropped because the observer was too slow.
   // As of now:
+  duration quarantine{};               ///< Time until the end of the quarantine that is on; zero: none is on.
   std::size_t held = 0;                ///< Locks that are held now.
   std::size_t waiting = 0;             ///< Calls that ask for a lock now.
   std::size_t connections = 0;         ///< Connections for statements that are open now.

@@ -20,7 +20,7 @@ constexpr std::string_view names_of_conditions[] = {"ok", "advice", "failed", "u
 constexpr std::string_view names_of_fairness[] = {"unfair", "fifo"};
 constexpr std::string_view names_of_reasons[] = {"none",          "expired",     "taken_over",    "forced",
                                                  "row_vanished",  "unreachable", "session_ended", "hold_limit",
-                                                 "client_closed", "forked"};
+                                                 "client_closed", "forgotten",   "forked"};
 constexpr std::string_view names_of_states[] = {"pending", "applied", "by_hand", "edited", "unknown"};
 constexpr std::string_view names_of_strategies[] = {"unique_index", "for_update", "version_cas"};
 

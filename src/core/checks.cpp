@@ -14,6 +14,11 @@ namespace rowlock::inline v1::core {
 
 using namespace std::chrono_literals;
 
+std::string in_milliseconds(duration d) {
+  const auto us = d.count() % 1000;
+  return us == 0 ? std::to_string(d.count() / 1000) + " ms" : std::to_string(d.count()) + " us";
+}
+
 namespace {
 
 void require(bool fine, const char* sentence) {
@@ -24,11 +29,6 @@ void require(bool fine, const char* sentence) {
 template <std::invocable Sentence>
 void require(bool fine, Sentence sentence) {
   if (!fine) throw error{errc::invalid_option, sentence()};
-}
-
-std::string in_milliseconds(duration d) {
-  const auto us = d.count() % 1000;
-  return us == 0 ? std::to_string(d.count() / 1000) + " ms" : std::to_string(d.count()) + " us";
 }
 
 bool is_application(std::string_view text) {
@@ -136,6 +136,11 @@ void check(const sweeper_options& options, const client_options& of) {
 void check_lease(duration lease) {
   require(lease >= shortest_lease && lease <= longest_lease,
           [&] { return "lease is " + in_milliseconds(lease) + "; it must be between 100 ms and 30 days"; });
+}
+
+void check_quarantine(duration length) {
+  require(length >= 1s && length <= longest_lease,
+          [&] { return "the quarantine is " + in_milliseconds(length) + "; it must be between 1 s and 30 days"; });
 }
 
 }  // namespace rowlock::inline v1::core

@@ -18,5 +18,10 @@ void check(const retry_options& options);
 /// For a client with the options `of`.
 void check(const sweeper_options& options, const client_options& of);
 void check_lease(duration lease);
+/// Of the guard over failovers.
+void check_quarantine(duration length);
+
+/// "1500 ms", for a sentence.
+std::string in_milliseconds(duration d);
 
 }  // namespace rowlock::inline v1::core

@@ -119,6 +119,10 @@ class ROWLOCK_EXPORT session {
   /// From now on the duration of every call is added to `times`, which must outlive the session.
   void time_by(call_times* times) noexcept { times_ = times; }
 
+  /// Whether the guard over failovers was looked at by this session: another one may be another server's.
+  bool knows_guard() const noexcept { return knows_guard_; }
+  void has_seen_guard() noexcept { knows_guard_ = true; }
+
   /// Carries out the step for every request, in one transaction, and answers the rows in no guaranteed order. If it
   /// throws, nothing has happened, unless outcome_is_unknown().
   std::vector<row> run(const sheets::step& what, std::span<const request> batch, const limits& until);
@@ -166,6 +170,7 @@ class ROWLOCK_EXPORT session {
   virtual std::int64_t do_change_count(const limits& until);
 
   call_times* times_ = nullptr;
+  bool knows_guard_ = false;
 };
 
 }  // namespace rowlock::inline v1::driver

@@ -150,6 +150,7 @@ client_statistics client_core::stats() {
   out.connections = connections.open;
   out.connections_in_use = connections.in_use;
   out.held_transactions = db.held_transactions().in_use;
+  out.quarantine = db.guard().quarantine_left().value_or(duration::zero());
   return out;
 }
 

@@ -158,9 +158,17 @@ struct access {
   driver::session& session;
   const driver::limits& until;
   spare_connection* spare = nullptr;
+  bool is_guarded = false;                   ///< the guard over failovers is on: `sheet` tests it
+  duration longest_lease = duration::max();  ///< no lease may be longer
 
   /// On another connection, which has no spare one.
-  access elsewhere() const { return {.sheet = sheet, .session = spare->take(), .until = until}; }
+  access elsewhere() const {
+    return {.sheet = sheet,
+            .session = spare->take(),
+            .until = until,
+            .is_guarded = is_guarded,
+            .longest_lease = longest_lease};
+  }
 
   records run_batch(sheets::verb what, std::span<const arguments> batch) const;
   records run(sheets::verb what, const arguments& one = {}) const;

@@ -26,6 +26,11 @@ std::string incarnation_of_server(const access& db) {
   return rows.empty() ? std::string{} : rows[0].text(field::incarnation);
 }
 
+bool grants(const access& db) {
+  const auto row = see_guard(db);
+  return !row || !row->quarantine || (row->left <= duration::zero() && row->incarnation == incarnation_of_server(db));
+}
+
 bool set_guard(const access& db, std::int64_t seen_term, const guard_row& to, bool left_as_leases_demand) {
   arguments what{{field::term, seen_term}, {field::number, to.term}};
   if (!to.incarnation.empty()) what.push_back({field::incarnation, std::string_view{to.incarnation}});

@@ -27,6 +27,9 @@ std::optional<guard_row> see_guard(const access& db);
 /// The history of commits that the server continues; empty: the server is in recovery.
 std::string incarnation_of_server(const access& db);
 
+/// Whether the server grants now: it continues the history that the row names, and no quarantine is on.
+bool grants(const access& db);
+
 /// Replaces the row, if its term is still `seen_term`. `to` has the new term; its `since` is not used, and `left` is
 /// not if leases demand it: then grants begin after a quarantine if a longer lease is out, otherwise at once.
 bool set_guard(const access& db, std::int64_t seen_term, const guard_row& to, bool left_as_leases_demand);

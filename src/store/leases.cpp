@@ -210,7 +210,9 @@ std::vector<release_outcome> release_leases(const access& db, std::span<const le
 }  // namespace
 
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
-  return prolong(are_shares(batch) ? sheets::verb::renew_share : sheets::verb::renew, db, batch);
+  std::vector<lease_ref> some{batch.begin(), batch.end()};
+  for (auto& each : some) each.lease = std::min(each.lease, db.longest_lease);  // it may be older than the guard
+  return prolong(are_shares(batch) ? sheets::verb::renew_share : sheets::verb::renew, db, some);
 }
 
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) {
@@ -225,7 +227,7 @@ std::vector<release_outcome> release(const access& db, std::span<const lease_ref
 std::optional<reservation> reserve(const access& db, const lease_ref& one, std::int64_t number) {
   const auto rows = db.run(sheets::verb::reserve, {{field::name, one.name},
                                                    {field::acquisition, one.acquisition},
-                                                   {field::lease, one.lease.count()},
+                                                   {field::lease, std::min(one.lease, db.longest_lease).count()},
                                                    {field::number, number}});
   if (rows.empty()) return std::nullopt;
   return reservation{.last = fencing_token{rows[0].integer(field::version)},

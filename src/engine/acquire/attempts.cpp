@@ -29,7 +29,12 @@ strategies::answer refusal_of(store::queue_position& seen, std::optional<duratio
 
 attempt_result attempts::make(const acquire_request& what, const driver::limits& until, int tries) {
   attempt_result out;
-  const auto once = [&] { return what.is_any() ? try_any(what, until, out) : try_once(what, until, out); };
+  const auto once = [&] {
+    if (const auto left = db_.quarantine_for(what.options, until)) return out.why = {.left = left}, true;
+    const bool is_conclusive = what.is_any() ? try_any(what, until, out) : try_once(what, until, out);
+    if (!is_conclusive) db_.guard().doubt();
+    return is_conclusive;
+  };
   retry_inconclusive(db_, until.stop, once, tries);
   return out;
 }
@@ -120,9 +125,10 @@ attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
   locks_.prepare_transactions();
   const auto first = gateway::leaving_a_tenth(until);
   auto session = db_.lend_transaction(first);
-  const store::access db{.sheet = db_.sheet(), .session = **session, .until = first};
+  const store::access plain{.sheet = db_.sheet(), .session = **session, .until = first};
   try {
-    db_.require_fit_schema(db);
+    db_.require_fit_schema(plain);
+    const auto db = db_.guard().look(plain);
     reply out;
     if (a.what.asks_in_turn() && !look(a, a.place(), db, out)) return out;
     out.sent = base::now();

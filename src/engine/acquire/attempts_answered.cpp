@@ -6,6 +6,7 @@
 
 #include "base/boot_clock.hpp"
 #include "core/lease.hpp"
+#include "store/guard.hpp"
 #include "store/inspection.hpp"
 #include "store/leases.hpp"
 
@@ -41,14 +42,15 @@ std::vector<std::optional<strategies::answer>> find_grants(std::span<const strat
 // has granted the name to its ticket. The grant may not be on disk yet, nor on any standby, so no holder relies on it
 // before it is renewed: the answer to that later commit shows that all earlier commits are as safe. If that answer is
 // lost, too, the grant is claimed once more, or undone. After a pause, the time counts from before the request, or the
-// row is another client's: a renewal names the acquisition, and finds nothing. false: a row is locked, or another
-// client's.
+// row is another client's: a renewal names the acquisition, and finds nothing. In a quarantine nothing is claimed: the
+// grant may have ended on a server that is gone, and been given to another client there. false: a row is locked, or
+// another client's, or a quarantine is on.
 bool claim(std::span<const store::lease_ref> own, std::span<strategies::answer> granted, const store::access& db) {
   for (std::size_t i = 0; const auto& each : store::renew(db, own)) {
     if (each.what != store::standing::kept) return false;
     granted[i++].left = each.left;
   }
-  return true;
+  return !db.is_guarded || store::grants(db);
 }
 
 }  // namespace
@@ -190,6 +192,7 @@ lease_ptr attempts::admit(const acquire_request& what, const lock_name& name, co
   lease->counts = what.call == nullptr ? nullptr : &db_.events().numbers();
   lease->share_as(what.share);
   if (what.options.hold_limit) lease->hold_limit = base::later(r.sent, *what.options.hold_limit);
+  lease->term = db_.guard().term();
   begin(*lease, r.sent, granted);
   if (lease->deadline() <= base::now()) {
     if (!lease->transaction) locks_.unresolved_ones().add(locks_.unresolved_ones().entry_for(*lease));

@@ -2,6 +2,7 @@
 
 #include <rowlock/diagnosis.hpp>
 #include <rowlock/fencing_token.hpp>
+#include <rowlock/guard_status.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/lock_name.hpp>
 #include <rowlock/schema_status.hpp>
@@ -33,6 +34,9 @@ class inspector {
 
   void check();
   std::vector<finding> diagnose();
+  guard_status guard();
+  guard_status set_guard(std::optional<duration> quarantine);
+  guard_status end_quarantine();
   void migrate();
   rowlock::schema_status schema_status();
 

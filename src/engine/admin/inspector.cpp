@@ -89,6 +89,18 @@ void inspector::check() {
   });
 }
 
+guard_status inspector::guard() {
+  return ask([&](const store::access& db) { return db_.guard().status(db); });
+}
+
+guard_status inspector::set_guard(std::optional<duration> quarantine) {
+  return ask([&](const store::access& db) { return db_.guard().set(db, quarantine); });
+}
+
+guard_status inspector::end_quarantine() {
+  return ask([&](const store::access& db) { return db_.guard().end_quarantine(db); });
+}
+
 void inspector::migrate() {
   db_.check_usable();
   db_.run_on_any_schema(db_.call_limits(), [&](const store::access& db) { store::migrate(db, db_.schema()); });

@@ -138,6 +138,8 @@ void write_state(page& to, const client_statistics& of) {
       .value(of.connections_in_use, {{"state", "in_use"}})
       .value(of.connections - of.connections_in_use, {{"state", "idle"}});
   to.gauge("rowlock_held_transactions", "Connections that hold locks by for_update.").value(of.held_transactions);
+  to.family("rowlock_quarantine_seconds", "gauge", "Until the end of the quarantine that is on.", "seconds")
+      .value(of.quarantine);
 }
 
 void write_contents(page& to, const database_statistics& of) {

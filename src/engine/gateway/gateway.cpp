@@ -29,6 +29,11 @@ std::string name_for_servers(const std::string& owner) {
   return out;
 }
 
+driver::open_options guarded(driver::open_options with) {
+  with.is_guarded = true;
+  return with;
+}
+
 // One is kept for renewing and releasing, if there is more than one.
 pool::size pool_size(std::size_t most) { return {.most = most, .kept = most > 1 ? 1U : 0U}; }
 
@@ -41,6 +46,8 @@ gateway::gateway(const driver::backend& kind, const core::url& address, const cl
       kind_{kind},
       sheet_{kind.sheet(options.table_prefix, for_database(who))},
       database_{kind.open(address, for_database(who))},
+      guard_{sheet_, [this, with = guarded(for_database(who))] { return kind_.sheet(options_.table_prefix, with); },
+             to},
       has_spare_{database_->has_row_locks()},
       pool_{opening(&driver::database::connect), "connections",
             pool_size(std::min(options.connections, database_->most_sessions())), options.connect_timeout,
@@ -103,6 +110,21 @@ void gateway::require_fit_schema(const store::access& db) {
   if (schema_fits_) return;
   store::require_fit_schema(db, schema());
   schema_fits_ = true;
+}
+
+// A lease that is not granted before it is refused: the first call of a client, and one after a pause, ask first.
+void gateway::require_short(duration lease, const char* what, const driver::limits& until) {
+  if (!guard_.is_fresh()) run(until, [](const store::access&) {});
+  guard_.require_short(lease, what);
+}
+
+// Without a lease it is held for as long as the server leaves its transaction open.
+std::optional<duration> gateway::quarantine_for(const lock_options& options, const driver::limits& until) {
+  const bool has_lease = options.strategy != strategy::for_update;
+  require_short(has_lease ? options.lease : options_.transaction_limit, has_lease ? "a lease" : "a transaction_limit",
+                until);
+  guard_.require_short(options.at_least, "an at_least");
+  return guard_.quarantine_left();
 }
 
 void gateway::doubt_schema(const error& missing, const driver::limits& until) {

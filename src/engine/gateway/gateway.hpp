@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "driver/backend.hpp"
 #include "engine/events/telemetry.hpp"
 #include "engine/gateway/combiner.hpp"
+#include "engine/gateway/guard.hpp"
 #include "engine/gateway/pool.hpp"
 #include "engine/identity.hpp"
 #include "store/access.hpp"
@@ -110,6 +112,11 @@ class gateway {
     return combiner_.run(verb, one, until, left);
   }
   void require_fit_schema(const store::access& db);
+  failover_guard& guard() noexcept { return guard_; }
+  /// Throws invalid_option if the guard is on, and permits no such lease.
+  void require_short(duration lease, const char* what, const driver::limits& until);
+  /// The same for what a lock asks for. Absent: no quarantine is on.
+  std::optional<duration> quarantine_for(const lock_options& options, const driver::limits& until);
   /// After a session outside of the pool has found no tables: another is asked. Throws its error, or a retryable one if
   /// the tables exist.
   [[noreturn]] void doubt_schema(const error& missing, const driver::limits& until);
@@ -118,7 +125,7 @@ class gateway {
 
   /// The caller's own transaction.
   std::unique_ptr<driver::enlisted_transaction> join(driver::caller_transaction& tx) {
-    return database_->join(tx, false);
+    return database_->join(tx, guard_.is_on());
   }
   /// A session for a transaction that is kept open.
   std::unique_ptr<pool::loan> lend_transaction(const driver::limits& until);
@@ -153,6 +160,7 @@ class gateway {
   const driver::backend& kind_;
   const sheets::sheet sheet_;
   const std::unique_ptr<driver::database> database_;
+  failover_guard guard_;
   const bool has_spare_;
   pool pool_;
   pool transactions_;
@@ -221,9 +229,17 @@ template <class Use>
 auto gateway::run(const driver::limits& until, Use use, purpose what_for) {
   return run_on_any_schema(
       until,
-      [&](const store::access& db) {
-        require_fit_schema(db);
-        return use(db);
+      [&](const store::access& plain) {
+        require_fit_schema(plain);
+        const auto db = guard_.look(plain);
+        if constexpr (std::is_void_v<decltype(use(db))>) {
+          use(db);
+          guard_.require_fresh(db, plain);
+        } else {
+          auto out = use(db);
+          guard_.require_fresh(db, plain);
+          return out;
+        }
       },
       what_for);
 }

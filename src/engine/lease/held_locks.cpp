@@ -214,8 +214,9 @@ void held_locks::extend(const lease_ptr& a, duration ttl) {
   core::check_lease(ttl);
   if (!a->has_lease)
     throw error{errc::unsupported, "a lock by for_update has no lease to extend; it is held until it is released"};
-  const claimed_lease scope{*a};
   const auto until = db_.call_limits();
+  db_.require_short(ttl, "a lease", until);
+  const claimed_lease scope{*a};
   ask_of_held(db_, until.stop, a->name, [&] { return try_extend(a, ttl, until); });
 }
 
@@ -237,6 +238,7 @@ bool held_locks::try_extend(const lease_ptr& a, duration ttl, const driver::limi
     throw lock_lost(*a, answer.why);
   }
   a->set_time_to_live(ttl);
+  a->term = db_.guard().term();
   if (!a->set_left(sent, answer.left, base::now())) throw lock_lost(*a, a->why_lost());
   watchdog_.arm(a->deadline());
   a->set_renewal_due(core::renewal_due(sent, ttl));
@@ -267,7 +269,7 @@ void held_locks::was_extended_late(const lease_state& a, combined_call::fate now
 // --- losing ----------------------------------------------------------------------------------------------------------
 
 void held_locks::gone(const lease_ptr& a, loss_reason why) {
-  if (a->lose(a->why_gone(why, base::now()))) watchdog_.fire({a});
+  if (a->lose(a->why_gone(why, base::now(), db_.guard().term()))) watchdog_.fire({a});
 }
 
 void held_locks::was_freed(std::string_view acquisition, const driver::limits& until) {

@@ -51,6 +51,7 @@ lease_state::lease_state(lock_name what, std::optional<holder> reentered_by, con
 }
 
 void lease_state::continue_from(const lease_state& before, const core::tenure& plan, base::instant now) noexcept {
+  term = before.term.load();
   id = before.id;
   tenure->plan = plan;
   asked_at = now;

@@ -102,6 +102,7 @@ class lease_state {
   const duration at_least;
   const std::unique_ptr<const std::string> note;  // nullptr: none
   // Set once, before another thread sees this object:
+  std::atomic<std::int64_t> term{0};   // of the guard over failovers, when the database last said that it is held
   counters* counts = nullptr;          // nullptr: the client's own lock, which is not counted and not reported
   base::instant asked_at{};            // when the request was sent that was granted
   std::atomic<fencing_token> token{};  // changed by the thread that has claimed it, as is the next one
@@ -173,9 +174,11 @@ class lease_state {
   }
 
   /// The reason of its loss, given the contents of its row. No client takes over a lease that has not run out: if
-  /// another client holds the name before that, the lock was freed in between.
-  loss_reason why_gone(loss_reason found, base::instant now) const noexcept {
+  /// another client holds the name before that, the lock was freed in between. `present`: the guard's term. Since a
+  /// failover the server may lack the grant.
+  loss_reason why_gone(loss_reason found, base::instant now, std::int64_t present) const noexcept {
     const bool runs_out = has_lease && now >= deadline();
+    if (!runs_out && term < present) return loss_reason::forgotten;
     return found == loss_reason::taken_over && !runs_out ? loss_reason::forced : found;
   }
 

@@ -162,7 +162,8 @@ void renewer::take_answer(const lease_ptr& a, const store::renewal& answer, base
   a->is_unreachable = false;
   switch (answer.what) {
     case store::standing::kept:
-      a->set_renewal_due(core::renewal_due(sent, a->time_to_live()));
+      a->term = db_.guard().term();
+      a->set_renewal_due(core::renewal_due(sent, std::min(answer.left, a->time_to_live())));
       listener_.renewed(*a);
       break;
     case store::standing::inconclusive:

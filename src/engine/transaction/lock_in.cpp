@@ -145,7 +145,7 @@ std::optional<transaction_lock> transaction_locks::lock_in(driver::caller_transa
 // If the name was vacant when it was last seen, the pool would only answer that it still is.
 std::optional<transaction_lock> transaction_locks::lock_in_call::take_vacant() {
   const auto installation = *of_.installation_.lock();
-  if (installation.empty() || !of_.vacant_.may_have(name_)) return std::nullopt;
+  if (installation.empty() || db_.guard().quarantine_left() || !of_.vacant_.may_have(name_)) return std::nullopt;
   const auto version = in_transaction(
       [&] { return in_.take_vacant({.name = name_.view(), .installation = installation}, options_.note); });
   if (version) return transaction_lock{name_, fencing_token{*version}};
@@ -215,6 +215,11 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
     }
   };
   if (!ridden_out(look)) return std::nullopt;
+  if (const auto left = db_.guard().quarantine_left()) {
+    is_leased_ = false;
+    refused({.left = left});
+    return std::nullopt;
+  }
   const auto waited = backoff_.waited(base::now());
   const bool is_others = !way.is_free && way.released.empty();
   const bool is_expired = is_others && way.left && *way.left <= duration::zero();
@@ -245,6 +250,7 @@ std::optional<transaction_lock> transaction_locks::lock_in_call::try_once() {
     return std::nullopt;
   }
   of_.contended_.add(name_.view());
+  db_.guard().doubt();
   refused();
   return std::nullopt;
 }

@@ -178,6 +178,7 @@ store::renewal transaction_locks::standing_of(const lease_state& a) {
 // row counts as held until it is vacated, which waits for that.
 std::optional<std::int64_t> transaction_locks::see(driver::caller_transaction& tx, const lock_name& name) {
   const gateway::call under_way{db_};
+  if (db_.guard().quarantine_left()) return std::nullopt;
   const auto in = db_.join(tx);
   const auto found = ask(name, [&](const driver::enlisted_target& at) { return in->see(at); });
   if (found) return found->what == driver::enlisted_result::locked ? std::optional{found->version} : std::nullopt;
