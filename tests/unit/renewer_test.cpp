@@ -416,16 +416,20 @@ TEST(lease_state, that_was_lost_otherwise_is_not_found_overdue) {
 TEST(lease_state, that_somebody_else_has_before_its_lease_can_have_run_out_was_freed) {
   const auto end = in(1h);
   const auto a = make("a", end, in(1h));
-  EXPECT_EQ(a->why_gone(loss_reason::taken_over, end - 1us), loss_reason::forced);
-  EXPECT_EQ(a->why_gone(loss_reason::taken_over, end), loss_reason::taken_over);
+  EXPECT_EQ(a->why_gone(loss_reason::taken_over, end - 1us, 0), loss_reason::forced);
+  EXPECT_EQ(a->why_gone(loss_reason::taken_over, end, 0), loss_reason::taken_over);
   for (const auto other : {loss_reason::expired, loss_reason::forced, loss_reason::row_vanished})
-    EXPECT_EQ(a->why_gone(other, end - 1us), other);
+    EXPECT_EQ(a->why_gone(other, end - 1us, 0), other);
+  a->term = 1;
+  EXPECT_EQ(a->why_gone(loss_reason::forced, end - 1us, 1), loss_reason::forced);
+  EXPECT_EQ(a->why_gone(loss_reason::forced, end - 1us, 2), loss_reason::forgotten) << "a failover has lost it";
+  EXPECT_EQ(a->why_gone(loss_reason::taken_over, end, 2), loss_reason::taken_over);
 }
 
 TEST(lease_state, without_a_lease_that_somebody_else_has_was_freed) {
   const engine::lease_state a{
       "a", {}, core::acquisition_id{"id of a"}, lock_options{.strategy = strategy::for_update}, 10s, nullptr};
-  EXPECT_EQ(a.why_gone(loss_reason::taken_over, base::instant::max() - 1us), loss_reason::forced);
+  EXPECT_EQ(a.why_gone(loss_reason::taken_over, base::instant::max() - 1us, 0), loss_reason::forced);
 }
 
 TEST_F(lock_registry, what_is_overdue_or_lost_is_not_given_again) {

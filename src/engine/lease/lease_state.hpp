@@ -178,7 +178,7 @@ class lease_state {
   /// failover the server may lack the grant.
   loss_reason why_gone(loss_reason found, base::instant now, std::int64_t present) const noexcept {
     const bool runs_out = has_lease && now >= deadline();
-    if (!runs_out && term < present) return loss_reason::forgotten;
+    if (has_lease && !runs_out && term < present) return loss_reason::forgotten;
     return found == loss_reason::taken_over && !runs_out ? loss_reason::forced : found;
   }
 
