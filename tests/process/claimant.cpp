@@ -28,9 +28,8 @@ class player {
  public:
   explicit player(const std::vector<std::string>& arguments)
       : options_{.strategy = strategy_named(arguments.at(1))},
-        locks_{client::connect(
-            arguments.at(0),
-            {.transaction_limit = std::chrono::milliseconds{std::stoll(arguments.at(2))}, .observer = silent()})},
+        locks_{connect_patiently(arguments.at(0),
+                                 {.transaction_limit = std::chrono::milliseconds{std::stoll(arguments.at(2))}})},
         log_{arguments.at(3), std::ios::app} {}
 
   int play() {

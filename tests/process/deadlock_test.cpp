@@ -10,7 +10,7 @@ namespace {
 
 /// embracer URL STRATEGY FIRST SECOND: has the first name, and then waits for the second.
 int embrace(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   const lock_options options{.strategy = strategy_named(arguments.at(1))};
   mutex first{locks, arguments.at(2), options};
   mutex second{locks, arguments.at(3), options};

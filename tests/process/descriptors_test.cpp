@@ -25,7 +25,7 @@ int connect_frugally(const std::vector<std::string>& arguments) {
   for (rlim_t more = 0; more < 40; ++more) {
     allow_descriptors(used + more);
     try {
-      auto locks = client::connect(arguments.at(0), {.observer = silent()});
+      auto locks = connect_patiently(arguments.at(0));
       allow_descriptors(256);
       say("connected");
       return 0;

@@ -41,7 +41,7 @@ std::string write_of(std::int64_t term) {
 
 /// leader URL FOLDER: stands for election until it finds "enough" in the folder, and writes while it leads.
 int lead_and_write(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   const auto own = connect_to(arguments.at(0));
   const auto enough = std::filesystem::path{arguments.at(1)} / "enough";
   election writers{locks, "writers", {.lock = {.lease = lead_lease}}};

@@ -65,7 +65,7 @@ class leaving : public testing::TestWithParam<std::tuple<database_kind, std::str
 TEST_P(leaving, frees_the_lock) {
   const auto& [kind, way] = GetParam();
   const auto db = kind.open();
-  auto locks = client::connect(db->url(), {.observer = silent()});
+  auto locks = connect_patiently(db->url());
   locks.migrate();
   child_process leaver{"leaver", {db->url(), way}};
   leaver.expect("held");
@@ -85,9 +85,9 @@ std::optional<client> second_of_the_program;
 
 /// leaver_of_two URL URL: clients of both, in static objects, go after main.
 int leave_two(const std::vector<std::string>& arguments) {
-  first_of_the_program = client::connect(arguments.at(0), {.observer = silent()});
+  first_of_the_program = connect_patiently(arguments.at(0));
   handle_that_goes_after_the_client = first_of_the_program->acquire("job", {.lease = lease});
-  second_of_the_program = client::connect(arguments.at(1), {.observer = silent()});
+  second_of_the_program = connect_patiently(arguments.at(1));
   handle_that_goes_before_the_client = second_of_the_program->acquire("job", {.lease = lease});
   say("held");
   return 0;
@@ -102,7 +102,7 @@ TEST_P(leaving_two, frees_the_locks_of_both) {
   const auto& [one, two] = GetParam();
   const auto first = one.open();
   const auto second = two.open();
-  for (const auto* each : {&first, &second}) client::connect((*each)->url(), {.observer = silent()}).migrate();
+  for (const auto* each : {&first, &second}) connect_patiently((*each)->url()).migrate();
   child_process leaver{"leaver_of_two", {first->url(), second->url()}};
   leaver.expect("held");
   EXPECT_EQ(leaver.wait(), 0) << "it ends, and without a crash";
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(kinds, leaving_two,
 
 /// leaver_while_connecting URL MILLISECONDS: leaves so long after it has begun to make connections.
 int leave_while_connecting(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   std::stop_source stop;
   std::vector<std::jthread> all;
   for (int i = 0; i < 6; ++i)  // each by a transaction, and so by a connection, of its own
@@ -138,7 +138,7 @@ ROWLOCK_SUITE_ON_EACH_DATABASE(leaving_while_connecting);
 
 // The threads that connect are left behind, and need what drivers clear away when the program ends.
 TEST_P(leaving_while_connecting, ends_without_a_crash) {
-  client::connect(db().url(), {.observer = silent()}).migrate();
+  connect_patiently(db().url()).migrate();
   for (int after = 0; after < 16; ++after) {
     child_process leaver{"leaver_while_connecting", {db().url(), std::to_string(after % 8)}};
     EXPECT_EQ(leaver.wait(), 0) << "after " << after % 8 << " ms";

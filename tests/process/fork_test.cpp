@@ -49,9 +49,7 @@ class forked : public on_each_database {
  protected:
   forked() { locks_->migrate(); }
 
-  std::unique_ptr<client> connect() {
-    return std::make_unique<client>(client::connect(db().url(), {.observer = silent()}));
-  }
+  std::unique_ptr<client> connect() { return std::make_unique<client>(connect_patiently(db().url())); }
 
   std::unique_ptr<client> locks_ = connect();
 };
@@ -115,7 +113,7 @@ TEST_P(forked, an_election_and_its_observers_are_the_parents) {
 TEST_P(forked, a_quorum_is_the_parents) {
   std::vector<client> all;
   for (const auto* prefix : {"a_", "b_", "c_"}) {
-    all.push_back(client::connect(db().url(), {.table_prefix = prefix, .observer = silent()}));
+    all.push_back(connect_patiently(db().url(), {.table_prefix = prefix}));
     all.back().migrate();
   }
   const std::vector<std::reference_wrapper<client>> clients{all.begin(), all.end()};
@@ -207,7 +205,7 @@ TEST_P(forked, the_destructors_of_the_child_do_nothing_and_the_parent_goes_on) {
 TEST_P(forked, a_new_client_in_the_child_works_where_the_parent_had_none_open) {
   locks_.reset();
   EXPECT_EQ(in_child([&](findings& found) {
-              auto mine = client::connect(db().url(), {.observer = silent()});
+              auto mine = connect_patiently(db().url());
               auto job = mine.try_acquire("job", {.lease = 3s});
               found.check(1, job.has_value());
               const auto owner = mine.find("job").value().owner;
@@ -246,7 +244,7 @@ TEST_P(forked, a_new_client_in_the_child_works_beside_those_of_the_parent) {
   if (!db().serves_forked_children()) GTEST_SKIP() << "it is refused";
   const auto held = locks_->acquire("job", {.lease = 2s});
   EXPECT_EQ(in_child([&](findings& found) {
-              auto mine = client::connect(db().url(), {.observer = silent()});
+              auto mine = connect_patiently(db().url());
               found.check(1, !mine.try_acquire("job").has_value());
               auto other = mine.try_acquire("other");
               found.check(2, other.has_value());
@@ -290,7 +288,7 @@ TEST_P(forked, a_client_in_the_child_outlives_those_of_the_parent) {
   const channel to_child;
   const channel to_parent;
   const auto child = start_child([&](findings& found) {
-    auto mine = client::connect(db().url(), {.observer = silent()});
+    auto mine = connect_patiently(db().url());
     auto held = mine.acquire("job");
     to_parent.send("held");
     found.check(1, to_child.receive() == "look");
@@ -362,7 +360,7 @@ TEST_P(forked_at_work, connecting_in_the_child_does_not_hang) {
   const auto held = locks_->acquire("mine");
   const bool is_served = db().serves_forked_children();
   fork_often([&](findings& found) {
-    const auto e = error_of([&] { client::connect(db().url(), {.observer = silent()}).close(); });
+    const auto e = error_of([&] { connect_patiently(db().url()).close(); });
     found.check(1, is_served ? !e.has_value() : e.has_value() && e->code() == errc::used_after_fork);
   });
   EXPECT_FALSE(held.lost().stop_requested());
@@ -397,7 +395,7 @@ TEST_P(forked, what_was_lost_stays_lost) {
 
 /// parent URL: takes "job", forks and says so. The child says what it finds when its parent has gone, and lives on.
 int be_parent(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   std::optional<held_lock> held = locks.acquire("job", {.lease = 1500ms});
   std::optional<client> moved{std::move(locks)};
   const pid_t parent = ::getpid();

@@ -14,7 +14,7 @@ namespace {
 
 /// taker URL NAME: at every "take" waits for the lock, says when it had it, and lets go at the next word.
 int take(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   say("ready");
   while (hear() == "take") {
     say("waiting");
@@ -37,7 +37,7 @@ fairness fairness_of_sleeper(int number) { return number % 2 == 0 ? fairness::un
 
 /// sleepers URL: threads that wait each for a name of its own. Each says when it had it, and lets go.
 int sleep_until_woken(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   std::mutex saying;
   std::vector<std::jthread> all;
   for (int i = 0; i < sleepers; ++i)

@@ -20,7 +20,7 @@ class liveness : public testing::Test {
  protected:
   liveness() { locks_.migrate(); }
 
-  client connect() const { return client::connect(db_.url(), {.observer = silent()}); }
+  client connect() const { return connect_patiently(db_.url()); }
   claimant start(strategy by = strategy::for_update) const { return claimant{db_.url(), by}; }
   static lock_options for_update() { return {.strategy = strategy::for_update}; }
 

@@ -26,7 +26,7 @@ int look(const std::vector<std::string>& arguments) {
   if (!drop_privileges()) return 3;
   const auto with_client = [&](auto use) {
     return outcome(error_of([&] {
-      auto locks = client::connect(arguments.at(0), {.observer = silent()});
+      auto locks = connect_patiently(arguments.at(0));
       use(locks);
     }));
   };
@@ -41,7 +41,7 @@ const role_registration stranger_role{"stranger", look};
 class permission : public testing::Test {
  protected:
   permission() {
-    auto locks = client::connect(file_.url(), {.observer = silent()});
+    auto locks = connect_patiently(file_.url());
     locks.migrate();
     locks.acquire("job").release();
   }

@@ -25,8 +25,7 @@ constexpr auto name = "job";
 class queuer {
  public:
   explicit queuer(const std::vector<std::string>& arguments)
-      : locks_{client::connect(arguments.at(0), {.held_transactions = 16, .observer = silent()})},
-        log_{arguments.at(1), std::ios::app} {}
+      : locks_{connect_patiently(arguments.at(0), {.held_transactions = 16})}, log_{arguments.at(1), std::ios::app} {}
 
   int play() {
     for (;;) {

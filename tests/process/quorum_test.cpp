@@ -14,7 +14,7 @@ namespace {
 /// A quorum_lock with the clients that it refers to.
 struct quorum_of_urls {
   quorum_of_urls(const std::vector<std::string>& urls, lock_options options) {
-    for (const auto& each : urls) clients.push_back(client::connect(each, {.observer = silent()}));
+    for (const auto& each : urls) clients.push_back(connect_patiently(each));
     lock.emplace(std::vector<std::reference_wrapper<client>>{clients.begin(), clients.end()}, "job",
                  std::move(options));
   }
@@ -73,7 +73,7 @@ class quorum_of_processes : public on_each_database {
   quorum_of_processes() {
     for (const auto* each : {&db(), second_.get(), third_.get()}) {
       urls_.push_back(each->url());
-      client::connect(urls_.back(), {.observer = silent()}).migrate();
+      connect_patiently(urls_.back()).migrate();
     }
   }
   std::vector<std::string> arguments(std::string first, std::string second) const {

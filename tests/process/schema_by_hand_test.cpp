@@ -10,7 +10,7 @@ namespace {
 
 class schema_by_hand : public on_each_database {
  protected:
-  client connect() const { return client::connect(db().url(), {.observer = silent()}); }
+  client connect() const { return connect_patiently(db().url()); }
 
   int run(const std::string& input) const {
     const auto command = input + " | " + db().shell();
@@ -132,7 +132,7 @@ TEST_P(schema_by_hand, is_adopted_by_migrate) {
 
 TEST_P(schema_by_hand, from_what_the_library_says_is_missing) {
   const temp_folder folder;
-  auto locks = client::connect(db().url(), {.table_prefix = "special_", .observer = silent()});
+  auto locks = connect_patiently(db().url(), {.table_prefix = "special_"});
   {
     std::ofstream all{folder / "all.sql"};
     for (const auto& each : locks.schema_status().migrations) all << each.sql << '\n';

@@ -27,7 +27,7 @@ std::vector<lock_name> some_names(std::mt19937& random) {
 
 /// buyer URL FOLDER SEED CYCLES: counts in the files of some of the names at a time.
 int buy(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   const std::filesystem::path folder{arguments.at(1)};
   std::mt19937 random{static_cast<unsigned>(std::stoul(arguments.at(2)))};
   if (!goes_with_the_others()) return 1;
@@ -42,7 +42,7 @@ int buy(const std::vector<std::string>& arguments) {
 
 /// keeper URL: has three names until it is killed.
 int keep(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   const std::vector<lock_name> names{"item-1", "item-2", "item-3"};
   const auto all = locks.acquire_all(names, {.lease = 1s});
   say("held");
@@ -52,7 +52,7 @@ int keep(const std::vector<std::string>& arguments) {
 
 /// collector URL ORDER NUMBER: waits for so many names, then does as it is told.
 int collect(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   const auto order = arguments.at(1) == "fifo" ? fairness::fifo : fairness::unfair;
   const auto all = locks.acquire_all(items(std::stoi(arguments.at(2))), {.fairness = order});
   say("all");

@@ -79,7 +79,7 @@ std::optional<held_lock> take(client& locks, const std::string& name, std::int64
 /// sharer URL FOLDER SEED: until it finds "enough" in the folder, has either name alone or shares it, and writes down
 /// for how long it relied on it.
 int share_at_random(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   const std::filesystem::path folder{arguments.at(1)};
   std::ofstream log{folder / ("by" + std::to_string(lasting_number()))};
   std::mt19937 random{static_cast<unsigned>(std::stoul(arguments.at(2)))};

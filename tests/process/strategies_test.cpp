@@ -21,7 +21,7 @@ constexpr int visits_of_thread = 5;
 
 /// visitor URL FOLDER STRATEGY VISITS: threads that count, each so often, each time under the lock.
 int count_by_strategy(const std::vector<std::string>& arguments) {
-  auto locks = client::connect(arguments.at(0), {.observer = silent()});
+  auto locks = connect_patiently(arguments.at(0));
   const std::filesystem::path folder{arguments.at(1)};
   const lock_options options{.strategy = strategy_named(arguments.at(2))};
   const int visits = std::stoi(arguments.at(3));

@@ -22,7 +22,7 @@ void on_signal(int /*number*/) {}
 int keep_pipe(const std::vector<std::string>& arguments) {
   ::signal(SIGPIPE, on_signal);
   {
-    auto locks = client::connect(arguments.at(0), {.observer = silent()});
+    auto locks = connect_patiently(arguments.at(0));
     locks.acquire("job").release();
   }
   struct sigaction now {};
@@ -67,11 +67,11 @@ bool finds_no_thread(Call call) {
 /// threadless URL: 0: each call that needs a thread says so, and succeeds when there are some.
 int live_without_threads(const std::vector<std::string>& arguments) {
   const auto& url = arguments.at(0);
-  auto locks = client::connect(url, {.observer = silent()});
-  auto others = client::connect(url, {.observer = silent()});
+  auto locks = connect_patiently(url);
+  auto others = connect_patiently(url);
   election contest{locks, "leader"};
   const auto held = others.acquire("held");
-  const auto connect = [&] { client::connect(url, {.observer = silent()}).close(); };
+  const auto connect = [&] { connect_patiently(url).close(); };
   const auto observe = [&] { static_cast<void>(contest.observe([](const std::optional<lock_info>&) {})); };
   const auto sweep = [&] { const sweeper one{locks}; };
   const auto ask_many = [&] { const quorum_lock one{{locks, others}, "job"}; };
