@@ -12,13 +12,13 @@ namespace {
 
 constexpr wchar_t unknown = L'?';
 
-/// Of a character that to_cells has made: 0, 1 or 2.
+/// 0, 1 or 2 for a character from to_cells().
 std::size_t width_of(wchar_t c) {
   const int width = ::wcwidth(c);
   return width > 0 ? static_cast<std::size_t>(width) : 0;
 }
 
-/// The longest beginning that fits.
+/// The longest prefix that fits.
 std::wstring_view head_of(std::wstring_view text, std::size_t columns) {
   std::size_t used = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -44,7 +44,7 @@ diagnosis without_database(const error& e) {
   return out;
 }
 
-// The warnings about settings, which an observer receives while the client connects, are among the findings.
+// The observer is silent: the findings include the warnings about settings.
 diagnosis diagnose_database(const options& given) try {
   auto findings = connect(given, [](const event&) {}).diagnose();
   const int status = status_by(findings);

@@ -30,7 +30,7 @@ class parting {
   }
 
  private:
-  // After "--" come no more options: the name, where there is none yet, and the command, which another "--" may
+  // After "--" there are no options: NAME follows if it is still missing, then the command, which a second "--" may
   // precede.
   void take(std::string_view word) {
     const bool may_be_option = is_option(word) && !line_.has_ended_options;
@@ -66,7 +66,8 @@ class parting {
     line_.ours.emplace_back(words_[at_++]);
   }
 
-  // Of several letters, as in -nE0, the first that takes a value has the rest. nullptr: none takes the next word.
+  // In a group such as -nE0, the first letter that takes a value takes the rest of the word. nullptr: no option takes
+  // the next word.
   const CLI::Option* option_that_takes_next(std::string_view word) const {
     if (word.starts_with("--")) {
       const auto end = word.find('=');
@@ -104,7 +105,7 @@ class parting {
     return "there is no option " + flag + " before a subcommand" + nearest(flag, names);
   }
 
-  // A subcommand further on that has this option.
+  // The first subcommand among the later words, if it has this option.
   const CLI::App* owner_of(const std::string& flag) const {
     for (const auto* word : words_.subspan(at_))
       if (const auto* found = find_subcommand(whole_, word))

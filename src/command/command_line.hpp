@@ -10,25 +10,25 @@
 
 namespace rowlock::command {
 
-/// The words of a command line, parted.
+/// A command line, split into rowlock's own words and the command to run.
 struct command_line {
   std::vector<std::string> ours{};     ///< options, subcommand, NAME; in reverse, as CLI11 takes them
-  std::vector<std::string> command{};  ///< what is to be run, to the letter
-  // What may come next.
+  std::vector<std::string> command{};  ///< unchanged
+  // The state after the last word, for completion.
   const CLI::App* subcommand = nullptr;
-  const CLI::Option* open_option = nullptr;  ///< the last word, whose value is not there yet
-  std::size_t arguments = 0;                 ///< how many the subcommand has, without options and the command
+  const CLI::Option* open_option = nullptr;  ///< the last word, if its value is still missing
+  std::size_t arguments = 0;                 ///< the number of NAMEs and the like so far
   bool has_ended_options = false;
-  bool is_in_command = false;  ///< no word that follows is ours
+  bool is_in_command = false;  ///< all later words belong to the command
 
   bool takes_command_next() const;
 };
 
-/// Parts them. No word after "--" is an option of ours. For `run` and `lead` the command is whatever comes after NAME
-/// and is no option of ours: so flock(1) does it. Throws usage_error for an option or a subcommand that does not exist.
+/// Splits the words. No word after "--" is an option of rowlock. For `run` and `lead` the command begins with the first
+/// word after NAME that is no option, as in flock(1). Throws usage_error for an unknown option or subcommand.
 command_line part(const CLI::App& whole, std::span<const char* const> words);
 
-/// Says so, and which one is meant.
+/// The message about an unknown subcommand; it suggests the nearest known one.
 std::string no_subcommand(const CLI::App& whole, std::string_view word);
 
 }  // namespace rowlock::command

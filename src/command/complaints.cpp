@@ -8,7 +8,7 @@ namespace rowlock::command {
 
 namespace {
 
-/// Also where the value given is the default: there is no lease that it could be about.
+/// Even if the given value is the default: this strategy has no lease.
 void refuse_lease_of_a_transaction(const CLI::App& taking, const run_options& given) {
   if (given.lock.strategy != strategy::for_update) return;
   for (const auto* flag : {"--lease", "--at-least", "--hold-limit"})

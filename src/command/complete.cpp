@@ -32,26 +32,26 @@ std::vector<std::string> held_names(const options& given) {
   return out;
 }
 
-/// All of them, or none if the database needs too long or fails.
+/// Empty if the database takes too long or fails.
 std::vector<std::string> names_in_time(const options& given) {
   std::packaged_task<std::vector<std::string>()> task{[given] { return held_names(given); }};
   auto names = task.get_future();
   std::thread{std::move(task)}.detach();
   try {
     if (names.wait_for(patience_of_a_shell) == std::future_status::ready) return names.get();
-  } catch (const std::exception&) {  // there is nobody to tell
+  } catch (const std::exception&) {  // completion then offers no names
   }
   return {};
 }
 
-/// The prompt that a shell shows must stay as it is.
+/// A message would disturb the shell's prompt.
 void silence_standard_error() {
   if (const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nothing >= 0) ::dup2(nothing, STDERR_FILENO);
 }
 
 }  // namespace
 
-// A thread may still wait for the database: this process ends without it.
+// Ends by _exit(), because a thread may still be waiting for the database.
 int print_completion(const options& given) {
   silence_standard_error();
   const auto& next = given.completes;

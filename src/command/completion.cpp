@@ -10,7 +10,7 @@ namespace rowlock::command {
 
 namespace {
 
-/// What fits the word that is being typed.
+/// Collects the candidates that begin with the typed part of a word.
 class candidates_for {
  public:
   explicit candidates_for(std::string_view begun) : begun_{begun} {}
@@ -111,8 +111,8 @@ completion complete(const CLI::App& whole, std::span<const char* const> words) t
 }
 
 std::string_view completion_for(std::string_view shell) {
-  // Bash also splits words at the characters : = @. They are joined again here; of the last one, bash replaces only
-  // what follows $before. Names of locks may hold anything: they are compared and quoted, and never expanded.
+  // Bash also splits words at : = @, so the script joins them again; of the last word bash replaces only the part after
+  // $before. The name of a lock may contain any character: names are compared and quoted, never expanded.
   if (shell == "bash")
     return R"bash(# Completion of rowlock for bash, by: rowlock help --completion bash
 _rowlock() {

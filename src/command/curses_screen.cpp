@@ -16,7 +16,7 @@ namespace rowlock::command {
 
 namespace {
 
-constexpr int escape_milliseconds = 50;  // until an escape that nothing follows is a key of its own
+constexpr int escape_milliseconds = 50;  // after an escape without a following byte, it is the Escape key
 constexpr wint_t escape = 27;
 constexpr wint_t del = 127;
 

@@ -9,27 +9,27 @@ struct screen;  // SCREEN of curses.h
 
 namespace rowlock::command {
 
-/// The terminal of standard input and output. It is taken over while this object exists, and given back as it was.
-/// Ctrl-C and Ctrl-Z remain signals there; the owner of this object answers them.
+/// The terminal of standard input and output, in the mode of curses while this object exists. Ctrl-C and Ctrl-Z remain
+/// signals; the owner of this object handles them.
 class curses_screen {
  public:
-  /// Throws std::runtime_error where the type of the terminal is not known.
+  /// Throws std::runtime_error if the type of the terminal is unknown.
   curses_screen();
   curses_screen(const curses_screen&) = delete;
   curses_screen& operator=(const curses_screen&) = delete;
   ~curses_screen();
 
-  /// Whether standard input and output are a terminal on which lines can be placed.
+  /// Whether standard input and output are a terminal that can move its cursor.
   static bool is_possible();
 
   extent size() const;
-  /// The terminal has another size now.
+  /// Adopts the terminal's new size.
   void resize();
   void draw(const std::vector<screen_line>& lines);
-  /// nullopt: nothing more has been typed.
+  /// nullopt: no key is pending.
   std::optional<key> read();
 
-  /// Gives the terminal back until resume().
+  /// Restores the terminal until resume().
   void suspend();
   void resume();
 

@@ -67,7 +67,7 @@ std::string url_of(const fs::path& sqlite_file) {
   return url;
 }
 
-/// About a relative path, which cron would look for in the home folder; empty where both are the same.
+/// Warns of a relative path, which cron would look up in the home folder; empty if both are the same file.
 std::string warning_about(const std::string& url) {
   const auto path = path_in(url);
   if (!path || fs::path{*path}.is_absolute() || is_in_home(*path) || home().empty()) return {};
@@ -80,7 +80,7 @@ std::string warning_about(const std::string& url) {
 
 // --- the database ----------------------------------------------------------------------------------------------------
 
-/// The command that makes these tables.
+/// The command that creates the tables in use.
 std::string& migrate_command() {
   static std::string command = "rowlock migrate";
   return command;
@@ -104,7 +104,7 @@ std::string first_line_of(const std::string& path) {
   return line;
 }
 
-/// A command that only looks does not leave an empty database where its path was mistyped.
+/// A command that only reads must not create an empty database at a mistyped path.
 bool may_make_a_file(const options& given) { return given.what == subcommand::migrate && !only_looks(given.migrate); }
 
 std::string address(const options& given) {
@@ -115,7 +115,7 @@ std::string address(const options& given) {
   std::error_code failure;
   if (may_make_a_file(given) || fs::exists(*file, failure) || failure || !fs::is_directory(file->parent_path()))
     return url_of(*file);
-  if (given.what == subcommand::migrate) return "sqlite::memory:";  // where all of the tables are missing, too
+  if (given.what == subcommand::migrate) return "sqlite::memory:";  // all tables are missing there, too
   throw error{errc::schema_missing, "there is no SQLite file " + file->string() +
                                         "; correct the path, or create the file and its tables: run " +
                                         migrate_command()};

@@ -6,8 +6,7 @@
 
 namespace rowlock::command {
 
-/// The exit statuses of rowlock's own. The numbers are those of sysexits.h and, where a command cannot be run, of the
-/// shell.
+/// rowlock's own exit statuses: the numbers of sysexits.h, and those of shells for a command that cannot be run.
 namespace exit_status {
 inline constexpr int done = 0;
 inline constexpr int none = 1;  // no holder, no waiter, or nothing was freed

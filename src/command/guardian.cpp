@@ -30,7 +30,7 @@ struct report {
   int number = 0;  // the command's process id, negative on a terminal; why exec failed; or the exit status
 };
 
-// Where the other end is closed, receive() reports it.
+// If the other end is closed, receive() reports it.
 template <class Message>
 void send(const descriptor& socket, const Message& message) {
   [[maybe_unused]] const auto sent = ::send(socket.number(), &message, sizeof message, MSG_NOSIGNAL);
@@ -38,7 +38,7 @@ void send(const descriptor& socket, const Message& message) {
 
 struct nothing_more {};
 
-/// nullopt: no message has arrived. Throws nothing_more where the other end is closed.
+/// nullopt: no message has arrived. Throws nothing_more if the other end is closed.
 template <class Message>
 std::optional<Message> receive(const descriptor& socket, int flags) {
   Message out{};
@@ -50,7 +50,7 @@ std::optional<Message> receive(const descriptor& socket, int flags) {
   return out;
 }
 
-/// The other process, from its start to its end.
+/// The work of the process between rowlock and the command.
 class guard {
  public:
   guard(const options& given, const signals& taken, const descriptor& socket)
@@ -107,7 +107,7 @@ class guard {
   std::optional<job> job_{};
 };
 
-// The reason is printed before this end of the socket is closed, since rowlock then kills all that is left.
+// Prints the reason before this end of the socket is closed, because rowlock then kills all that is left.
 [[noreturn]] void be_guard(const options& given, const signals& taken, const descriptor& socket) try {
   guard it{given, taken, socket};
   ::setpgid(0, 0);

@@ -24,14 +24,14 @@ class guardian {
   guardian& operator=(const guardian&) = delete;
   ~guardian();
 
-  /// Starts the command; whether it is on a terminal. Throws not_started.
+  /// Starts the command. Returns whether it is on a terminal. Throws not_started.
   bool start(std::int64_t token);
   /// As the functions of job.
   void signal(int number) const;
   void end() const;
   void end_later() const;
 
-  /// The exit status of the command, or 128 and the signal that ended it, once it is over.
+  /// The exit status of the command, or 128 plus the signal that ended it; nullopt: it is not over.
   std::optional<int> status();
   /// Ready when there may be a status.
   pollfd readable() const noexcept { return {.fd = socket_.number(), .events = POLLIN, .revents = 0}; }

@@ -19,7 +19,7 @@ namespace rowlock::command {
 
 namespace {
 
-/// What is written there is ignored.
+/// Reads and ignores the input.
 bool input_has_ended() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   if (::poll(&input, 1, 0) <= 0) return false;
@@ -42,13 +42,13 @@ int hold_it(held_set& held, const options& given, const signals& taken) {
   if (!(std::cout << held.token(given.name).value() << std::endl)) return exit_status::done;  // main() reports it
   const bool was_held = hold_until_the_end(held, taken);
   if (!was_held) say(loss_in_words(held, given));
-  const bool was_let_go = let_go(held, given, !was_held);
-  return was_held && was_let_go ? exit_status::done : given.run.lost_exit;
+  const bool was_released = release_held(held, given, !was_held);
+  return was_held && was_released ? exit_status::done : given.run.lost_exit;
 }
 
 }  // namespace
 
-// Where no process can read the token any more, none waits for it.
+// If standard output is closed, no process can read the token, so do not wait for the lock.
 int hold(const options& given) {
   if (::write(STDOUT_FILENO, nullptr, 0) < 0)
     throw not_written{"standard output, where the token is to be written, is closed"};

@@ -24,7 +24,7 @@ void write_holders(const std::vector<lock_info>& held) {
   write_table(std::cout, lines);
 }
 
-/// The exit status of `waiters`, after it has printed them.
+/// Prints the waiters. Returns the exit status.
 template <class Waiters, class Write>
 int print_waiters(const options& given, const Waiters& all, const std::string& awaited, Write write) {
   if (given.as_json)

@@ -56,7 +56,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(exit_status::not_found);
 }
 
-// 0: exec closed the other end.
+// 0: exec succeeded, and closed the other end.
 int code_from(int failures) {
   int code = 0;
   ssize_t size = -1;
@@ -78,7 +78,7 @@ bool is_number(const std::string& name) {
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// From "12 (name) S 1 12 12 …"; a name may have any character. nullopt: it has ended.
+/// Parses "12 (name) S 1 12 12 …"; a name may contain any character. nullopt: the process has ended.
 std::optional<process> parsed(const std::string& stat) {
   const auto open = stat.find('(');
   const auto close = stat.rfind(')');
@@ -101,7 +101,7 @@ std::vector<process> all_processes() {
   return out;
 }
 
-/// All that descend from this process and have not ended, but for those that `is_left_out` and what descends from them.
+/// All live descendants of this process, except those that `is_left_out` and their descendants.
 std::vector<process> descendants(const std::function<bool(const process&)>& is_left_out) {
   const auto all = all_processes();
   std::vector<process> out;
@@ -125,7 +125,7 @@ bool has_children() {
   return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/// What earlier commands left running.
+/// The processes that earlier commands left running.
 std::set<pid_t> earlier_ones() {
   return has_children() ? ids_of(descendants([](const process&) { return false; })) : std::set<pid_t>{};
 }
@@ -134,8 +134,8 @@ bool is_guard(const process& each) { return each.name == guard_name; }
 
 }  // namespace
 
-// The file of a process that has ended since it was opened cannot be read: getline() then reads nothing, where the
-// buffer of the stream would throw.
+// If the process has ended since its file was opened, getline() reads nothing, where a read by the stream's buffer
+// would throw.
 std::optional<process> process_in(const std::filesystem::path& stat) {
   std::ifstream file{stat};
   std::string text;
@@ -176,7 +176,7 @@ void job::signal(int number) const {
     if (each.group == group) ::kill(each.id, number);
 }
 
-// What descends from another guard gets the signal from that guard.
+// Another guard passes the signal on to its own descendants.
 void job::signal_all(int number) const {
   if (!is_on_terminal_) {
     ::kill(-pid_, number);
@@ -207,7 +207,7 @@ std::optional<int> job::status() {
   reap();
   if (kill_at_ && clock::now() >= *kill_at_) kill_what_is_left();
   if (!status_ || (is_ending_ && is_anything_left())) return std::nullopt;
-  reap();  // so that none of it keeps the number of its group
+  reap();  // an unreaped process keeps the number of its group
   return status_;
 }
 
@@ -217,28 +217,29 @@ void job::reap() {
     if (ended == pid_) status_ = WIFEXITED(raw) ? WEXITSTATUS(raw) : exit_status::killed_by + WTERMSIG(raw);
 }
 
-// Again and again: on a terminal, one that was just forked may have been missed.
+// Called repeatedly: on a terminal, a process that was just forked may have been missed.
 void job::kill_what_is_left() {
   was_killed_ = true;
   if (!is_on_terminal_) return signal_all(SIGKILL);
   for (const auto& each : descendants([&](const process& p) { return !is_ours(p); })) ::kill(each.id, SIGKILL);
 }
 
-// While a group has members, its number is not given to another. A killed process that does not end is in the kernel.
+// The number of a group is not reused while the group has members. A killed process that does not end is stuck in the
+// kernel.
 bool job::is_anything_left() const {
   if (was_killed_ && clock::now() >= *kill_at_ + std::chrono::seconds{1}) return false;
   if (!is_on_terminal_) return ::kill(-pid_, 0) == 0;
   return !descendants([&](const process& p) { return !is_ours(p); }).empty();
 }
 
-// The end of the command's children is not reported to this process, so it looks for them now and then.
+// The end of the command's children is not reported to this process, so it polls.
 std::optional<std::chrono::milliseconds> job::patience() const {
   using namespace std::chrono_literals;
   if (!kill_at_) return std::nullopt;
   return std::clamp(std::chrono::ceil<std::chrono::milliseconds>(*kill_at_ - clock::now()), 10ms, 50ms);
 }
 
-// For a second: some may be in the kernel, or belong to another user.
+// Gives up after a second: some may be stuck in the kernel, or belong to another user.
 void kill_all_descendants() {
   using namespace std::chrono_literals;
   const auto is_elsewhere = [](const process& each) { return each.session != ::getsid(0); };
@@ -248,7 +249,7 @@ void kill_all_descendants() {
     std::this_thread::sleep_for(1ms);
     left = descendants(is_elsewhere);
   }
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // so that none of them keeps the number of its group
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // an unreaped process keeps the number of its group
   }
 }
 

@@ -24,10 +24,10 @@ struct process {
   std::string name{};
 };
 
-/// As a file like /proc/12/stat shows it; nullopt: it has ended.
+/// Reads a file such as /proc/12/stat; nullopt: the process has ended.
 std::optional<process> process_in(const std::filesystem::path& stat);
 
-/// A command that could not be started, and the exit status of rowlock then.
+/// A command could not be started. Carries the exit status of rowlock.
 class not_started : public std::runtime_error {
  public:
   not_started(const std::string& program, int code);
@@ -37,20 +37,20 @@ class not_started : public std::runtime_error {
   int exit_status_;
 };
 
-/// Why exec failed.
+/// exec failed with this errno.
 struct exec_failed {
   int code = 0;
 };
 
-/// The command and what it starts. The process that has a job starts the command, and adopts orphans below it.
+/// The command and its descendants. The process that owns a job starts the command, and adopts orphaned descendants.
 ///
 ///   running ---end()--> ending ---grace is over: SIGKILL---> killed
 ///   running ---end_later()--> running, until grace is over: SIGKILL
 ///
-/// It is over when the command has ended; after end() when nothing of it is left, or a second after the rest was
-/// killed. Without a terminal the command has a process group of its own, and the job is all of that group. On a
-/// terminal the command is in `group`, with rowlock and perhaps neighbours in a pipeline, and the job is what descends
-/// from it.
+/// The job is over when the command has ended; after end(), when no process of the job is left, or one second after the
+/// last ones were killed. Without a terminal the command has its own process group, and the job is that group. On a
+/// terminal the command is in `group`, with rowlock and perhaps neighbours in a pipeline, and the job is the command's
+/// descendants.
 class job {
  public:
   using variables = std::vector<std::pair<std::string, std::string>>;
@@ -63,14 +63,14 @@ class job {
   bool is_on_terminal() const noexcept { return is_on_terminal_; }
   /// Signals the command and what it has started in its group.
   void signal(int number) const;
-  /// Asks all of it to end, and kills what is left after `grace`.
+  /// Sends SIGTERM to the job now, and SIGKILL after `grace`.
   void end(clock::duration grace);
-  /// Kills after `grace` what is left.
+  /// Sends SIGKILL after `grace`.
   void end_later(clock::duration grace);
 
-  /// Its exit status, or 128 and the signal that ended it, when all is over.
+  /// The command's exit status, or 128 plus the signal that ended it; nullopt: the job is not over.
   std::optional<int> status();
-  /// The longest wait before the next status(): not every end is reported.
+  /// The longest wait before the next status(): the end of some processes is not reported. nullopt: no limit.
   std::optional<std::chrono::milliseconds> patience() const;
 
  private:
@@ -89,10 +89,11 @@ class job {
   bool was_killed_ = false;
 };
 
-/// The name of the process that has a job (guardian.hpp), and ends what descends from it.
+/// The name of the process that owns a job (guardian.hpp).
 inline constexpr auto* guard_name = "rowlock-guard";
 
-/// Kills all of this session that descends from this process, and adopts orphans. Returns when nothing of it is left.
+/// Kills all descendants of this process in its session, including adopted orphans. Returns when none is left, or after
+/// a second.
 void kill_all_descendants();
 
 }  // namespace rowlock::command

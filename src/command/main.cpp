@@ -57,12 +57,12 @@ int with_all_written(int status) {
   return exit_status::not_written;
 }
 
-// Or the next file or connection would be taken for it: hold would wait for the end of its own signals, and messages
-// would be written into a connection. Such a descriptor cannot be read or written either, and the command finds it
-// closed.
+// Otherwise the next file or connection would get this number: hold would wait for the end of its own signals, and
+// messages would be written into a connection. The placeholder can be neither read nor written, and the command finds
+// the descriptor closed.
 void occupy_closed_standard_descriptors() {
   for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(each, F_GETFD) < 0) ::open("/", O_PATH | O_CLOEXEC);  // gives the least number that is free
+    if (::fcntl(each, F_GETFD) < 0) ::open("/", O_PATH | O_CLOEXEC);  // returns the lowest free number
 }
 
 int act(int argc, const char* const* argv) try {

@@ -10,7 +10,7 @@ namespace rowlock::command {
 
 namespace {
 
-/// What a page of the manual is written on. Parts come in the order in which they are read.
+/// A format for pages of the manual. It receives the parts in reading order.
 class paper {
  public:
   paper() = default;
@@ -19,9 +19,9 @@ class paper {
   virtual ~paper() = default;
 
   virtual void heading(std::string_view title) = 0;
-  /// Words, filled into lines.
+  /// Text that is wrapped into lines.
   virtual void paragraph(std::string_view text) = 0;
-  /// A line that stands as it is.
+  /// A line that is printed unchanged.
   virtual void line(std::string_view text) = 0;
   virtual void gap() = 0;
   /// An option or a subcommand, with the name of its value or its arguments, and what it does.
@@ -64,11 +64,11 @@ class plain_paper final : public paper {
   std::ostringstream out_{};
 };
 
-/// Of what groff makes typographic characters.
+/// The characters that groff replaces by typographic ones.
 constexpr std::pair<char, std::string_view> escapes[] = {{'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
                                                          {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}};
 
-/// So that it is printed as it stands; a line that begins with a full stop or an apostrophe is a request.
+/// Text that groff prints unchanged. A line that begins with a full stop or an apostrophe would be a request.
 std::string escaped(std::string_view text) {
   std::string out;
   if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
@@ -92,7 +92,7 @@ class roff_paper final : public paper {
  public:
   explicit roff_paper(const std::string& title) {
     out_ = ".TH " + upper(escaped(title)) + " 1 \"\" \"rowlock " + escaped(ROWLOCK_VERSION) + "\"\n";
-    out_ += ".nh\n.ad l\n";  // options and commands must not be cut, nor drawn apart
+    out_ += ".nh\n.ad l\n";  // options and commands must be neither hyphenated nor stretched
   }
 
   void heading(std::string_view title) override { begin(".SH " + escaped(title)); }
@@ -140,7 +140,7 @@ class roff_paper final : public paper {
   }
 
   std::string out_{};
-  bool begins_ = true;  // a section or a paragraph, where another .PP would be one too many
+  bool begins_ = true;  // a section or paragraph has just begun, and needs no .PP
   bool is_in_lines_ = false;
 };
 

@@ -8,13 +8,13 @@
 
 namespace rowlock::command {
 
-/// What the manual says of the command or of one of its subcommands, but for its options.
+/// The manual page of rowlock or of a subcommand, without its options.
 struct page {
   std::string_view name;
   std::string_view synopsis;
   std::string_view summary;
-  /// "## TITLE" begins a section; OPTIONS and SUBCOMMANDS are filled in. An empty line parts paragraphs, which are
-  /// filled; a line that begins with a space is left as it is; "@name" stands for shared_text(name).
+  /// "## TITLE" begins a section; OPTIONS and SUBCOMMANDS are generated. An empty line separates paragraphs, which are
+  /// wrapped. A line that begins with a space is printed unchanged. "@name" inserts shared_text(name).
   std::string_view text;
 };
 
@@ -22,15 +22,14 @@ struct page {
 const page& page_of(std::string_view name);
 std::string_view shared_text(std::string_view name);
 
-/// In the order in which they were declared.
+/// All subcommands, in the order of their declaration.
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
-/// nullptr: there is none of that name.
+/// nullptr: there is no subcommand of this name.
 const CLI::App* find_subcommand(const CLI::App& app, std::string_view name);
-/// Its options, without NAME and the like.
+/// The options, without NAME and the like.
 std::vector<const CLI::Option*> options_of(const CLI::App& app);
 
-/// The page of the program or of one of its subcommands as --help prints it: pages.cpp, and the options where they are
-/// declared.
+/// The page of the program or of a subcommand as --help prints it: the text of pages.cpp with the declared options.
 std::string plain_page(const CLI::App& app);
 /// The same for man(1), in the macros of man(7).
 std::string roff_page(const CLI::App& app);

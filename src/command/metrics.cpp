@@ -22,7 +22,7 @@ namespace rowlock::command {
 
 namespace {
 
-// All keys are there even where nothing is known, so that the object has one shape.
+// All keys are always present, so that the object has one shape.
 json json_of(const std::optional<database_statistics>& found) {
   const auto number = [&](std::uint64_t database_statistics::*of) { return found ? json((*found).*of) : json{}; };
   return {{"up", found.has_value()},
@@ -46,7 +46,7 @@ namespace fs = std::filesystem;
   throw not_written{"cannot write \"" + path + "\": " + std::generic_category().message(code)};
 }
 
-/// The end of symbolic links. A device or a pipe must not be replaced by a file.
+/// The file at the end of symbolic links. A device or a pipe must not be replaced by a file.
 std::string target_of(const std::string& path) {
   std::error_code code;
   const auto status = fs::status(path, code);
@@ -94,8 +94,7 @@ class draft {
   descriptor file_{};
 };
 
-/// Puts the text in the file's place in one step: a reader sees the old text or the new one. Its mode is 0644 less the
-/// umask.
+/// Replaces the file in one step: a reader sees the old text or the new one. The file's mode is 0644 less the umask.
 void replace_file(const std::string& path, std::string_view text) {
   draft next{target_of(path)};
   next.write(text);

@@ -16,13 +16,13 @@
 #include "command/options.hpp"
 #include "command/words.hpp"
 
-// The kinds of values that options have.
+// The kinds of values that options take.
 namespace rowlock::command {
 
 using namespace std::chrono_literals;
 
-/// A kind of value: how it is called in help, how it is read, and what is said where it cannot be. If there are few
-/// values, words_for(name) lists them, and the complaint, too.
+/// A kind of value: its name in help, its parser, and the complaint about text that the parser refuses. If there are
+/// few values, words_for(name) lists them, and the complaint does.
 template <class T>
 struct kind {
   std::string_view name;
@@ -42,7 +42,7 @@ std::optional<Number> parse_number(std::string_view text) {
 inline constexpr strategy all_strategies[] = {strategy::unique_index, strategy::for_update, strategy::version_cas};
 inline constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
 
-/// The values that there are for a kind; empty: they cannot be listed.
+/// All values of a kind; empty: they cannot be listed.
 inline std::vector<std::string> words_for(std::string_view kind) {
   std::vector<std::string> out;
   if (kind == "STRATEGY")
@@ -96,7 +96,7 @@ inline std::string refusal(const std::string& text, std::string_view complaint) 
   return '"' + text + "\" " + std::string{complaint};
 }
 
-/// CLI11's own reading of numbers takes "-1" and "0x4B" too.
+/// Does not use CLI11's parser of numbers, which accepts "-1" and "0x4B".
 template <class T, class To>
 CLI::Option& add(CLI::App& app, const std::string& flags, const kind<T>& of, To& to, const std::string& explanation) {
   const auto flag = flags.substr(flags.find("--"));
@@ -117,7 +117,7 @@ inline constexpr bounds up_to_ten_years{duration::zero(), 24h * 3650};
 inline constexpr bounds length_of_a_lease{100ms, 24h * 30};
 inline constexpr bounds up_to_thirty_days{duration::zero(), 24h * 30};
 
-/// The library has bounds too, but would speak of a lease of so many microseconds.
+/// The library checks bounds too, but its messages are in microseconds.
 template <class To>
 CLI::Option& add(CLI::App& app, const std::string& flags, bounds within, To& to, const std::string& explanation) {
   const auto check = [within](const std::string& text) {

@@ -43,7 +43,7 @@ void add_talk(CLI::App& app, run_options& run, const std::string& quiet_about) {
       ->excludes(&quiet);
 }
 
-/// What `run` and `hold` have in common.
+/// The options that `run` and `hold` share.
 void add_lock(CLI::App& app, options& to) {
   run_options& run = to.run;
   app.add_option("NAME", to.name)->required();
@@ -208,12 +208,12 @@ void add_help(CLI::App& app, help_options& to) {
 
 void add_subcommand(CLI::App& app, options& to, const page& about, subcommand what, void (*add)(CLI::App&, options&)) {
   CLI::App& sub = *app.add_subcommand(std::string{about.name}, std::string{about.summary});
-  sub.fallthrough();  // so that --database may stand behind it
+  sub.fallthrough();  // accepts --database after the subcommand
   sub.callback([&to, what] { to.what = what; });
   add(sub, to);
 }
 
-/// The library has the same rule, but calls the option otherwise.
+/// The library has the same rule, but another name for the option.
 std::string refusal_of_prefix(const std::string& text) {
   const bool is_of_these = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
   const bool begins_well = !text.empty() && (text.front() < '0' || text.front() > '9');
@@ -297,7 +297,7 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   return parsed;
 }
 
-// What was typed so far says which database, before CLI11 finds the rest missing.
+// CLI11 stores --database before it finds that other words are missing.
 parsed_options parse_to_complete(CLI::App& app, std::span<const char* const> words) {
   parsed_options parsed;
   help_options help;
@@ -311,7 +311,7 @@ parsed_options parse_to_complete(CLI::App& app, std::span<const char* const> wor
   return parsed;
 }
 
-/// The page to read about what is wrong with these words.
+/// The command that prints the page about these words.
 std::string page_about(const CLI::App& app, std::span<const char* const> words) {
   for (const std::string word : words.subspan(std::min<std::size_t>(words.size(), 1)))
     if (find_subcommand(app, word) != nullptr) return "rowlock " + word + " --help";

@@ -32,24 +32,24 @@ enum class subcommand : std::uint8_t {
   complete
 };
 
-/// rowlock run, rowlock lead and, but for what is about a command, rowlock hold.
+/// rowlock run, lead and hold.
 struct run_options {
-  std::optional<duration> wait{};  ///< absent: for ever
+  std::optional<duration> wait{};  ///< absent: no limit
   lock_options lock{};
-  std::vector<std::string> also{};  ///< names that are had together with the first
+  std::vector<std::string> also{};  ///< names to acquire together with the first
   bool is_shared = false;
-  std::int64_t permits = 0;  ///< of which one is taken; 0: the name is no semaphore
+  std::int64_t permits = 0;  ///< the semaphore's number of permits; 0: the name is a lock
   duration grace = std::chrono::seconds{10};
   bool is_quiet = false;
   bool is_verbose = false;
   int busy_exit = exit_status::busy;
   int lost_exit = exit_status::lost;
-  bool restarts = false;  ///< lead: the command, when it has ended
+  bool restarts = false;  ///< lead: start the command again when it has ended
   std::string shell_command{};
   std::vector<std::string> command{};
 };
 
-/// Whether it takes a command, and runs it under a lock.
+/// Whether the subcommand runs a command under a lock.
 inline bool takes_command(subcommand what) { return what == subcommand::run || what == subcommand::lead; }
 
 /// rowlock migrate.
@@ -69,11 +69,11 @@ struct sweep_options {
 
 /// rowlock waiters.
 struct waiters_options {
-  bool is_of_one = false;  ///< else of all names that begin with options::prefix
+  bool is_of_one = false;  ///< false: of all names that begin with options::prefix
   bool is_graph = false;   ///< who waits for whom, of all names
 };
 
-/// By what `rowlock top` sorts.
+/// The sort keys of `rowlock top`.
 enum class top_order : std::uint8_t { name, age, lease, queue };
 
 struct top_order_name {
@@ -93,7 +93,7 @@ struct top_options {
 /// rowlock release.
 struct release_options {
   bool is_confirmed = false;
-  std::int64_t token = 0;  ///< only who has this one; 0: whoever has the lock
+  std::int64_t token = 0;  ///< free only the holder with this token; 0: any holder
 };
 
 /// rowlock metrics.
@@ -103,14 +103,14 @@ struct metrics_options {
 
 /// rowlock sql.
 struct sql_options {
-  std::optional<std::string> verb{};  ///< absent: all of them
-  bool transaction_pooling = false;   ///< as in client_options, as is the next one
+  std::optional<std::string> verb{};  ///< absent: all verbs
+  bool transaction_pooling = false;   ///< as in client_options; so is the next one
   bool durable_release = false;
 };
 
 struct options {
   subcommand what{};
-  std::string database{};  ///< empty: by the environment
+  std::string database{};  ///< empty: see the environment
   std::string table_prefix = client_options{}.table_prefix;
   std::string name{};
   std::string prefix{};
@@ -128,7 +128,7 @@ struct options {
 
 struct parsed_options {
   options given{};
-  std::optional<std::string> answer{};  ///< for --help, --version and help: to be printed, and that was all
+  std::optional<std::string> answer{};  ///< for --help, --version and help: the text to print; no subcommand runs
 };
 
 /// Throws usage_error.

@@ -13,24 +13,23 @@ namespace rowlock::command {
 
 using table_line = std::vector<std::string>;
 
-/// In columns. All lines have as many fields as the first.
+/// Writes aligned columns. All lines have as many fields as the first.
 void write_table(std::ostream& out, const std::vector<table_line>& lines);
 
-/// "-" where it is empty.
+/// "-" if the text is empty.
 std::string or_dash(const std::string& text);
 
-/// What programs read. The keys keep the order in which they are written down.
+/// JSON whose keys keep their order of insertion.
 using json = nlohmann::ordered_json;
 
-/// null where there is none.
+/// null if there is none.
 json microseconds(const std::optional<duration>& d);
-/// null where it is empty.
+/// null if the text is empty.
 json or_null(const std::string& text);
 
-/// As it is printed, with the end of its last line. What is not UTF-8 in it, as a server may call its sessions, is
-/// replaced.
+/// The printed form, with a final newline. Text that is no UTF-8, which a server may report, is replaced.
 std::string text_of(const json& what);
-/// To standard output.
+/// Prints to standard output.
 void print(const json& what);
 
 }  // namespace rowlock::command

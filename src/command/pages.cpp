@@ -10,7 +10,7 @@ namespace rowlock::command {
 
 namespace {
 
-/// What pages share; waiting is another.
+/// Texts that several pages share, besides `waiting`.
 constexpr std::string_view statuses = R"(## EXIT STATUS
  0    done
  1    show, waiters, release: there is no holder or waiter, or nothing was freed

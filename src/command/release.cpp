@@ -21,12 +21,12 @@ namespace rowlock::command {
 
 namespace {
 
-/// The terminal, as a file of its own: the output of the program may be redirected.
+/// The controlling terminal: standard output may be redirected.
 class terminal {
  public:
   bool has_person() const { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1 && in_ && out_; }
 
-  /// An empty line and the end of the input are a no.
+  /// An empty line and the end of the input mean no.
   bool agrees_to_free(const situation& seen) {
     write(out_, seen);
     out_ << "\nFree it? [y/N] " << std::flush;
@@ -40,14 +40,14 @@ class terminal {
   std::ofstream out_{"/dev/tty"};
 };
 
-/// With a token, the holder with that token is the only one to free, if there is one.
+/// If a token is given, keeps only the holder with that token.
 situation only(situation seen, std::int64_t token) {
   if (token == 0 || !seen.holder) return seen;
   if (seen.holder->sharers == 0) seen.sharers = {*seen.holder};
   const auto found = std::find_if(seen.sharers.begin(), seen.sharers.end(),
                                   [&](const lock_info& each) { return each.token.value() == token; });
   seen.holder = found == seen.sharers.end() ? std::nullopt : std::optional{*found};
-  if (seen.holder) seen.holder->sharers = 0;  // it is freed alone
+  if (seen.holder) seen.holder->sharers = 0;  // only this holder is freed
   seen.sharers.clear();
   return seen;
 }
@@ -72,7 +72,7 @@ std::string what_was_freed(const lock_info& lock) {
 }
 
 json json_of(const situation& seen, freeing result) {
-  constexpr const char* reasons[] = {"", "not_held", "not_confirmed", "passed_on"};  // as freeing
+  constexpr const char* reasons[] = {"", "not_held", "not_confirmed", "passed_on"};  // in the order of freeing
   auto out = json_of(seen);
   out["freed"] = result == freeing::freed;
   out["why_not"] = or_null(reasons[static_cast<std::size_t>(result)]);

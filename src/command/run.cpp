@@ -46,7 +46,7 @@ void take_terminal_back() {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// A hangup that a process sends asks daemons to read their configuration again.
+// A process sends SIGHUP to make a daemon read its configuration again; the kernel, when the terminal is gone.
 bool asks_to_end(const signals::arrival& arrived) {
   return arrived.number == SIGTERM || arrived.number == SIGINT || arrived.number == SIGQUIT ||
          (arrived.number == SIGHUP && arrived.is_from_kernel);
@@ -58,10 +58,10 @@ bool asks_to_end(const signals::arrival& arrived) {
 ///   running ---rowlock has used up its processor time: SIGTERM---> ending
 ///   running ---rowlock lead gets a signal to end, and passes it on---> ending
 ///
-/// and from each of them out, when the command has ended.
+/// Each state ends when the command has ended.
 class guarded_run {
  public:
-  /// Starts it.
+  /// Starts the command.
   guarded_run(const options& given, const signals& taken, guardian& guard, const held_set& held)
       : given_{given},
         taken_{taken},
@@ -83,7 +83,7 @@ class guarded_run {
     }
   }
   bool has_reported_loss() const noexcept { return has_reported_loss_; }
-  /// Whether rowlock got a signal to end meanwhile.
+  /// Whether rowlock received a signal to end meanwhile.
   bool was_asked_to_end() const noexcept { return was_asked_; }
 
  private:
@@ -101,7 +101,7 @@ class guarded_run {
     guard_.end();
   }
 
-  // A signal of the terminal has reached the command already: it goes to all of the foreground group.
+  // A signal from the terminal has already reached the command: the kernel sends it to the whole foreground group.
   void take(const signals::arrival& arrived) {
     if (arrived.number == SIGCHLD) return;
     if (arrived.number == SIGXCPU && arrived.is_from_kernel) return end_at_limit();
@@ -123,7 +123,7 @@ class guarded_run {
   bool was_asked_ = false;
 };
 
-/// Before a command that has ended is started again: longer and longer where it ends soon.
+/// The pause before the command is started again; it doubles while the command ends soon after its start.
 class restart_pause {
  public:
   std::chrono::seconds after(steady_clock::duration it_ran) {
@@ -137,19 +137,19 @@ class restart_pause {
   std::chrono::seconds next_ = shortest;
 };
 
-/// false: the lock was lost. A signal to end is obeyed.
+/// Waits while the lock is held. false: the lock was lost. A signal to end ends this process.
 bool rest(std::chrono::seconds pause, held_set& held, const options& given, const signals& taken) {
   const bell lost;
   const std::stop_callback on_loss{held.lost(), [&] { lost.ring(); }};
   const auto number = taken.wait_for_end(lost, pause);
   if (!number && !held.lost().stop_requested()) return true;
   if (!number) say(loss_in_words(held, given));
-  let_go(held, given, !number);
+  release_held(held, given, !number);
   if (number) signals::die_of(*number);
   return false;
 }
 
-// Where lead has lost the lock, its command may have left its work half done, and is wanted again.
+// nullopt: lead has lost the lock and must run the command again, which may have left its work half done.
 std::optional<int> run_under(held_set& held, const options& given, const signals& taken, guardian& guard) {
   for (restart_pause pause;;) {
     const auto begin = steady_clock::now();
@@ -157,7 +157,7 @@ std::optional<int> run_under(held_set& held, const options& given, const signals
     const int status = command.wait();
     const bool is_the_end = given.what != subcommand::lead || command.was_asked_to_end();
     if (is_the_end || !given.run.restarts || held.lost().stop_requested()) {
-      if (let_go(held, given, command.has_reported_loss())) return status;
+      if (release_held(held, given, command.has_reported_loss())) return status;
       return is_the_end ? std::optional{given.run.lost_exit} : std::nullopt;
     }
     const auto time = pause.after(steady_clock::now() - begin);

@@ -75,8 +75,8 @@ void bell::silence() const noexcept {
   [[maybe_unused]] const auto size = ::read(event_.number(), &count, sizeof count);
 }
 
-// Where SIGCHLD is ignored, the command's end would not be known. A closed standard error must not end this process by
-// SIGPIPE.
+// If SIGCHLD were ignored, the command's exit status would be lost. A closed standard error must not end this process
+// by SIGPIPE.
 signals::signals(std::initializer_list<int> more)
     : child_before_{replace(SIGCHLD, SIG_DFL)}, pipe_before_{replace(SIGPIPE, SIG_IGN)} {
   sigset_t ours{};
@@ -133,7 +133,7 @@ void signals::die_of(int number) noexcept {
   ::signal(number, SIG_DFL);
   ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
   ::raise(number);
-  std::_Exit(128 + number);  // only where its default is not to end the process
+  std::_Exit(128 + number);  // reached only if the signal does not end a process by default
 }
 
 }  // namespace rowlock::command

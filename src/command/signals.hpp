@@ -10,7 +10,7 @@
 
 namespace rowlock::command {
 
-/// A descriptor that this process closes, and that no command inherits.
+/// Owns a file descriptor. Open it with close-on-exec, so that no command inherits it.
 class descriptor {
  public:
   explicit descriptor(int number = -1) noexcept : number_{number} {}
@@ -24,7 +24,7 @@ class descriptor {
   int number_;
 };
 
-/// The terminal that controls this process; empty where there is none.
+/// The controlling terminal of this process; empty if there is none.
 descriptor open_terminal();
 
 /// Throws the error of the last system call.
@@ -33,12 +33,12 @@ descriptor open_terminal();
 /// For poll(): rounded up, and never negative.
 int milliseconds_until(std::chrono::steady_clock::time_point when);
 
-/// Wakes the main thread, from any other. A ring before the wait begins is not forgotten.
+/// Wakes the main thread from another thread. A ring before the wait counts.
 class bell {
  public:
   bell();
   void ring() const noexcept;
-  /// Until the next ring.
+  /// Forgets earlier rings.
   void silence() const noexcept;
   int number() const noexcept { return event_.number(); }
 
@@ -58,36 +58,36 @@ class ring_at_end {
   const bell& to_;
 };
 
-/// From now on a write beyond the limit for the size of files (ulimit -f) fails and is reported; its signal would end
-/// this process. signals::restore() undoes that.
+/// Ignores SIGXFSZ: a write beyond the file size limit (ulimit -f) then fails and is reported. signals::restore()
+/// undoes this.
 void survive_file_size_limit();
 
-/// The signals that rowlock answers itself while this object exists: they are blocked, also in every thread that starts
-/// later, and read from a descriptor. Signals that were ignored (by nohup, by a shell's background job) stay ignored.
+/// Handles signals while this object exists: blocks them, also in threads that start later, and reads them from a
+/// descriptor. Ignored signals (by nohup, in a shell's background job) remain ignored.
 class signals {
  public:
-  /// `more`: signals to answer beside those that would end a program or report the end of a child.
+  /// `more`: signals to handle besides SIGCHLD, SIGCONT and those that end a program.
   explicit signals(std::initializer_list<int> more = {});
 
   struct arrival {
     int number = 0;
-    bool is_from_kernel = false;  ///< for a limit, or for the terminal, and then to all of its foreground group
+    bool is_from_kernel = false;  ///< for a limit, or from the terminal to its foreground group
   };
   static constexpr pollfd nothing{.fd = -1, .events = 0, .revents = 0};
   using time_limit = std::optional<std::chrono::milliseconds>;
 
-  /// The next one; nullopt where the bell rang, the time was over or `more` was ready first.
+  /// The next signal; nullopt: the bell rang, the time was over or `more` was ready first.
   std::optional<arrival> wait(const bell& other, time_limit limit, pollfd more = nothing) const;
-  /// The same for a signal that ends a wait; all others are read and forgotten.
+  /// The next signal that ends a wait; others are discarded.
   std::optional<int> wait_for_end(const bell& other, time_limit limit = {}, pollfd more = nothing) const;
-  /// The next one that has arrived; number() becomes readable when there is one.
+  /// The next pending signal; number() becomes readable when there is one.
   std::optional<arrival> next() const;
   int number() const noexcept { return incoming_.number(); }
 
-  /// Whether this one would have ended a program that only waits.
+  /// Whether the signal would by default end a program that waits.
   static bool ends_a_wait(int number) noexcept;
 
-  /// As they were before. Async-signal-safe: for a child between fork and exec.
+  /// Restores the earlier handling. Async-signal-safe: for a child between fork and exec.
   void restore() const noexcept;
 
   /// Ends this process as if the signal had never been handled.

@@ -14,7 +14,7 @@ namespace rowlock::command {
 
 namespace {
 
-/// Of a transaction, if the server reports whose it is.
+/// Whether `thread` is the session of a transaction, which some servers report.
 bool is_session(const std::string& thread) { return thread.starts_with("session "); }
 
 std::string expiry_of(const lock_info& lock) {
@@ -65,7 +65,7 @@ bool is_holder(const std::vector<lock_info>& held, const waiter_info& waiter) {
          found->thread == waiter.thread;
 }
 
-/// A waiter that was granted the lock between the two looks is in both answers.
+/// A waiter that was granted the lock between the two queries is in both answers.
 void remove_holders(std::vector<waiter_info>& queue, const std::vector<lock_info>& held) {
   std::erase_if(queue, [&](const waiter_info& each) { return is_holder(held, each); });
 }

@@ -29,7 +29,7 @@ std::vector<sheets::passage> passages(const options& given) {
                     (advice.empty() ? "; rowlock sql prints all of them" : advice)};
 }
 
-/// The introduction, and that verb.
+/// The introduction and this verb.
 std::vector<sheets::passage> only(const std::string& verb, const std::vector<sheets::passage>& all) {
   const auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == verb; });
   if (verb.empty() || found == all.end()) refuse(verb, all);

@@ -17,12 +17,12 @@ int sweep(const options& given);
 int top(const options& given);
 int waiters(const options& given);
 
-/// These do not return where a signal ended the wait for the lock. The main thread calls them while there are no
-/// others.
+/// These two do not return if a signal ends the wait for the lock. Call them on the main thread, while there is no
+/// other.
 ///
 /// Runs the command under the lock; for lead: again and again, until it ends by itself or a signal ends it.
 int run(const options& given);
-/// Prints the lock's token, and holds the lock until standard input or a signal ends that, or it is lost.
+/// Prints the lock's token, and holds the lock until standard input ends, a signal arrives or the lock is lost.
 int hold(const options& given);
 
 }  // namespace rowlock::command

@@ -45,7 +45,7 @@ void print_result(const options& given, const sweeper_statistics& done) {
     std::cout << counted(done.rows, "row") << " and " << counted(done.tickets, "ticket") << " deleted\n";
 }
 
-/// 0, or the signal that ended it: then the sweeper gives up what it has begun.
+/// 0, or the signal that stopped the sweep.
 int sweep_once(const options& given, sweeper& sweeps, const signals& taken) {
   const bell over;
   auto done = std::async(std::launch::async, [&] {
@@ -63,7 +63,7 @@ int sweep_until_a_signal(const options& given, const signals& taken) {
   auto locks = connect(given);
   locks.check();
   auto how = given.sweep.how;
-  if (given.sweep.is_once) how.every = std::chrono::hours{24};  // its own thread is not needed
+  if (given.sweep.is_once) how.every = std::chrono::hours{24};  // the sweeper's own thread is not needed
   sweeper sweeps{locks, how};
   if (given.sweep.is_once) return sweep_once(given, sweeps, taken);
   taken.wait_for_end(bell{});

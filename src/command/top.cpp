@@ -54,10 +54,10 @@ std::string result_of_freeing(client& locks, const lock_info& shown) {
   }
 }
 
-/// What a visit to the database brought back.
+/// The result of a visit to the database.
 struct news {
   std::string message{};
-  std::string failure{};  ///< why there is nothing in `seen`
+  std::string failure{};  ///< why `seen` is empty
   overview seen{};
 };
 
@@ -80,18 +80,18 @@ void stop_until_continued(curses_screen& on) {
   sigaddset(&only, SIGTSTP);
   ::signal(SIGTSTP, SIG_DFL);
   ::raise(SIGTSTP);
-  ::pthread_sigmask(SIG_UNBLOCK, &only, &before);  // here it stops
+  ::pthread_sigmask(SIG_UNBLOCK, &only, &before);  // the process stops here
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   on.resume();
 }
 
-/// Visits the database on another thread, so that keys are answered while the database is not.
+/// Visits the database on another thread, so that keys work while the database does not answer.
 class session {
  public:
   session(client& locks, const options& given, const signals& taken)
       : locks_{locks}, given_{given}, taken_{taken}, shown_{given} {}
 
-  /// 0, or the signal that ended it.
+  /// 0, or the signal that ended the screen.
   int show(const overview& first) {
     shown_.show(first);
     on_.emplace();
@@ -124,7 +124,7 @@ class session {
       shown_.show_failure(in_words_of_the_shell(brought.failure));
   }
 
-  // Ctrl-C is a way to leave. Each other signal that ends a program does so with its own status.
+  // Ctrl-C quits with status 0. Any other signal that ends a program gives its own status.
   void answer_signals() {
     while (const auto arrived = taken_.next()) {
       if (arrived->number == SIGWINCH)
@@ -169,12 +169,12 @@ class session {
   steady_clock::time_point next_visit_ = steady_clock::now() + given_.top.every;
   bell is_back_{};
   std::future<news> visit_{};
-  std::optional<curses_screen> on_{};  // the last: the terminal is given back before anything is waited for
+  std::optional<curses_screen> on_{};  // last: the terminal is restored before any destructor waits
 };
 
 int show_on_terminal(const options& given) {
   const signals taken{SIGWINCH, SIGTSTP};
-  auto locks = connect(given, [](const event&) {});  // a warning would be written into the screen
+  auto locks = connect(given, [](const event&) {});  // a warning would disturb the screen
   const auto first = look_at_all(locks, given.prefix);
   return session{locks, given, taken}.show(first);
 }

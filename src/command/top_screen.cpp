@@ -20,7 +20,7 @@ std::wstring cells(std::string_view text) { return to_cells(base::printable(text
 
 // --- rows ------------------------------------------------------------------------------------------------------------
 
-/// The greatest comes first. ~ turns the order round, and does not overflow as - does.
+/// The greatest is first. ~ reverses the order, and does not overflow as - does.
 std::optional<std::int64_t> rank_of(const top_row& row, top_order by) {
   const auto& lock = row.holder;
   if (by == top_order::queue) return static_cast<std::int64_t>(row.waiting);
@@ -49,8 +49,8 @@ std::size_t width_of(const std::vector<top_column>& all) {
   return out;
 }
 
-/// NAME gets what its longest text needs, but no more than half of what is left; the next two share the rest in the
-/// same way, and the last text takes what remains.
+/// Each text column in turn grows to its longest text, by at most half of the remaining space. The last one takes the
+/// rest.
 void widen(std::vector<top_column>& all, const std::vector<top_row>& rows, std::size_t screen) {
   auto left = screen - std::min(screen, width_of(all));
   top_column* last = nullptr;
@@ -78,7 +78,7 @@ std::wstring joined(const std::vector<top_column>& all, std::size_t screen, Text
 
 // --- sentences -------------------------------------------------------------------------------------------------------
 
-/// In lines of so many columns, broken at spaces where there are any.
+/// Breaks the text into lines of at most so many columns, at spaces if there are any.
 std::vector<std::wstring> wrapped(const std::wstring& text, std::size_t columns) {
   std::vector<std::wstring> out;
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
@@ -111,7 +111,7 @@ constexpr order_key order_keys[] = {{L'n', top_order::name, L"n name"},
                                     {L'l', top_order::lease, L"l lease"},
                                     {L'w', top_order::queue, L"w queue"}};
 
-/// Those that the last line does not show.
+/// The keys that the last line does not show.
 constexpr auto* other_keys =
     "arrows, j, k, page up and down, home, end: select; space: look now; a key of sorting again: the other way round; "
     "rowlock top --help has more";
@@ -302,7 +302,7 @@ std::vector<screen_line> top_screen::table(extent of) {
   return out;
 }
 
-// The notices are shown whole, and the table has what they leave.
+// The notices are shown whole; the table takes the remaining lines.
 std::vector<screen_line> top_screen::lines(extent of) {
   std::vector<screen_line> out;
   if (of.lines == 0) return out;

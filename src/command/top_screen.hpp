@@ -23,28 +23,27 @@ struct top_row {
 /// In the order of the names.
 std::vector<top_row> rows_of(const overview& seen);
 
-/// By age and queue: the largest first. By lease: the one that ends first is the first. Rows whose value is not known
-/// come last. Rows that are alike keep their order.
+/// By age and queue: the largest first. By lease: the earliest end first. Rows without the value are last. The sort is
+/// stable.
 void sort_rows(std::vector<top_row>& rows, top_order by, bool is_reversed);
 
-/// Whether the name has the text anywhere in it; where the text begins with "^", at its beginning. Both as they are
-/// printed.
+/// Whether the name as printed contains the filter; if the filter begins with "^", begins with it.
 bool matches(const top_row& row, std::string_view filter);
 
 /// A column of the table.
 struct top_column {
   std::string_view title;
   std::size_t width;  ///< at least
-  bool is_number;     ///< and stands on the right
+  bool is_number;     ///< right-aligned
   int leaves_as;      ///< on a narrow screen the columns with the smallest numbers are left out
   std::string (*text)(const top_row& row);
 };
-/// All of them, from left to right.
+/// All columns, from left to right.
 std::vector<top_column> top_columns();
-/// Those for which the screen has room.
+/// The columns that fit on a screen of this width.
 std::vector<top_column> top_columns(std::size_t screen);
 
-/// What was typed.
+/// A typed key.
 struct key {
   enum class kind : std::uint8_t {
     character,
@@ -60,7 +59,7 @@ struct key {
     other
   };
   kind what = kind::other;
-  wchar_t character = 0;  ///< of that kind
+  wchar_t character = 0;  ///< for kind::character
 };
 
 struct extent {
@@ -68,14 +67,14 @@ struct extent {
   std::size_t lines = 0;
 };
 
-/// A line of the screen: as many columns as the screen has.
+/// A line as wide as the screen.
 struct screen_line {
   enum class look : std::uint8_t { plain, bright, reversed, alarming };
   std::wstring text{};
   look how = look::plain;
 };
 
-/// What the screen of `rowlock top` shows, and what keys do to it. It knows no terminal and no database.
+/// The content of the screen of `rowlock top`, and the effect of keys on it, without terminal and database.
 ///
 ///   browsing --/--> filtering --enter, escape--> browsing
 ///   browsing --f--> asking    --any key--------> browsing
@@ -83,7 +82,7 @@ class top_screen {
  public:
   explicit top_screen(const options& given);
 
-  /// What the person who typed a key wants done.
+  /// The action that a key requests of the caller.
   struct request {
     enum class kind : std::uint8_t { nothing, quit, look, free };
     kind what = kind::nothing;
@@ -92,12 +91,12 @@ class top_screen {
   request press(key typed);
 
   void show(const overview& seen);
-  /// A look failed: the rows are those of an earlier one.
+  /// Shows why a visit failed; the rows of an earlier one remain.
   void show_failure(const std::string& sentence) { failure_ = sentence; }
-  /// Until the next key.
+  /// Shows a message until the next key.
   void show_message(const std::string& sentence) { message_ = sentence; }
 
-  /// Exactly as many lines as the screen has.
+  /// As many lines as the screen has.
   std::vector<screen_line> lines(extent of);
 
  private:
@@ -125,9 +124,9 @@ class top_screen {
   std::string message_{};
   std::optional<lock_info> asked_about_{};
   std::vector<top_row> all_{};
-  std::vector<top_row> rows_{};  ///< those that match the filter, sorted
-  std::string selected_{};       ///< the name
-  std::size_t selected_at_ = 0;  ///< its row: the selection remains there when the name is gone
+  std::vector<top_row> rows_{};  ///< the rows that match the filter, sorted
+  std::string selected_{};       ///< a name
+  std::size_t selected_at_ = 0;  ///< its row: if the name is gone, the selection remains here
   std::size_t first_ = 0;        ///< the first row on the screen
   std::size_t page_ = 1;         ///< the number of rows on the screen
 };

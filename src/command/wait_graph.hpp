@@ -20,20 +20,20 @@ struct party {
   auto operator<=>(const party&) const = default;
 };
 
-/// A waiter and those it waits for.
+/// A waiter and the holders that it waits for.
 struct wait_edge {
   party who;
   std::string name;              ///< of the lock that it waits for
   std::vector<party> holders{};  ///< several if they share it
-  bool is_in_circle = false;     ///< it waits, by way of others, for itself
+  bool is_in_circle = false;     ///< it waits for itself, perhaps by way of others
 };
 
-/// Of all names, in the order of these, and of the tickets.
+/// All waiters, in the order of the names and the tickets.
 std::vector<wait_edge> wait_graph(client& locks);
-/// Marks those that wait for themselves.
+/// Marks the waiters that wait for themselves.
 void mark_circles(std::vector<wait_edge>& all);
 
-/// As a table, a line for each holder.
+/// Writes a table with a line for each holder.
 void write_graph(std::ostream& out, const std::vector<wait_edge>& all);
 json json_of(const std::vector<wait_edge>& all);
 

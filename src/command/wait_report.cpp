@@ -31,7 +31,7 @@ std::size_t width_of_terminal() {
 
 bool is_inside_a_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-// At most so many characters.
+// At most `width` characters.
 std::string clipped(const std::string& text, std::size_t width) {
   std::size_t characters = 0;
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -101,7 +101,7 @@ void wait_report::watch(client& locks, const std::stop_token& stop) {
     pause = is_watched_ ? between_looks : between_unwatched_looks;
     try {
       look(locks);
-    } catch (const error&) {  // the thread that waits for the lock sees it too, and reports it
+    } catch (const error&) {  // the thread that waits for the lock reports it
     }
   }
 }

@@ -13,8 +13,8 @@
 
 namespace rowlock::command {
 
-/// What rowlock prints while it waits. On a terminal that is one line, which is overwritten every second and removed at
-/// the end; with --verbose a line whenever the holder has changed; with --quiet nothing. Thread-safe.
+/// Prints the progress of a wait: on a terminal one line, which is overwritten every second and removed at the end;
+/// with --verbose a line whenever the holder has changed; with --quiet nothing. Thread-safe.
 class wait_report {
  public:
   explicit wait_report(const options& given);
@@ -22,18 +22,18 @@ class wait_report {
   wait_report& operator=(const wait_report&) = delete;
   ~wait_report();
 
-  /// From now until end(), a thread looks up the holder there.
+  /// Starts a thread that looks up the holder until end().
   void connected(client& locks);
-  /// The database cannot be reached; it is tried again.
+  /// Reports that the database cannot be reached and is tried again.
   void database_is_away(const error& why);
   bool said_away() const noexcept { return is_away_; }
-  /// It has answered since.
+  /// Reports that it answers again.
   void database_is_back();
-  /// Removes the line. Nothing is written after that.
+  /// Removes the line. Nothing is printed afterwards.
   void end();
-  /// The same, and the client is no longer used.
+  /// The same, and waits until the client is no longer used.
   void join();
-  /// With --verbose: how long it took.
+  /// With --verbose, reports how long the wait took.
   void granted(fencing_token token);
 
  private:
@@ -41,21 +41,21 @@ class wait_report {
 
   void watch(client& locks, const std::stop_token& stop);
   void look(client& locks);
-  /// A line that remains, unless the last one was about the same.
+  /// Prints a line that remains, unless the last one had the same `about`.
   void report(const std::string& about, const std::string& sentence);
   void overwrite(const std::string& line);
   void remove_line();
   std::string waited() const;
 
   const options& given_;
-  const bool is_watched_;  // by a person, at a terminal
+  const bool is_watched_;  // standard error is a terminal
   const clock::time_point begin_ = clock::now();
   std::mutex mutex_;
   std::condition_variable_any time_;
   bool has_ended_ = false;
   bool has_line_ = false;
   std::string reported_;
-  bool is_away_ = false;  // of the waiting thread alone
+  bool is_away_ = false;  // used by the waiting thread only
   std::jthread watcher_;
 };
 

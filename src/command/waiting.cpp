@@ -44,7 +44,7 @@ void observe(const event& e, bool is_verbose) {
   say_warning(e);
 }
 
-/// Between two tries to reach a database that is away.
+/// The growing pauses between tries to reach the database.
 class pauses {
  public:
   /// false: the stop was requested, or the time was over.
@@ -61,7 +61,7 @@ class pauses {
   duration next_ = 100ms;
 };
 
-/// An address that has never answered may be wrong, and is not tried for ever. --wait counts in place of this limit.
+/// The limit for an address that has never answered, and may be wrong. --wait replaces it.
 constexpr duration connect_limit = 1min;
 
 /// A client, and the lock that it was granted in time. The client is destroyed last.
@@ -76,8 +76,8 @@ std::vector<lock_name> names_of(const options& given) {
   return out;
 }
 
-// The rowlock that runs this command waits for it, and holds its locks until then. A process that an earlier command
-// left behind has that command's variables: their token differs from the holder's. The token of a transaction on a
+// The rowlock that runs this command holds its locks until the command ends. A process that an earlier command left
+// behind has that command's variables, and their token differs from the holder's. The token of a transaction on a
 // server is not visible.
 void refuse_to_wait_for_itself(client& locks, const std::vector<lock_name>& wanted) {
   const auto token = variable("ROWLOCK_TOKEN");
@@ -94,7 +94,7 @@ void refuse_to_wait_for_itself(client& locks, const std::vector<lock_name>& want
 
 class attempt {
  public:
-  /// `was_reached`: whether the database has answered this process at any time.
+  /// `was_reached`: whether the database has ever answered this process.
   attempt(const options& given, wait_report& report, bool& was_reached, std::stop_token stop)
       : given_{given}, report_{report}, was_reached_{was_reached}, stop_{std::move(stop)} {}
 
@@ -170,7 +170,7 @@ std::optional<int> wait_for_end(const signals& taken, const bell& finished, poll
   return !number && has_no_reader(output) ? SIGPIPE : number;
 }
 
-// On another thread, so that this one answers signals meanwhile.
+// Waits on another thread, so that this one handles signals meanwhile.
 obtained obtain(const options& given, const signals& taken, bool& was_reached, int output) {
   const bell finished;
   std::stop_source stop;
@@ -180,7 +180,7 @@ obtained obtain(const options& given, const signals& taken, bool& was_reached, i
     const ring_at_end at_the_end{finished};
     attempt{given, report, was_reached, stop.get_token()}(out);
   });
-  const auto died_of = wait_for_end(taken, finished, {.fd = output, .events = 0, .revents = 0});  // for its errors
+  const auto died_of = wait_for_end(taken, finished, {.fd = output, .events = 0, .revents = 0});  // reports errors only
   if (died_of) {
     report.end();
     stop.request_stop();
@@ -227,13 +227,13 @@ int with_lock(const options& given, const signals& taken, const work_under_lock&
 std::string loss_in_words(const held_set& held, const options& given) {
   const auto why = held.why_lost();
   const auto sentence = "lost the lock \"" + given.name + '"';
-  if (why == loss_reason::none) return sentence + " before its release";  // which found out
+  if (why == loss_reason::none) return sentence + " before its release";  // the release found out
   const bool names_option = why == loss_reason::hold_limit && given.run.lock.hold_limit;
   return fmt::format("{} ({}{})", sentence, to_string(why),
                      names_option ? ": --hold-limit " + bound_in_words(*given.run.lock.hold_limit) + " is over" : "");
 }
 
-bool let_go(held_set& held, const options& given, bool is_reported) {
+bool release_held(held_set& held, const options& given, bool is_reported) {
   const std::string bond = held.locks().front().strategy() == strategy::for_update ? "transaction" : "lease";
   try {
     held.release();

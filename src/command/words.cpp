@@ -28,7 +28,7 @@ struct part {
   std::string_view rest{};
 };
 
-// 30m of 30m5s.
+// The first part of a text: 30m of 30m5s.
 std::optional<part> first_part(std::string_view text) {
   part out;
   const auto* const end = text.data() + text.size();
@@ -61,7 +61,7 @@ std::optional<duration> parse_duration(std::string_view text) {
 }
 
 std::string format_duration(duration d) {
-  d = std::clamp<duration>(d, duration::min() + 1s, duration::max() - 1s);  // rows may say anything
+  d = std::clamp<duration>(d, duration::min() + 1s, duration::max() - 1s);  // rows may contain any value
   const auto milliseconds = std::chrono::round<std::chrono::milliseconds>(d).count();
   if (milliseconds < 1000) return fmt::format("{}ms", milliseconds);
   const auto tenths = std::chrono::round<std::chrono::duration<std::int64_t, std::deci>>(d).count();

@@ -9,26 +9,26 @@
 
 namespace rowlock::command {
 
-/// 5s, 100ms, 1.5h, 1w, or several parts, the largest first: 1h30m; a bare number is seconds. nullopt: it is none of
-/// these.
+/// Parses 5s, 100ms, 1.5h, 1w, or several parts, the largest first: 1h30m; a bare number is seconds. nullopt: the text
+/// is no duration.
 std::optional<duration> parse_duration(std::string_view text);
 
-/// For people, and understood by parse_duration: the two largest units that matter, as in 3m05s or 1d02h.
+/// For people: the two largest units, as in 3m05s or 1d02h. parse_duration() reads it back.
 std::string format_duration(duration d);
 
-/// As people write a round one: 30d, 100ms.
+/// A round duration in its largest unit: 30d, 100ms.
 std::string bound_in_words(duration d);
 
-/// Of a transaction that has not committed it the token is unknown.
+/// nullopt: a transaction holds the lock, and has not committed its token.
 std::optional<fencing_token> known_token(const lock_info& lock);
 
-/// By which what was seen is freed; of a lock that is shared, all who have it.
+/// The token to free the lock by; nullopt: free any holder, or all holders of a shared lock.
 std::optional<fencing_token> token_to_free(const lock_info& lock);
 
 /// The token as a number, or "-".
 std::string token_or_dash(const lock_info& lock);
 
-/// Whether its holder is gone, and lock_options::at_least keeps the name taken.
+/// Whether the lock was released, but lock_options::at_least keeps the name taken.
 bool is_released(const lock_info& lock);
 
 /// As format_duration, or "-".
