@@ -13,8 +13,7 @@
 
 namespace rowlock::test {
 
-/// A call on a thread of its own. The stop_token it is given fires when this object goes, so that a test that failed
-/// half-way still ends.
+/// A call on its own thread. Its stop_token is triggered by the destructor, so that a failed test still ends.
 template <class Result>
 class background {
  public:
@@ -26,12 +25,12 @@ class background {
   background(const background&) = delete;
   background& operator=(const background&) = delete;
 
-  /// A blocked call must still be blocked after this; a call that is to end must not take longer.
+  /// A blocked call must still be blocked after this time; any other call must have ended.
   bool is_done_within(std::chrono::milliseconds time) { return result_.wait_for(time) == std::future_status::ready; }
 
   void stop() { thread_.request_stop(); }
 
-  /// What the call returned or threw.
+  /// The result of the call, or its exception.
   Result get() {
     if (!is_done_within(patience)) throw std::runtime_error{"the call in the background does not end"};
     return result_.get();
@@ -46,7 +45,7 @@ class background {
 template <class Call>
 background(Call) -> background<std::invoke_result_t<Call&, std::stop_token>>;
 
-/// Long enough to notice that a call does not block; too short for that never proves anything.
+/// Long enough to notice that a call does not block. A shorter time would prove nothing.
 inline constexpr std::chrono::milliseconds a_moment{60};
 
 }  // namespace rowlock::test

@@ -28,7 +28,7 @@ class channel {
     if (::write(ends_[1], line.data(), line.size()) != static_cast<ssize_t>(line.size()))
       throw std::runtime_error{"nothing was written"};
   }
-  /// Empty where nothing comes in time.
+  /// Empty if no line arrives in time.
   std::string receive() const {
     std::string line;
     char c = 0;

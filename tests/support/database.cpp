@@ -75,7 +75,7 @@ void database::age(std::string_view name, std::chrono::seconds by) {
                    ", acquired_at = acquired_at - " + interval(by) + ", expires_at = expires_at - " + interval(by));
 }
 
-// All databases have REPLACE; none of the ways to join texts is known to all.
+// All databases have REPLACE; they have no common operator that joins texts.
 void database::add_unused(int number) {
   execute(
       "INSERT INTO rowlock_lock (name, version, expires_at) SELECT REPLACE('unused/#', '#', CAST(n AS CHAR(7))), 1, " +

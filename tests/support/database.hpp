@@ -24,17 +24,17 @@ struct lock_row {
   bool operator==(const lock_row&) const = default;
 };
 
-/// What a query answers, as text; nullopt for NULL.
+/// The rows of an answer, as text; nullopt for NULL.
 using sql_rows = std::vector<std::vector<std::optional<std::string>>>;
 
-/// A column n with all numbers below a million, on every database.
+/// A query for a column n with all numbers below a million, for every database.
 inline constexpr std::string_view a_million_numbers =
     "WITH d (i) AS (SELECT 0 UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL "
     "SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9) "
     "SELECT a.i + 10 * b.i + 100 * c.i + 1000 * e.i + 10000 * f.i + 100000 * g.i AS n "
     "FROM d a, d b, d c, d e, d f, d g";
 
-/// Something in the way; gone with the object.
+/// A disturbance that the destructor removes.
 class obstacle {
  public:
   obstacle() = default;
@@ -43,11 +43,11 @@ class obstacle {
   virtual ~obstacle() = default;
 };
 
-/// An obstacle that ends by this call.
+/// An obstacle that this call removes.
 [[nodiscard]] std::unique_ptr<obstacle> obstacle_until(std::function<void()> end);
 
-/// A place in a database that one test has to itself, and a way to it that does not lead through rowlock: what an
-/// operator, or a client written by somebody else, sees and does there. The tables are those of the default prefix.
+/// A part of a database for one test, accessed without rowlock: as an operator or a foreign client sees and changes it.
+/// The tables have the default prefix.
 class database {
  public:
   database() = default;
@@ -55,7 +55,7 @@ class database {
   database& operator=(const database&) = delete;
   virtual ~database() = default;
 
-  /// For client::connect. No tables are there at first.
+  /// For client::connect. There are no tables at first.
   virtual std::string url() const = 0;
 
   /// A command that runs the SQL text on its standard input, and stops at the first error.
@@ -69,7 +69,7 @@ class database {
   virtual sql_rows ask(const std::string& sql) = 0;
   std::int64_t number(const std::string& sql) { return std::stoll(text(sql)); }
   std::string text(const std::string& sql) { return ask(sql).at(0).at(0).value(); }
-  /// The text as a literal of SQL.
+  /// The text as an SQL literal.
   virtual std::string quoted(std::string_view text) = 0;
 
   /// Microseconds since 1970 by the clock that decides expiry.
@@ -77,39 +77,39 @@ class database {
   std::optional<lock_row> row(std::string_view name);
   virtual bool has_table(std::string_view table) = 0;
 
-  /// An operator frees the name.
+  /// Frees the name, as an operator does.
   void vacate(std::string_view name);
-  /// Somebody else has it, for an hour.
+  /// Makes another client hold the name, for an hour.
   void steal(std::string_view name);
   void erase(std::string_view name);
-  /// Its lease has just ended.
+  /// Ends the lease just now.
   void expire(std::string_view name);
   void set_version(std::string_view name, std::int64_t version);
-  /// So much more time has passed since somebody had it.
+  /// Moves the last hold of the name into the past.
   void age(std::string_view name, std::chrono::seconds by);
-  /// So many names, up to a million, that nobody has had for two hours: "unused/0", "unused/1", …
+  /// Adds names, up to a million, whose last hold was two hours ago: "unused/0", "unused/1", …
   void add_unused(int number);
-  /// How many names have a row.
+  /// The number of names with a row.
   int rows() { return count("rowlock_lock"); }
 
-  /// How many wait, dead ones included.
+  /// The number of tickets, including those of dead waiters.
   int tickets() { return count("rowlock_waiter"); }
-  /// Somebody else waits, and does nothing, for an hour: the ticket.
+  /// Adds the ticket of another client, which waits for an hour and does nothing. Returns the ticket.
   std::int64_t enqueue(std::string_view name);
-  /// The same of a set, which has waited for so long.
+  /// The same for a set that has waited for some time.
   virtual std::int64_t enqueue_set(std::string_view name, std::chrono::milliseconds waited);
   void erase_ticket(std::int64_t ticket);
-  /// Those who wait have died so long ago.
+  /// Makes all waiters dead since that time.
   void kill_waiters(std::chrono::seconds ago);
 
-  /// The lease of one who shares the name has ended so long ago.
+  /// Ends the lease of one holder of a shared name, in the past.
   void kill_share(std::int64_t token, std::chrono::seconds ago);
-  /// How many share names, dead ones included.
+  /// The number of holders of shared names, including dead ones.
   int shares() { return count("rowlock_share WHERE name <> ''"); }
 
-  /// What has been swept had this version at most; 0: nothing has been.
+  /// The greatest version of a swept row; 0: no row was swept.
   std::int64_t floor() { return number("SELECT coalesce(max(token), 0) FROM rowlock_share WHERE name = ''"); }
-  /// A row of this version was swept.
+  /// Makes it look as if a row of this version was swept.
   void raise_floor(std::int64_t version);
 
   void drop_tables();
@@ -117,31 +117,31 @@ class database {
   void record_migration(int version, int serves_from);
   void forget_migration(int version);
   void forget_checksums() { execute("UPDATE rowlock_migration SET checksum = NULL"); }
-  /// As if it had been run from another text.
+  /// Makes it look as if the migration was run from another text.
   void edit_migration(int version);
   int missing_checksums() { return count("rowlock_migration WHERE checksum IS NULL"); }
 
-  /// While it is there, whoever notes that a migration was run stops in the middle of that statement.
+  /// Blocks each statement that records a migration, in the middle.
   [[nodiscard]] virtual std::unique_ptr<obstacle> migration_gate() = 0;
-  /// Whether somebody has stopped there, while nobody else writes.
+  /// Whether a client is blocked there; no other client may write meanwhile.
   virtual bool is_at_migration_gate() = 0;
-  /// What a server still does for clients that were killed ends, and every other session of this place too.
+  /// Ends all sessions of this place, including those of killed clients.
   virtual void end_sessions() = 0;
-  /// The same of the role's sessions that have a transaction open which has changed something, as the holder of a lock
-  /// by for_update has. How many there were; a file of SQLite has none.
+  /// Ends the role's sessions whose open transaction has changed something, as that of a for_update holder has. Returns
+  /// their number; an SQLite file has no sessions.
   virtual int end_open_transactions() { return 0; }
-  /// Whether a transaction of the role waits for a lock on a server. In a file nobody waits.
+  /// Whether a transaction of the role waits for a lock on a server. Never in an SQLite file.
   virtual bool is_kept_waiting() { return false; }
 
-  /// While it is there, nothing can be written.
+  /// Blocks all writes.
   [[nodiscard]] virtual std::unique_ptr<obstacle> stall() = 0;
-  /// A transaction that has done this, and is rolled back when the obstacle goes.
+  /// A transaction that has run this, and is rolled back with the obstacle.
   [[nodiscard]] virtual std::unique_ptr<obstacle> transaction(const std::string& sql) = 0;
-  /// While it is there, another connection of this process has a transaction open that has read the lock table.
+  /// Another connection of this process with an open transaction that has read the lock table.
   [[nodiscard]] std::unique_ptr<obstacle> reader() { return transaction("SELECT count(*) FROM rowlock_lock"); }
 
  protected:
-  /// What SQL calls the clock, at this very moment, and a length of time.
+  /// The SQL for the current time, and for a length of time.
   virtual std::string clock() const = 0;
   virtual std::string interval(std::chrono::microseconds time) const = 0;
   /// A time as microseconds since 1970.

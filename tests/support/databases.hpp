@@ -14,18 +14,18 @@ namespace rowlock::test {
 
 /// A database that is compiled in.
 struct database_kind {
-  std::string_view name;  // of its folder in schema/, too
+  std::string_view name;  // also that of its folder in schema/
   std::unique_ptr<database> (*open)();
 };
 
 std::ostream& operator<<(std::ostream& out, const database_kind& kind);
 
-/// All there are. To add one is to add a line in databases.cpp.
+/// All databases. To add one, add a line in databases.cpp.
 const std::vector<database_kind>& databases();
-/// Those of them that are servers.
+/// All databases that are servers.
 std::vector<database_kind> server_databases();
 
-/// A test that is run on each of them, and has a place of its own there.
+/// A test that runs on each database, in a place of its own.
 class on_each_database : public testing::TestWithParam<database_kind> {
  protected:
   database& db() const { return *database_; }

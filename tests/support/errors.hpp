@@ -11,7 +11,7 @@
 
 namespace rowlock::test {
 
-/// The rowlock::error that a call throws; nullopt where it throws nothing. Anything else it throws passes through.
+/// The rowlock::error that a call throws; nullopt if it throws nothing. Other exceptions pass through.
 template <class Call>
 std::optional<error> error_of(Call&& call) {
   try {
@@ -22,7 +22,7 @@ std::optional<error> error_of(Call&& call) {
   return std::nullopt;
 }
 
-/// Whether a call answers with something that counts as true; not, where it throws a rowlock::error.
+/// Whether a call returns a value that converts to true; false if it throws a rowlock::error.
 template <class Call>
 bool succeeds(Call&& call) {
   bool out = false;
@@ -46,12 +46,12 @@ testing::AssertionResult throws(errc expected, Call&& call) {
   return testing::AssertionFailure() << "expected '" << wanted << "', but nothing was thrown";
 }
 
-/// Whether the sentence of an error says this.
+/// Whether the error's message contains this.
 inline bool mentions(const std::optional<error>& e, const std::string& text) {
   return e.has_value() && std::string{e->what()}.find(text) != std::string::npos;
 }
 
-/// What an error says of itself besides its code; nothing is asked of what is left out.
+/// Expected properties of an error besides its code; an omitted one is not checked.
 struct error_traits {
   std::optional<bool> is_retryable{};
   std::optional<bool> outcome_is_unknown{};

@@ -10,7 +10,7 @@
 
 namespace rowlock::test {
 
-/// Something that happens on another thread, and is waited for.
+/// An event on another thread that a test waits for.
 class happening {
  public:
   void happens() {

@@ -13,7 +13,7 @@
 
 namespace rowlock::test {
 
-/// A connection for any thread, one at a time. It is made again where it was lost, and a forked child makes its own.
+/// A connection for any thread, one at a time. If it is lost, it is opened again; a forked child opens its own.
 template <class Connection>
 class kept_connection {
  public:
@@ -26,7 +26,7 @@ class kept_connection {
 
   bool is_of_this_process() const { return ::getpid() == owner_; }
 
-  /// Calls with a connection; once more where the first was lost.
+  /// Calls with the connection; again with a new one if it was lost.
   template <class Look>
   auto with(Look look) {
     const std::lock_guard lock{mutex_};
@@ -48,7 +48,7 @@ class kept_connection {
   pid_t owner_ = ::getpid();
 };
 
-/// An obstacle that begins and ends by these statements on the connection.
+/// An obstacle: runs `begin` on the connection now, and `end` when it is removed.
 template <class Connection>
 std::unique_ptr<obstacle> meanwhile(std::unique_ptr<Connection> own, const std::string& begin, const std::string& end) {
   const std::shared_ptr<Connection> on = std::move(own);

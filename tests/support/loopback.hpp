@@ -24,7 +24,7 @@ inline sockaddr_in loopback(std::uint16_t port) {
   return out;
 }
 
-/// Whether that worked; errno says why not.
+/// Returns whether that succeeded; errno has the reason.
 inline bool connect(const file_descriptor& socket, const sockaddr_in& to) {
   return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
 }
@@ -33,7 +33,7 @@ inline file_descriptor tcp_socket(int flags = 0) {
   return file_descriptor{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0)};
 }
 
-/// Listens on a port that was free.
+/// Listens on a free port.
 inline file_descriptor listening_socket(int backlog = SOMAXCONN, int flags = 0) {
   auto out = tcp_socket(flags);
   const auto any = loopback(0);

@@ -27,7 +27,7 @@ std::optional<std::int64_t> my_result::number(std::uint64_t row, unsigned column
 }
 
 my_connection::my_connection(const server_address& to) : connection_{mysql_init(nullptr), mysql_close} {
-  const auto protocol = MYSQL_PROTOCOL_TCP;  // by itself it takes "localhost" for the name of a socket
+  const auto protocol = MYSQL_PROTOCOL_TCP;  // otherwise "localhost" means a Unix socket
   mysql_options(raw(), MYSQL_OPT_PROTOCOL, &protocol);
   mysql_options(raw(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
   const auto* const database = to.database.empty() ? nullptr : to.database.c_str();

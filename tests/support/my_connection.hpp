@@ -28,7 +28,7 @@ class my_result {
 };
 
 /// A connection to MySQL or MariaDB by the client library alone, so that no test sees the database through the library
-/// that it tests. Throws std::runtime_error with what the server said.
+/// that it tests. Throws std::runtime_error with the server's message.
 class my_connection {
  public:
   explicit my_connection(const server_address& to);
@@ -39,10 +39,10 @@ class my_connection {
   my_result run(const std::string& sql) const;
   /// Any number of statements.
   void run_script(const std::string& sql) const;
-  /// The text as a literal of SQL.
+  /// The text as an SQL literal.
   std::string quoted(std::string_view text) const;
 
-  /// What has been connected before a fork belongs to the parent: the child must not even say goodbye.
+  /// A connection from before a fork belongs to the parent: the child must not close it with a message to the server.
   void abandon() noexcept { static_cast<void>(connection_.release()); }
 
  private:

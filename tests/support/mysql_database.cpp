@@ -91,7 +91,7 @@ bool mysql_database::has_table(std::string_view table) {
                 "' AND TABLE_NAME = " + quoted(table)) == 1;
 }
 
-// Reads go on, as they do beside a writer of SQLite.
+// Reads still succeed, as with a writer of SQLite.
 std::unique_ptr<obstacle> mysql_database::stall() {
   return meanwhile("LOCK TABLES rowlock_lock READ", "UNLOCK TABLES");
 }
@@ -120,7 +120,7 @@ std::unique_ptr<obstacle> mysql_database::sealed() {
   return meanwhile("LOCK TABLES rowlock_lock WRITE", "UNLOCK TABLES");
 }
 
-// The triggers stay, and let everybody pass when the obstacle has gone.
+// The triggers remain, and block no statement after the obstacle is removed.
 std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table, const update& only) {
   const auto word = "'gate " + name() + "'";
   const bool is_any = only.condition.empty();
@@ -138,12 +138,12 @@ std::unique_ptr<obstacle> mysql_database::gate_before(const std::string& table, 
   return meanwhile("SELECT GET_LOCK(" + word + ", 60)", "SELECT RELEASE_LOCK(" + word + ")");
 }
 
-// In the other one MySQL cannot compare what is said in characters of four bytes.
+// MySQL cannot compare four-byte characters in information_schema.
 std::string mysql_database::process_list() const {
   return is_mariadb() ? "information_schema.PROCESSLIST" : "performance_schema.processlist";
 }
 
-// A trigger runs as the administrator.
+// A trigger runs as the administrator, and the process list may show that name.
 std::string mysql_database::stopped_at_gate() const {
   return "(STATE = 'User lock' AND INFO LIKE '%gate " + name() + "%')";
 }
@@ -152,7 +152,7 @@ std::int64_t mysql_database::at_gate() {
   return number("SELECT count(*) FROM " + process_list() + " WHERE " + stopped_at_gate());
 }
 
-// By names that are locked already, or it would wait for others.
+// Deletes by names that are already locked: another condition would wait for locked rows.
 std::int64_t mysql_database::sweep() {
   return connection_.with([&](my_connection& c) {
     c.run("START TRANSACTION");
@@ -171,7 +171,7 @@ std::unique_ptr<obstacle> mysql_database::set_default(const std::string& variabl
   const auto is_known = [&](const std::string& one) {
     return connection->run("SHOW GLOBAL VARIABLES LIKE '" + one + "'").rows() == 1;
   };
-  // Before MariaDB 11.1 some have other names.
+  // Before MariaDB 11.1 some variables have other names.
   constexpr std::string_view newer = "transaction_";
   const auto name = is_known(variable) ? variable : "tx_" + variable.substr(newer.size());
   const auto before = text("SELECT @@GLOBAL." + name);
@@ -185,8 +185,8 @@ std::string mysql_database::sessions_query() const {
          stopped_at_gate();
 }
 
-// MariaDB shows its list of transactions as it was when it was last asked for, unless that is a tenth of a second ago;
-// MySQL's fails where a session says something in characters of four bytes.
+// MariaDB caches its list of transactions for a tenth of a second after the last query. MySQL's list fails if a
+// session's statement has four-byte characters.
 std::vector<std::int64_t> mysql_database::in_transaction(bool that_wait) {
   execute("DO SLEEP(0.15)");
   if (is_mariadb())
@@ -224,7 +224,7 @@ std::string mysql_database::microseconds(const std::string& time) const {
 
 std::string mysql_database::random_id() const { return "REPLACE(UUID(), '-', '')"; }
 
-// Nothing is locked that is not there, as in PostgreSQL.
+// READ COMMITTED, so that no gaps are locked, as in PostgreSQL.
 std::unique_ptr<my_connection> mysql_database::connect() const {
   auto to = administrator();
   to.database = name();

@@ -12,8 +12,8 @@
 
 namespace rowlock::test {
 
-/// On the server of ROWLOCK_TEST_MYSQL_URL, or on another: MySQL or MariaDB. A schema is a database there. Whoever is
-/// still connected as the role when the object goes is thrown out.
+/// A place on the server of ROWLOCK_TEST_MYSQL_URL, or on another one: MySQL or MariaDB. A schema is a database there.
+/// The destructor ends all sessions of the role.
 class mysql_database : public server_database {
  public:
   mysql_database();
@@ -51,7 +51,7 @@ class mysql_database : public server_database {
   std::string sessions_query() const override;
   std::string process_list() const;
   std::string right_to_see_locks(const std::string& role) const;
-  /// Which rows of it.
+  /// The condition for its rows.
   std::string stopped_at_gate() const;
   void make_guest();
   std::string shell_as(const server_address& role) const;
@@ -60,7 +60,7 @@ class mysql_database : public server_database {
   std::string random_id() const override;
   std::vector<std::int64_t> open_transactions() override;
   void terminate(std::int64_t session) override;
-  /// The sessions of the role that have something locked, or wait for it.
+  /// The role's sessions that hold locks, or wait for one.
   std::vector<std::int64_t> in_transaction(bool that_wait);
   std::unique_ptr<my_connection> connect() const;
 

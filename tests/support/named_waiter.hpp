@@ -6,7 +6,7 @@
 
 namespace rowlock::test {
 
-/// What holder::named() was told: it adds a word in front.
+/// The name that was given to holder::named(), which puts a word before it.
 inline std::string name_in(const waiter_info& who) { return who.thread.substr(who.thread.find(' ') + 1); }
 
 }  // namespace rowlock::test

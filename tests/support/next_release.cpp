@@ -48,8 +48,8 @@ VALUES ({version}, NULL, {serves_from}, UTC_TIMESTAMP(6))
 ON DUPLICATE KEY UPDATE version = VALUES(version);
 )";
 
-// SQLite cannot add a column only where it is missing, so the table is made anew. Under another name the last number
-// outlives the table.
+// SQLite cannot add a column only if it is missing, so the table is created again. Its sequence is kept under another
+// name meanwhile.
 constexpr std::string_view for_sqlite = R"(
 SAVEPOINT rowlock_file;
 CREATE TABLE rowlock_waiter_before AS

@@ -13,7 +13,7 @@
 
 namespace rowlock::test {
 
-/// A test that is run on each database with each of something else, and has a place of its own there, its tables made.
+/// A test that runs on each database with each value of a parameter, in a place of its own with tables.
 template <class What>
 class on_each_database_with : public testing::TestWithParam<std::tuple<database_kind, What>> {
  protected:

@@ -201,7 +201,7 @@ class parser {
   }
 
   std::string_view left_;
-  std::string_view rest_;  // of the line
+  std::string_view rest_;  // the rest of the line
   int number_ = 0;
   bool is_over_ = false;
   openmetrics out_;

@@ -7,8 +7,8 @@
 
 namespace rowlock::test {
 
-/// OpenMetrics 1.0 text, read strictly: whatever the format does not allow throws std::runtime_error with the number
-/// of the line. No exemplars and no timestamps, which node_exporter's textfile collector does not take either.
+/// A strict parser of OpenMetrics 1.0 text: a violation of the format throws std::runtime_error with the line's number.
+/// It accepts no exemplars and no timestamps, as node_exporter's textfile collector.
 struct openmetrics {
   using labels = std::map<std::string, std::string, std::less<>>;
   struct sample {
@@ -28,7 +28,7 @@ struct openmetrics {
 
   static openmetrics parse(std::string_view text);
 
-  /// Throws std::runtime_error where there is no such sample.
+  /// Throws std::runtime_error if there is no such sample.
   double value(std::string_view sample_name, const labels& of = {}) const;
 };
 

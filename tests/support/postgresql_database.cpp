@@ -32,7 +32,7 @@ postgresql_database::~postgresql_database() {
   if (!connection_.is_of_this_process()) return;
   try {
     terminate_sessions();
-    // Not waiting for a standby, which a test that has failed may have left down.
+    // Does not wait for a standby, which a failed test may have left down.
     postgresql_database::execute("SET synchronous_commit = local; DROP SCHEMA " + name() +
                                  " CASCADE; DROP ROLE IF EXISTS " + guest() + ", " + group() + "; DROP ROLE " + name());
   } catch (const std::exception& e) {
@@ -83,7 +83,7 @@ bool postgresql_database::has_table(std::string_view table) {
                 "' AND tablename = " + quoted(table)) == 1;
 }
 
-// Reads go on, as they do beside a writer of SQLite.
+// Reads still succeed, as with a writer of SQLite.
 std::unique_ptr<obstacle> postgresql_database::stall() {
   return transaction("LOCK TABLE rowlock_lock IN EXCLUSIVE MODE");
 }
@@ -115,7 +115,7 @@ std::unique_ptr<obstacle> postgresql_database::sealed() {
   return transaction("LOCK TABLE rowlock_lock IN ACCESS EXCLUSIVE MODE");
 }
 
-// The trigger stays, and lets everybody pass when the obstacle has gone.
+// The trigger remains, and blocks no statement after the obstacle is removed.
 std::unique_ptr<obstacle> postgresql_database::gate_before(const std::string& table, const update& only) {
   const auto key = "hashtext('" + name() + "')";
   std::string and_does = only.and_does;
@@ -149,7 +149,7 @@ std::string postgresql_database::sessions_query() const {
   return "SELECT pid FROM pg_stat_activity WHERE usename IN ('" + name() + "', '" + guest() + "')";
 }
 
-// Not those that do something else just then, and commit at once: whoever waits keeps a ticket alive.
+// Excludes transactions that are about to commit, such as a waiter's renewal of its ticket.
 std::vector<std::int64_t> postgresql_database::open_transactions() {
   return numbers(
       "SELECT pid FROM pg_stat_activity WHERE backend_xid IS NOT NULL "
@@ -166,7 +166,7 @@ void postgresql_database::terminate(std::int64_t session) {
   execute("SELECT pg_terminate_backend(" + std::to_string(session) + ")");
 }
 
-// On a server elsewhere there is none, or another's, for which nobody waits forever.
+// On a remote server there is no such process here, or an unrelated one; all waits for it have a limit.
 bool postgresql_database::has_process(std::int64_t session) const {
   return std::filesystem::exists("/proc/" + std::to_string(session));
 }

@@ -12,22 +12,22 @@
 
 namespace rowlock::test {
 
-/// On the server of ROWLOCK_TEST_POSTGRESQL_URL, or on another. The role finds its schema first; the look from outside
-/// is a superuser's. Whoever is still connected as the role when the object goes is thrown out.
+/// A place on the server of ROWLOCK_TEST_POSTGRESQL_URL, or on another one. The role's search_path begins with its
+/// schema. The administrator is a superuser. The destructor ends all sessions of the role.
 class postgresql_database : public server_database {
  public:
   postgresql_database();
   explicit postgresql_database(server_address server);
   ~postgresql_database() override;
 
-  /// The same by way of PgBouncer.
+  /// The same through PgBouncer.
   std::string url_through_pgbouncer() const;
 
   std::string shell() const override;
   std::string administrators_shell() const override;
   std::string url_of_guest(std::string_view privileges) override;
   std::string url_of_member() override;
-  void let_see_locks(const std::string& /*role*/) override {}  // everybody may
+  void let_see_locks(const std::string& /*role*/) override {}  // every role may
   void let_end_sessions(const std::string& role) override { execute("GRANT pg_signal_backend TO " + role); }
   void set_password(const std::string& word) override;
   void forbid_making_tables() override;

@@ -28,13 +28,13 @@ class pq_result {
 };
 
 /// A connection to PostgreSQL by libpq alone, so that no test sees the database through the library that it tests.
-/// Throws std::runtime_error with what the server said.
+/// Throws std::runtime_error with the server's message.
 class pq_connection {
  public:
   explicit pq_connection(const std::string& url);
 
   PGconn* raw() const noexcept { return connection_.get(); }
-  /// By asking: a server's last words hide that there are no more.
+  /// Sends a query: unread last words of the server would hide that the connection is closed.
   bool is_alive() const { return PQresultStatus(pq_result{PQexec(raw(), "")}.raw()) == PGRES_EMPTY_QUERY; }
 
   /// One statement; its arguments are text, each converted by the server.
@@ -42,7 +42,7 @@ class pq_connection {
   /// Any number of statements, in one transaction unless they say otherwise.
   void run_script(const std::string& sql) const;
 
-  /// What has been connected before a fork belongs to the parent: the child must not even say goodbye.
+  /// A connection from before a fork belongs to the parent: the child must not close it with a message to the server.
   void abandon() noexcept { static_cast<void>(connection_.release()); }
 
  private:

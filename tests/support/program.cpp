@@ -21,7 +21,7 @@ namespace {
 
 constexpr int could_not_start = 125;
 
-/// The strings and the pointers to them that exec wants.
+/// The strings and the array of pointers for exec.
 class pointers {
  public:
   explicit pointers(std::vector<std::string> words) : words_{std::move(words)} {
@@ -98,7 +98,7 @@ bool program::says(std::string_view text) const {
 
 std::string own_path() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-// In memory, and open for reading only: what somebody may write to cannot be started.
+// In memory, and open for reading only: a file that is open for writing cannot be executed.
 copy_for_everybody::copy_for_everybody(const std::string& program) {
   const int written = ::memfd_create("program", MFD_CLOEXEC);
   if (written < 0) throw std::system_error{errno, std::generic_category(), "memfd_create"};
@@ -128,7 +128,7 @@ std::optional<long> number_after(std::string_view text, std::string_view word) {
   if (at == std::string_view::npos) return std::nullopt;
   const auto rest = text.substr(at + word.size());
   const auto end = rest.find('\n');
-  if (end == std::string_view::npos) return std::nullopt;  // not all of it is there yet
+  if (end == std::string_view::npos) return std::nullopt;  // the line is not complete yet
   return std::stol(std::string{rest.substr(0, end)});
 }
 

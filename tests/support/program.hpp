@@ -15,13 +15,13 @@ namespace rowlock::test {
 /// How a program is started.
 struct launch {
   std::vector<std::string> words{};        ///< the first is the program: a path, or a name for PATH
-  std::vector<std::string> environment{};  ///< over this process's own: "NAME=value" sets, "NAME" takes away
-  std::string input{};                     ///< its standard input, to the end
-  std::function<void()> before_exec{};     ///< in the child, last; only what is safe after a fork
+  std::vector<std::string> environment{};  ///< changes to this process's environment: "NAME=value" sets, "NAME" removes
+  std::string input{};                     ///< all of its standard input
+  std::function<void()> before_exec{};     ///< called last in the child; must be safe after a fork
 };
 
-/// A program in a session of its own, without a terminal, with all signals at their defaults, and what it says.
-/// Killed, where it still runs, when this object goes. Throws std::system_error and std::runtime_error.
+/// A program in its own session, without a terminal, with default signal handling, and its output. The destructor kills
+/// it. Throws std::system_error and std::runtime_error.
 class program {
  public:
   explicit program(const launch& how);
@@ -31,7 +31,7 @@ class program {
   /// Its standard output and standard error so far.
   std::string out() const;
   std::string err() const;
-  /// Waits until its standard output has this.
+  /// Waits until its standard output contains this.
   bool says(std::string_view text) const;
 
   void signal(int number) { child_.signal(number); }
@@ -46,13 +46,13 @@ class program {
   child child_;
 };
 
-/// All signals of this process at their defaults, and none blocked, whatever it was started with.
+/// Resets all signals of this process to their defaults, and unblocks them.
 void reset_signals();
 
-/// This very program, for `launch::words`.
+/// The path of the running program, for `launch::words`.
 std::string own_path();
 
-/// A copy of a program that any user can start by this path, in a child, wherever the program itself lies.
+/// A copy of a program that a child of any user can start, wherever the program itself is.
 class copy_for_everybody {
  public:
   explicit copy_for_everybody(const std::string& program);
@@ -70,7 +70,7 @@ class copy_for_everybody {
 std::string contents_of(const std::filesystem::path& file);
 int occurrences(std::string_view text, std::string_view what);
 
-/// The number between `word` and the end of its line; nullopt until both are there.
+/// The number between `word` and the end of its line; nullopt until the line is complete.
 std::optional<long> number_after(std::string_view text, std::string_view word);
 
 }  // namespace rowlock::test

@@ -11,8 +11,8 @@
 
 namespace rowlock::test {
 
-/// What the machine's other work adds to calls that wait for nobody, while a test measures others: makes such a call
-/// again and again, on a thread of its own.
+/// Measures the delay that the machine's other work adds while a test measures something: repeats a call that waits for
+/// nothing, on its own thread.
 class pulse {
  public:
   template <class Call>
@@ -25,7 +25,7 @@ class pulse {
           }
         }} {}
 
-  /// The longest of the calls that were under way at some time since `t`.
+  /// The longest of the calls that ran at any time since `t`.
   std::chrono::steady_clock::duration longest_since(std::chrono::steady_clock::time_point t) const {
     const std::lock_guard lock{mutex_};
     const auto now = clock::now();
@@ -39,10 +39,10 @@ class pulse {
   using clock = std::chrono::steady_clock;
   struct one {
     clock::time_point begin;
-    clock::time_point end = clock::time_point::max();  // it is under way
+    clock::time_point end = clock::time_point::max();  // it is running
   };
 
-  // Not at once, or it would be the other work.
+  // Pauses first, so that the pulse itself is no load.
   bool beat(const std::stop_token& enough) {
     std::unique_lock lock{mutex_};
     never_.wait_for(lock, enough, std::chrono::milliseconds{5}, [] { return false; });

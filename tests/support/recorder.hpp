@@ -13,7 +13,7 @@
 
 namespace rowlock::test {
 
-/// An observer that keeps what it is told. Copies share it.
+/// An observer that records all events. Copies share the record.
 class recorder {
  public:
   recorder();
@@ -21,9 +21,9 @@ class recorder {
   /// For client_options::observer.
   std::function<void(const event&)> observer() const;
 
-  /// All there was, in its order.
+  /// All events, in their order.
   std::vector<event> told() const;
-  /// Those of one kind.
+  /// The events of one kind.
   template <class Kind>
   std::vector<Kind> all() const {
     std::vector<Kind> out;
@@ -37,10 +37,10 @@ class recorder {
   std::vector<events::warning> warnings() const;
   std::vector<events::sweep_failed> sweep_failures() const;
 
-  /// Whether a loss of that name, or a failed release of it with that code, has been reported.
+  /// Whether a loss of this name, or its failed release with this code, was reported.
   bool lost(std::string_view name) const;
   bool failed(std::string_view name, errc cause) const;
-  /// Whether a warning said this.
+  /// Whether a warning contained this.
   bool warned(std::string_view text) const;
 
  private:
@@ -48,18 +48,18 @@ class recorder {
   std::shared_ptr<record> record_;
 };
 
-/// How many statements a client has sent.
+/// The number of statements that a client has sent.
 std::uint64_t statements_of(const client& locks);
 
-/// An observer for tests that lose locks on purpose and look at something else.
+/// An observer that ignores all events, for tests that lose locks on purpose.
 std::function<void(const event&)> silent();
 
-/// Those of a client that says nothing and, where the test names no limit of time, gives a busy machine more than users
-/// do. ROWLOCK_TEST_COMBINE=off in the environment switches combining off.
+/// The options for a client with a silent observer and, unless the test sets time limits, longer ones for a busy
+/// machine. ROWLOCK_TEST_COMBINE=off in the environment switches combining off.
 client_options patient(client_options options);
 /// A client with these options.
 client connect_patiently(const std::string& url, client_options options = {});
-/// The same where the tables may not be there yet. A short limit is for what the test does, not for making them.
+/// The same, and creates missing tables first. A short time limit of the test does not apply to that.
 client connect_and_migrate(const std::string& url, const client_options& options = {});
 
 }  // namespace rowlock::test

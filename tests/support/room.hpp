@@ -7,8 +7,8 @@
 
 namespace rowlock::test {
 
-/// Where no two may be at once. Who is inside stays for as long as others need to come in too: a visit that lasts for
-/// nanoseconds would find nobody there even if nothing kept others out.
+/// A place for one visitor at a time. A visit is long enough for another to begin: visits of nanoseconds would not
+/// overlap even without a lock.
 class room {
  public:
   void visit() {
@@ -17,7 +17,7 @@ class room {
     static_cast<void>(eventually(stay, [this] { return inside_ > 1; }));
     --inside_;
   }
-  /// How many came in while somebody was there.
+  /// The number of visits that began during another.
   int crowded() const { return crowded_; }
   int visits() const { return visits_; }
 

@@ -2,8 +2,8 @@
 
 namespace rowlock::test {
 
-/// Of every random choice that a test makes: ROWLOCK_TEST_SEED, or another one in each run. A test that fails after it
-/// was asked for names it.
+/// The seed of all random choices of a test: ROWLOCK_TEST_SEED, or a new one in each run. A test that fails after a
+/// call prints it.
 unsigned seed();
 bool is_seed_used() noexcept;
 

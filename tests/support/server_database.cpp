@@ -13,7 +13,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Names of roles end at 32 characters in MySQL, with what guest() adds.
+// MySQL limits names of roles to 32 characters, with the suffix of guest().
 std::string random_name() {
   std::random_device random;
   std::ostringstream out;
@@ -38,7 +38,7 @@ std::string server_database::url_through(std::uint16_t port) const {
   auto out = address_;
   out.host = "127.0.0.1";
   out.port = port;
-  // What listens there reads the statements.
+  // The proxy reads the statements, so they must not be encrypted.
   if (!out.scheme.starts_with("postgres")) out.options = "ssl-mode=DISABLED";
   return out.url();
 }
@@ -66,7 +66,7 @@ std::unique_ptr<obstacle> server_database::row_locked(std::string_view name) {
 }
 
 void server_database::add_waiters(std::string_view name, int number) {
-  constexpr int first = 10'000;  // so that every number is as long as the others
+  constexpr int first = 10'000;  // so that all numbers have the same length
   std::string rows;
   for (int i = first; i < first + number; ++i) {
     const auto id = "stranger000" + std::to_string(i);
@@ -86,7 +86,7 @@ std::vector<std::int64_t> server_database::numbers(const std::string& query) {
   return out;
 }
 
-// New ones are not counted, or clients that connect again would never let it end.
+// Ignores new sessions: clients that reconnect would make this endless.
 int server_database::end(const std::vector<std::int64_t>& some) {
   for (const auto session : some) terminate(session);
   const auto are_gone = [&] {

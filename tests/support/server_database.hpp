@@ -11,36 +11,36 @@
 
 namespace rowlock::test {
 
-/// A place on a server: a schema of its own, and a role that may do everything there and nothing elsewhere. The name of
-/// both is the role's password too. The look from outside is an administrator's, by a connection that a forked child
-/// does not use. Any thread may look.
+/// A place on a server: a schema, and a role with all privileges there and none elsewhere. Schema, role and password
+/// have the same name. Access without rowlock is as administrator, from any thread, by a connection that a forked child
+/// does not use.
 class server_database : public database {
  public:
-  /// Of the schema and of the role.
+  /// The name of the schema and of the role.
   const std::string& name() const noexcept { return name_; }
-  /// Of a second role, that is there from url_of_guest() on.
+  /// The name of a second role, which url_of_guest() creates.
   std::string guest() const { return name_ + "guest"; }
-  /// Of a role for others to be members of, that goes with the place if somebody has made it.
+  /// The name of a group role. If a test creates it, the destructor drops it.
   std::string group() const { return name_ + "app"; }
 
   std::string host() const { return address_.host; }
   std::uint16_t port() const { return address_.port.value_or(usual_port_); }
-  /// As the role.
+  /// The address for the role.
   const server_address& address() const noexcept { return address_; }
   std::string url() const override { return address_.url(); }
-  /// The same by way of something that listens on that port of this host, as a proxy does.
+  /// The same through a proxy on this port of this host.
   std::string url_through(std::uint16_t port) const;
-  /// As a second role, that has these privileges on all tables which are in the schema now: "SELECT, INSERT".
+  /// The URL for a second role with these privileges on all present tables of the schema: "SELECT, INSERT".
   virtual std::string url_of_guest(std::string_view privileges) = 0;
-  /// As a second role, that is a member of the group, and has nothing else.
+  /// The URL for a second role that has only the privileges of the group.
   virtual std::string url_of_member() = 0;
   /// shell() as an administrator.
   virtual std::string administrators_shell() const = 0;
   /// An administrator of the server.
   const server_address& administrator() const noexcept { return server_; }
-  /// That role may ask the server who keeps a row of others.
+  /// Lets the role see which sessions lock rows.
   virtual void let_see_locks(const std::string& role) = 0;
-  /// And end sessions of others.
+  /// Lets the role end other roles' sessions.
   virtual void let_end_sessions(const std::string& role) = 0;
   virtual void set_password(const std::string& word) = 0;
   virtual void forbid_making_tables() = 0;
@@ -55,65 +55,66 @@ class server_database : public database {
     return meanwhile("BEGIN; " + sql, "ROLLBACK");
   }
 
-  /// A transaction that has the row locked FOR UPDATE.
+  /// A transaction that holds the row FOR UPDATE.
   [[nodiscard]] std::unique_ptr<obstacle> row_locked(std::string_view name);
-  /// One that only sees to it that the row stays as it is, by the weakest lock there is for that.
+  /// A transaction that prevents changes to the row by the weakest possible lock.
   [[nodiscard]] virtual std::unique_ptr<obstacle> row_pinned(std::string_view name) = 0;
-  /// Whether a lease can be renewed beside it.
+  /// Whether a lease can be renewed despite row_pinned().
   virtual bool pins_let_renew() const = 0;
-  /// While it is there, the lock table can be neither read nor written.
+  /// Blocks reads and writes of the lock table.
   [[nodiscard]] virtual std::unique_ptr<obstacle> sealed() = 0;
-  /// While it is there, whoever makes, changes or deletes a row of the lock table stops in the middle of the statement:
-  /// what it has seen it has seen, and the row is locked. There may be one at a time.
+  /// Blocks each statement that inserts, updates or deletes a row of the lock table, in the middle: it has read its
+  /// data, and holds the row's lock. Only one gate at a time.
   [[nodiscard]] std::unique_ptr<obstacle> gate() { return gate_before("rowlock_lock", {}); }
-  /// The same for whoever takes the mark off a row. From then on another client holds the name, for an hour.
+  /// The same for an update that resets a row's mark "waiting"; it also makes another client hold the name, for an
+  /// hour.
   [[nodiscard]] std::unique_ptr<obstacle> gate_before_unmarking();
-  /// How many of the role's sessions have stopped there.
+  /// The number of the role's sessions that are blocked there.
   virtual std::int64_t at_gate() = 0;
 
-  /// So many wait for the name, each in a client of its own, of whom nothing will be heard for an hour.
+  /// Adds waiters for the name, each of another client, that do nothing for an hour.
   void add_waiters(std::string_view name, int number);
-  /// How many tickets there are for the name.
+  /// The number of tickets for the name.
   std::int64_t tickets(std::string_view name);
   using database::tickets;
 
-  /// Deletes the rows that have been vacant for a second and that nobody has locked. How many there were.
+  /// Deletes the unlocked rows that have been vacant for a second. Returns their number.
   virtual std::int64_t sweep() = 0;
 
-  /// From now on sessions of the role begin with that: "time_zone" = "'+05:00'". On a server that has no such thing for
-  /// each role, it is everybody's until the obstacle goes.
+  /// Sets a variable's default for new sessions of the role: "time_zone" = "'+05:00'". On a server without defaults for
+  /// roles, all sessions get it until the obstacle is removed.
   [[nodiscard]] virtual std::unique_ptr<obstacle> set_default(const std::string& variable,
                                                               const std::string& value) = 0;
 
   /// The numbers of the server's sessions with the two roles.
   std::vector<std::int64_t> sessions() { return numbers(sessions_query()); }
   int connections() { return static_cast<int>(sessions().size()); }
-  /// Ends them, and waits until they are gone. How many there were.
+  /// Ends these sessions, and waits for that. Returns their number.
   int terminate_sessions();
 
-  /// Whether an answer of the server is complete; what it did alone is then committed.
+  /// Whether an answer of the server is complete; a single statement is then committed.
   virtual bool is_complete(std::string_view answer) const = 0;
-  /// Whether it ends still, though the server does not list it any more: its socket is open until then.
+  /// Whether the session's process still exists, although the server no longer lists it: its socket is open until then.
   virtual bool has_process(std::int64_t /*session*/) const { return false; }
 
  protected:
-  /// An update that is stopped, and what it does to the row besides: assignments to NEW, each with its semicolon.
+  /// An update to block, and additional assignments to NEW, each with its semicolon.
   struct update {
     std::string condition{};
     std::string and_does{};
   };
-  /// gate() of any table; nothing but such updates are stopped, if that is said.
+  /// gate() for any table. If `only` has a condition, blocks only those updates.
   [[nodiscard]] virtual std::unique_ptr<obstacle> gate_before(const std::string& table, const update& only) = 0;
-  /// A connection of its own that has done the one thing; when the obstacle goes, it does the other.
+  /// A new connection that has run `begin`, and runs `end` when the obstacle is removed.
   [[nodiscard]] virtual std::unique_ptr<obstacle> meanwhile(const std::string& begin, const std::string& end) = 0;
   server_database(server_address server, std::uint16_t usual_port);
 
   server_address address_as(const std::string& role) const;
-  /// Where a schema is a database.
+  /// For servers on which a schema is a database.
   void name_database() { address_.database = name_; }
   /// A query for the numbers of the server's sessions with the two roles.
   virtual std::string sessions_query() const = 0;
-  /// Of the sessions whose transaction has changed something, and goes on.
+  /// The sessions whose open transaction has changed something.
   virtual std::vector<std::int64_t> open_transactions() = 0;
   virtual void terminate(std::int64_t session) = 0;
   std::vector<std::int64_t> numbers(const std::string& query);

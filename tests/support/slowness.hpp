@@ -18,14 +18,13 @@ inline constexpr bool is_sanitized = true;
 inline constexpr bool is_sanitized = false;
 #endif
 
-/// By how much a limit of time that is promised is exceeded where sanitizers watch every step.
+/// The factor by which sanitizers slow a program down.
 inline constexpr int slowness = is_sanitized ? 10 : 1;
 
-/// What a busy machine may add to a limit of time that is promised. A test asserts the limit and this, and no more.
+/// The time that a busy machine may add to a promised limit. Tests assert the limit plus this.
 inline constexpr std::chrono::milliseconds slack{2000 * slowness};
 
-/// Of a lease that is renewed while a test looks on, and that is not to be lost where the machine does something else
-/// for a while.
+/// A lease that is short enough to see renewals, and long enough not to be lost on a busy machine.
 inline constexpr std::chrono::milliseconds brisk_lease{is_sanitized ? 6000 : 1500};
 
 }  // namespace rowlock::test

@@ -20,7 +20,7 @@ class connection {
   }
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
-  ~connection() { sqlite3_close(handle_); }  // rolls back what is open
+  ~connection() { sqlite3_close(handle_); }  // rolls back an open transaction
 
   bool can(const char* sql) { return sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) == SQLITE_OK; }
 
@@ -59,7 +59,7 @@ sqlite_database::sqlite_database(std::filesystem::path file) : file_{std::move(f
 
 std::string sqlite_database::url() const { return sqlite_url(file_.string()); }
 
-// Which gives up at once, unless it is told, where somebody else writes.
+// Without a timeout, sqlite3 fails at once while another process writes.
 std::string sqlite_database::shell() const { return "sqlite3 -bail -cmd '.timeout 20000' '" + file_.string() + "'"; }
 
 sql_rows sqlite_database::ask(const std::string& sql) { return connection{file_}.run(sql); }
@@ -74,7 +74,7 @@ bool sqlite_database::has_table(std::string_view table) {
   return number("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = " + quoted(table)) == 1;
 }
 
-// Whoever notes a migration counts and counts, in its transaction.
+// The record of a migration makes the trigger count without end, in its transaction.
 std::unique_ptr<obstacle> sqlite_database::migration_gate() {
   execute(
       "CREATE TRIGGER gate BEFORE INSERT ON rowlock_migration BEGIN SELECT count(*) FROM "

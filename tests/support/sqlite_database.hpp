@@ -10,8 +10,7 @@
 
 namespace rowlock::test {
 
-/// A file in a folder of its own. Every look at it opens a connection and closes it again, so that none is there for
-/// long: a forked child inherits nothing from here.
+/// A file in its own folder. Each access opens and closes a connection, so that a forked child inherits none.
 class sqlite_database : public database {
  public:
   sqlite_database();

@@ -20,14 +20,14 @@ namespace rowlock::test {
 
 inline constexpr std::array all_strategies{strategy::unique_index, strategy::for_update, strategy::version_cas};
 
-/// Throws std::runtime_error where there is none of that name.
+/// Throws std::runtime_error if there is no strategy of this name.
 inline strategy strategy_named(std::string_view name) {
   for (const auto each : all_strategies)
     if (to_string(each) == name) return each;
   throw std::runtime_error{"there is no strategy " + std::string{name}};
 }
 
-/// Two that meet on a name.
+/// Two strategies used on the same name.
 struct strategy_pair {
   strategy first;
   strategy second;
@@ -36,7 +36,7 @@ struct strategy_pair {
   friend std::ostream& operator<<(std::ostream& out, const strategy_pair& pair) { return out << pair.name(); }
 };
 
-/// Every one with every one, itself included; where the order says nothing, each two once.
+/// All pairs, including equal ones; if the order does not matter, each pair once.
 inline std::vector<strategy_pair> ordered_pairs() {
   std::vector<strategy_pair> out;
   for (const auto first : all_strategies)

@@ -10,7 +10,7 @@
 
 namespace rowlock::test {
 
-/// How long this machine takes now until another thread has answered: the longest of a few times.
+/// The current time for another thread to answer: the longest of a few measurements.
 inline std::chrono::steady_clock::duration time_to_answer() {
   std::chrono::steady_clock::duration longest{};
   for (int i = 0; i < 8; ++i) {
@@ -21,8 +21,8 @@ inline std::chrono::steady_clock::duration time_to_answer() {
   return longest;
 }
 
-/// Whether one of a few measurements is within the limit, and what the machine's other work adds to the steps of a call
-/// between threads and servers, as it is seen before and after. No more of them are made once one is.
+/// Whether one of a few measurements is within the limit plus the delay by the machine's other work, which is measured
+/// before and after each. Stops at the first success.
 template <class Measure>
 testing::AssertionResult takes_at_most(std::chrono::steady_clock::duration limit, Measure&& measure) {
   using milliseconds = std::chrono::duration<double, std::milli>;

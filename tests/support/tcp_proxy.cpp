@@ -27,7 +27,7 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-/// The other side hears of a connection that is no more.
+/// Closes with a TCP reset, which the other side notices.
 void reset(file_descriptor& socket) noexcept {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   if (socket.get() >= 0) ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -39,7 +39,7 @@ void send_at_once(int socket) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-/// Servers of tests are near: connecting takes no time worth waiting for elsewhere. Not open where it fails.
+/// Blocks: servers of tests are near. Not open if the connection fails.
 file_descriptor connect_to(const sockaddr_in& address) {
   auto out = tcp_socket();
   if (!connect(out, address)) out.close();
@@ -59,28 +59,28 @@ sockaddr_in address_of(const std::string& host, std::uint16_t port) {
   return out;
 }
 
-/// One direction of a connection: what was read on one side and is to be written on the other.
+/// One direction of a connection: the data that was read on one side and must be written to the other.
 struct stream {
   struct piece {
     steady::time_point due;
     std::string bytes;
   };
   std::deque<piece> pieces;
-  bool ended = false;      // the side that is read has closed
-  bool passed_on = false;  // ... and the other has been told
+  bool ended = false;      // the sending side has closed
+  bool passed_on = false;  // and the other side was closed for it
 };
 
 struct connection {
   file_descriptor client;
-  file_descriptor server;  // not open yet where the connection came into a black hole
+  file_descriptor server;  // not open yet if the connection was accepted by a black hole
   stream up;
   stream down;
-  std::string request;  // since the server's last word
+  std::string request;  // since the server's last answer
   bool server_spoke_last = true;
-  bool black = false;  // for good
+  bool black = false;  // permanently
   bool held = false;
   bool swallows_answer = false;
-  std::string answer;  // where it is swallowed
+  std::string answer;  // if it is swallowed
   bool dead = false;
 
   void reset() {
@@ -92,7 +92,7 @@ struct connection {
 
 }  // namespace
 
-/// Everything but the counters belongs to its thread; others have it do things by `on_thread`.
+/// Everything except the counters belongs to the proxy's thread; other threads act by `on_thread`.
 class tcp_proxy::loop {
  public:
   loop(const std::string& host, std::uint16_t server_port)
@@ -124,7 +124,7 @@ class tcp_proxy::loop {
   std::atomic<int> accepted{0};
   std::atomic<int> round_trips{0};
 
-  // Of the thread.
+  // Used by the proxy's thread only.
   std::list<connection> connections;
   bool refuses = false;
   bool black_hole = false;
@@ -205,7 +205,7 @@ class tcp_proxy::loop {
     }
   }
 
-  /// What is held must reach the server although its client has gone.
+  /// Held data must reach the server although its client has disconnected.
   void broke(connection& c, stream& from) {
     if (c.held && &from == &c.up) {
       from.ended = true;
@@ -225,7 +225,7 @@ class tcp_proxy::loop {
     act(c, std::move(bytes));
   }
 
-  // The word is out before anybody can see the deed.
+  // Sets the flag before the effect can be seen.
   void act(connection& c, std::string bytes) {
     has_acted = what != action::cut_after;
     switch (what) {
@@ -293,7 +293,7 @@ class tcp_proxy::loop {
     ::poll(watched.data(), watched.size(), timeout_until(next));
   }
 
-  /// Only where something is to be read or written: poll(2) tells of a side that has gone whether it was asked or not.
+  /// Skips a side with nothing to read or write: poll(2) would report its hangup all the time.
   static void watch(const file_descriptor& side, const stream& read, const stream& written, bool held,
                     std::vector<pollfd>& watched, steady::time_point& next) {
     int events = read.ended ? 0 : POLLIN;
@@ -385,9 +385,9 @@ bool tcp_proxy::ends_with_ready_for_query(std::string_view answer) {
   return answer.size() >= 6 && answer.substr(answer.size() - 6, 5) == "Z\0\0\0\5"sv;
 }
 
-// Its packets begin with three bytes of length and a number. An answer is one that says that it went well or did not;
-// or a count of columns, and rows up to a mark, before which another may stand behind the columns. The newer form of
-// the mark is longer, and there is but one.
+// A packet begins with three bytes of length and a sequence number. An answer is one packet, OK or an error, or a count
+// of columns, the columns and rows up to an end mark. The older form has a second, shorter mark between columns and
+// rows.
 bool tcp_proxy::ends_as_mysql_answers(std::string_view answer) {
   constexpr std::size_t header = 4;
   constexpr std::size_t size_of_mark = 5;

@@ -9,8 +9,8 @@
 
 namespace rowlock::test {
 
-/// A way to a server that can be disturbed. It listens on a port of its own on this host and passes on what comes; a
-/// thread of its own does so. Every member may be called from any thread, and has taken effect when it returns.
+/// A TCP proxy before a server that can disturb the connection. It listens on its own port of this host, and forwards
+/// data on its own thread. Every member may be called from any thread, and has taken effect when it returns.
 class tcp_proxy {
  public:
   using bytes_test = std::function<bool(std::string_view)>;
@@ -18,9 +18,9 @@ class tcp_proxy {
   enum class action {
     cut_before,  ///< the request never reaches the server; both sides are reset
     cut_after,   ///< the server answers it; the answer is not passed on; both sides are reset when it is complete
-    black_hole_before,  ///< the request never reaches the server, and nothing goes either way on that connection again
-    black_hole_after,   ///< the request reaches the server, after that nothing goes either way
-    hold,               ///< the request, and what follows it, waits for let_go()
+    black_hole_before,  ///< the request never reaches the server; the connection forwards nothing more
+    black_hole_after,   ///< the request reaches the server; the connection forwards nothing more
+    hold,               ///< the request, and all data after it, waits for let_go()
   };
 
   tcp_proxy(const std::string& host, std::uint16_t port);
@@ -32,37 +32,37 @@ class tcp_proxy {
 
   /// Resets all connections.
   void cut();
-  /// New connections are accepted and closed at once.
+  /// Accepts new connections and closes them at once.
   void refuse(bool on);
-  /// Nothing goes either way; new connections are accepted, and nothing follows. When it ends, what came meanwhile is
-  /// passed on, as by a network that is whole again.
+  /// Forwards nothing; accepts new connections, and does nothing with them. Afterwards, forwards the data that arrived
+  /// meanwhile, as a repaired network does.
   void black_hole(bool on);
-  /// Requests reach the server, and their answers do not come, as by a network that loses what goes one way. When it
-  /// ends, they come.
+  /// Forwards requests but keeps the answers, as a network that fails in one direction. Afterwards, forwards the
+  /// answers.
   void keep_answers(bool on);
-  /// What comes from now on is passed on that much later, either way.
+  /// Delays all data from now on, in both directions.
   void delay(std::chrono::milliseconds time);
 
-  /// Does that to the first request for which the test is true. A request is what a client has sent since the server's
-  /// last word to it. Only the last one that was asked for counts, and it happens once.
+  /// Applies the action once, to the first request for which the test is true. A request is the data that a client has
+  /// sent since the server's last answer. A new call replaces the previous one.
   void on_request(bytes_test request, action what, bytes_test answer_is_complete = ends_with_ready_for_query);
-  /// From now on the server reads one word for another of the same length.
+  /// Replaces one word by another of the same length in all later requests.
   void replace(std::string word, std::string by);
-  /// Whether what on_request asked for has happened; with cut_after, whether the server has answered.
+  /// Whether the action of on_request() has happened; for cut_after, whether the server has answered.
   bool has_acted() const noexcept;
-  /// Passes on what is held, also where the client has gone meanwhile; then the server learns of that.
+  /// Forwards the held data, even if the client has disconnected, and then reports that to the server.
   void let_go();
 
-  int connections() const noexcept;  ///< that were accepted so far
-  /// How often a server has spoken after its client had.
+  int connections() const noexcept;  ///< accepted so far
+  /// The number of answers by servers to requests of clients.
   int round_trips() const noexcept;
 
-  /// For on_request: requests that have all of this in them. A prepared statement's name and its values are there as
-  /// they are.
+  /// For on_request(): requests that contain all of these. The name of a prepared statement and its values are in them
+  /// as plain text.
   static bytes_test contains(std::string first, std::string second = {});
-  /// Where an answer of PostgreSQL ends, and a statement of its own has been committed.
+  /// Whether an answer of PostgreSQL is complete, and a single statement is committed.
   static bool ends_with_ready_for_query(std::string_view answer);
-  /// Where one of MySQL or MariaDB does, to a statement that is not being prepared.
+  /// Whether an answer of MySQL or MariaDB is complete, to a statement that is not a prepare.
   static bool ends_as_mysql_answers(std::string_view answer);
 
  private:

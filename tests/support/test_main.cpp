@@ -50,7 +50,7 @@ void for_each_test(Use use) {
 
 // --- which test was running ----------------------------------------------------------------------------------------
 
-char running[1024];  // for a signal's handler
+char running[1024];  // for a signal handler
 
 void write_all(std::string_view text) noexcept {
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -62,7 +62,7 @@ void tell_which(std::string_view what_it_did) noexcept {
   write_all("\n");
 }
 
-/// Of a thread that let an exception go, too.
+/// Also after an exception that a thread did not catch.
 class last_words : public testing::EmptyTestEventListener {
  public:
   last_words() {
@@ -85,7 +85,7 @@ std::atomic<int> depth{0};
 
 extern "C" void note_own_stack(int /*signal*/) { depth = ::backtrace(frames, most_frames); }
 
-// nullptr: not in this program.
+// nullptr: the address is not in this program.
 const char* in_program(const void* address) noexcept {
   Dl_info own{};
   Dl_info found{};
@@ -94,7 +94,7 @@ const char* in_program(const void* address) noexcept {
   return static_cast<const char*>(own.dli_fbase);
 }
 
-// By the names of functions, if the machine has addr2line.
+// With the names of functions, if the machine has addr2line.
 void write_stack() noexcept {
   char addresses[most_frames][20];
   char program[32];
@@ -126,7 +126,7 @@ void write_stack_of(pid_t thread) noexcept {
   write_stack();
 }
 
-// In a signal's handler, so nothing here allocates memory.
+// Runs in a signal handler, so it must not allocate memory.
 void write_all_stacks() noexcept {
   const int tasks = ::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   alignas(dirent64) char entries[4096];
@@ -144,12 +144,12 @@ extern "C" void end_late_test(int /*signal*/) {
   std::abort();
 }
 
-/// An alarm instead of a thread, so that tests which fork have no thread that they did not start. It is not inherited.
+/// Uses an alarm, not a thread, so that tests that fork have no extra thread. A child does not inherit the alarm.
 class limit : public testing::EmptyTestEventListener {
  public:
   explicit limit(unsigned seconds) : seconds_{seconds} {
     void* frame{};
-    ::backtrace(&frame, 1);  // loads what it needs now, and not in the handler
+    ::backtrace(&frame, 1);  // loads its library now, and not in the handler
     ::signal(SIGTRAP, note_own_stack);
     ::signal(SIGALRM, end_late_test);
   }
@@ -160,7 +160,7 @@ class limit : public testing::EmptyTestEventListener {
   unsigned seconds_;
 };
 
-// --- what is told of a test that fails -----------------------------------------------------------------------------
+// --- the report of a failed test ------------------------------------------------------------------------------------
 
 /// A file that others append to.
 class log_file {
@@ -168,7 +168,7 @@ class log_file {
   explicit log_file(std::string path) : path_{std::move(path)} {}
 
   void mark() { begin_ = size(); }
-  /// The end of what was written since mark(), in whole lines.
+  /// The last whole lines that were written since mark().
   std::string news() const {
     constexpr std::streamoff most = 2000;
     std::ifstream in{path_};
@@ -228,7 +228,7 @@ std::vector<const testing::TestInfo*> failed_tests() {
   return out;
 }
 
-/// In this process's place, since what failed may have left anything behind in it.
+/// Replaces this process, because the failed tests may have left anything behind in it.
 void run_again(const std::vector<const testing::TestInfo*>& tests, const std::string& told_in, char** argv) {
   std::ofstream report{told_in, std::ios::app};
   std::string names;
@@ -254,7 +254,7 @@ void run_again(const std::vector<const testing::TestInfo*>& tests, const std::st
 
 // --- which tests ---------------------------------------------------------------------------------------------------
 
-// Whatever GoogleTest's filter leaves out stays left out.
+// Tests that GoogleTest's filter excludes remain excluded.
 void keep_matching(const std::regex& wanted) {
   const auto before = GTEST_FLAG_GET(filter);
   std::string names;

@@ -7,14 +7,13 @@
 
 namespace rowlock::test {
 
-/// Whether every test is wanted with everything it can be run for (./test.sh --all), or what gives confidence in ten
-/// minutes.
+/// Whether all tests run with all parameters (./test.sh --all), rather than a selection for ten minutes.
 inline bool is_full_tier() {
   const char* said = std::getenv("ROWLOCK_TEST_TIER");
   return said != nullptr && std::string_view{said} == "all";
 }
 
-/// How many of something a test makes: all in the full tier, where nothing slows it down, else a few.
+/// The size of a test: `all` in the full tier of a fast build, otherwise `few`.
 inline int many(int all, int few) {
 #ifdef NDEBUG
   return is_full_tier() && !is_sanitized ? all : few;

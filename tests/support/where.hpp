@@ -6,7 +6,8 @@
 
 namespace rowlock::test {
 
-/// Those of them for which it holds. What a test cannot be run for is left out here, rather than skipped by the test.
+/// The values for which the condition holds. It excludes the values that a test cannot run for, so that no test is
+/// skipped.
 template <class Value, class Condition>
 std::vector<Value> where(std::vector<Value> all, Condition&& holds) {
   std::erase_if(all, std::not_fn(std::forward<Condition>(holds)));
