@@ -8,7 +8,7 @@ set -euo pipefail
 page=$1
 export ROWLOCK_DATABASE=sqlite:$PWD/locks.db
 unset ROWLOCK_DATABASE_FILE
-said="this section has the lock, with the token"
+said="this section holds the lock, with the token"
 job= elsewhere=
 trap 'touch go; kill $job $elsewhere 2>/dev/null || true' EXIT
 
