@@ -59,7 +59,7 @@ void add_lock(CLI::App& app, options& to) {
                                "Share the lock with others that give --shared: readers, which exclude a writer.");
   auto& permits =
       add(app, "--permits", some_permits, run.permits,
-          "How many of those that give a number may hold the lock at once: 1 to 1000000. Each obeys its own number.");
+          "How many commands with --permits may hold the lock at once: 1 to 1000000. Each applies its own number.");
   permits.excludes(&shared);
   app.add_option(
          "--also", run.also,
@@ -71,7 +71,7 @@ void add_lock(CLI::App& app, options& to) {
       ->excludes(&permits);
   add_lease(app, run, " Not with for_update, which has no lease.");
   add(app, "--at-least", up_to_thirty_days, run.lock.at_least,
-      "How long the name stays taken after the grant, even if the lock is released earlier: for commands that are "
+      "How long the name remains taken after the grant, even if the lock is released earlier: for commands that are "
       "shorter than the difference between the clocks of the hosts that start them. At most as long as --lease. Not "
       "with for_update.");
   add(app, "--hold-limit", length_of_a_lease, run.lock.hold_limit,
@@ -106,7 +106,7 @@ void add_lead(CLI::App& app, options& to) {
   add_fair(app, run);
   add_lease(app, run, {});
   add_talk(app, run, ".");
-  add_command(app, run, "if the lead was lost or rowlock is to end");
+  add_command(app, run, "if the lock was lost or rowlock must end");
 }
 
 void add_json(CLI::App& app, options& to) { app.add_flag("--json", to.as_json, "Print JSON, for programs."); }

@@ -198,8 +198,8 @@ A table for a ticket or a log:
  rowlock top --once)"},
     {"check", "check [OPTION]...", "check whether locks work here, and what would be better", R"(## DESCRIPTION
 Checks everything that locks need, and prints a line for each subject: the connection, the schema, the privileges, the clock,
-settings that decide whether a committed lock can be forgotten, and whether the database is one server of several. After the
-subject comes
+settings with which a crash of the server can lose a committed lock, and whether the database is one server of several. After
+the subject comes
  ok       it is as it should be
  advice   locks work; the sentence says what would be better
  failed   locks do not work; the sentence says what to do

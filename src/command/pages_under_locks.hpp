@@ -6,12 +6,12 @@
 namespace rowlock::command {
 
 inline constexpr std::string_view waiting = R"(## WAITING
-Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue, unless a
-newcomer is faster. If standard error is a terminal, a line there shows the holder. With --verbose, lines do.
+Waiters are in a queue in the database, which rowlock show prints. The first one acquires a released lock, unless a newcomer is
+faster. If standard error is a terminal, a line there shows the holder. With --verbose, lines do.
 
-With --fair this rowlock overtakes no waiter: it acquires the lock when all who began to wait before have held it or have
-given up, and --wait 0 fails if there are waiters, even if the lock is free. Give --fair to all who ask for NAME: one without
-it may still overtake. A waiting rowlock that was killed or stopped is passed over within 10s.
+With --fair this rowlock overtakes no waiter: it acquires the lock when all earlier waiters have held it or have given up, and
+--wait 0 fails if there are waiters, even if the lock is free. Give --fair to all commands that ask for NAME: others may still
+overtake. If a waiting rowlock was killed or stopped, the queue passes it within 10s.
 
 If the database cannot be reached, rowlock says so and tries again until --wait is over, so that a job survives a restart or
 a failover of the server. With --wait 0 it fails at once. Without --wait it fails after one minute if the database has not
@@ -20,8 +20,8 @@ answered since the start, as with a wrong address.
 In a command under the lock NAME, a rowlock that waits for NAME is refused (64): it would wait for itself.)";
 
 inline constexpr std::string_view about_run = R"(## DESCRIPTION
-Waits for the lock NAME, runs COMMAND while it holds the lock, and releases it when COMMAND has ended. At any time at most one
-of all who ask for NAME holds the lock, on whichever hosts they run.
+Waits for the lock NAME, runs COMMAND while it holds the lock, and releases it when COMMAND has ended. At any time the lock
+has at most one holder, over all hosts.
 
 The lock is a lease in the database, which rowlock renews while COMMAND runs. If rowlock or its host dies, the next waiter
 acquires the lock when the lease ends (but see STRATEGIES). If the lock is lost while COMMAND runs (the database could not be
@@ -37,10 +37,10 @@ When rowlock itself has used up its processor time (the soft limit of ulimit -t)
 too, and SIGKILL after --grace; then the lock is released. At its own limits COMMAND receives the same signals as without
 rowlock.
 
-rowlock waits for COMMAND alone: what COMMAND leaves running in the background when it ends runs on without the lock. So does
-a daemon, a process with a session or, without a terminal, a group of its own, even if the lock is lost.
+rowlock waits for COMMAND alone: processes that COMMAND leaves in the background run on without the lock. So do daemons
+(processes with their own session or, without a terminal, their own group), even if the lock is lost.
 
-Options of rowlock come before COMMAND; what comes after it is its own. After --, COMMAND may begin with a hyphen.
+Options of rowlock come before COMMAND; all words after it belong to it. After --, COMMAND may begin with a hyphen.
 
 ## OPTIONS
 
@@ -61,12 +61,12 @@ ROWLOCK_NAME is the lock's name. ROWLOCK_TOKEN is its fencing token, a number th
 remembers the largest it has seen can refuse a late writer.
 
 ## SHARING
-With --shared, any number of commands hold the lock at once, and none that asks for it without; with --permits NUMBER, that
-many. Each has a lease and a token of its own. The strategy must be unique_index. A command that wants the lock alone is
-overtaken for at most 100ms by later commands that share it; with --fair, by none.
+With --shared, any number of commands hold the lock at once, and none that asks for it without --shared. With --permits
+NUMBER, at most NUMBER commands do. Each has its own lease and token. The strategy must be unique_index. Later commands that
+share the lock can overtake a command that does not, but for at most 100ms; with --fair, never.
 
 ## STRATEGIES
-All who ask for a NAME exclude each other, whichever strategies they chose.
+Locks of one NAME exclude each other, whichever strategies they use.
 
 unique_index and version_cas take a lease, and keep no connection open for it. unique_index takes it by one statement that
 waits for no other; version_cas by a read, and a change that fails if another client was faster.
@@ -149,7 +149,7 @@ the lock, so that the next host acquires it at once, and exits. All other signal
 them ends it.
 
 Terminals, process groups and the words of COMMAND are as in rowlock run. A rowlock run or a program that asks for NAME is
-excluded as well.
+excluded, too.
 
 ## OPTIONS
 
@@ -157,7 +157,7 @@ excluded as well.
 That of COMMAND, or
  64   the command line, the name of the lock or a URL is wrong
  69   the database does not answer as it should
- 70   rowlock was told to end, and had lost the lock before COMMAND had ended
+ 70   rowlock received a signal to end, and had lost the lock before COMMAND ended
  77   no permission: for the file, the database or the tables
  78   rowlock's tables are missing, or of another version: see migrate
  126  COMMAND was found but cannot be executed, also with --restart
@@ -165,8 +165,8 @@ That of COMMAND, or
  128+n  signal n ended COMMAND
 
 ## ENVIRONMENT OF THE COMMAND
-ROWLOCK_NAME is the lock's name. ROWLOCK_TOKEN is its fencing token, the leader's term: each leader has a greater one than all
-before, and the commands that --restart starts have that of their leader.
+ROWLOCK_NAME is the lock's name. ROWLOCK_TOKEN is its fencing token, the leader's term: it grows with every leader, and does
+not change when --restart starts COMMAND again.
 
 ## WAITING
 Waiters are in a queue in the database, which rowlock show prints. A released lock goes to the first of the queue, unless a

@@ -113,7 +113,7 @@ constexpr order_key order_keys[] = {{L'n', top_order::name, L"n name"},
 
 /// The keys that the last line does not show.
 constexpr auto* other_keys =
-    "arrows, j, k, page up and down, home, end: select; space: look now; a key of sorting again: the other way round; "
+    "arrows, j, k, page up and down, home, end: select; space: look now; a sort key again: reverse the order; "
     "rowlock top --help has more";
 
 }  // namespace

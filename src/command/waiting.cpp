@@ -239,7 +239,7 @@ bool release_held(held_set& held, const options& given, bool is_reported) {
     held.release();
   } catch (const error& e) {
     if (e.code() != errc::lock_lost) {
-      say("the lock is kept until its " + bond + " ends: " + e.what());
+      say("the lock is held until its " + bond + " ends: " + e.what());
       return true;
     }
     if (!is_reported) say(loss_in_words(held, given));
