@@ -3,6 +3,7 @@
 #include <rowlock/error.hpp>
 
 #include <stdexcept>
+#include <string>
 
 namespace rowlock::command {
 
@@ -46,16 +47,24 @@ inline int status_of(const error& e) {
   }
 }
 
-/// The command line, or what it refers to, is wrong.
-class usage_error : public std::runtime_error {
+/// A failure with its own exit status.
+class failure : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  failure(const std::string& sentence, int status) : std::runtime_error{sentence}, exit_status_{status} {}
+  int exit_status() const noexcept { return exit_status_; }
+
+ private:
+  int exit_status_;
+};
+
+/// The command line, or what it refers to, is wrong.
+struct usage_error : failure {
+  explicit usage_error(const std::string& sentence) : failure{sentence, exit_status::usage} {}
 };
 
 /// A file, or standard output, cannot be written.
-class not_written : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
+struct not_written : failure {
+  explicit not_written(const std::string& sentence) : failure{sentence, exit_status::not_written} {}
 };
 
 }  // namespace rowlock::command

@@ -74,10 +74,6 @@ std::string why_not_started(const std::string& program, int code) {
 
 namespace fs = std::filesystem;
 
-bool is_number(const std::string& name) {
-  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
 /// Parses "12 (name) S 1 12 12 …"; a name may contain any character. nullopt: the process has ended.
 std::optional<process> parsed(const std::string& stat) {
   const auto open = stat.find('(');
@@ -95,7 +91,7 @@ std::vector<process> all_processes() {
   std::error_code failure;
   for (fs::directory_iterator each{"/proc", failure}; !failure && each != fs::directory_iterator{};
        each.increment(failure)) {
-    if (!is_number(each->path().filename().string())) continue;
+    if (std::isdigit(static_cast<unsigned char>(each->path().filename().c_str()[0])) == 0) continue;
     if (auto one = process_in(each->path() / "stat")) out.push_back(std::move(*one));
   }
   return out;
@@ -114,12 +110,6 @@ std::vector<process> descendants(const std::function<bool(const process&)>& is_l
   return out;
 }
 
-std::set<pid_t> ids_of(const std::vector<process>& all) {
-  std::set<pid_t> out;
-  for (const auto& each : all) out.insert(each.id);
-  return out;
-}
-
 bool has_children() {
   siginfo_t ignored{};
   return ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -127,10 +117,11 @@ bool has_children() {
 
 /// The processes that earlier commands left running.
 std::set<pid_t> earlier_ones() {
-  return has_children() ? ids_of(descendants([](const process&) { return false; })) : std::set<pid_t>{};
+  std::set<pid_t> out;
+  if (has_children())
+    for (const auto& each : descendants([](const process&) { return false; })) out.insert(each.id);
+  return out;
 }
-
-bool is_guard(const process& each) { return each.name == guard_name; }
 
 }  // namespace
 
@@ -144,8 +135,7 @@ std::optional<process> process_in(const std::filesystem::path& stat) {
 }
 
 not_started::not_started(const std::string& program, int code)
-    : std::runtime_error{why_not_started(program, code)},
-      exit_status_{code == ENOENT ? exit_status::not_found : exit_status::not_executable} {}
+    : failure{why_not_started(program, code), code == ENOENT ? exit_status::not_found : exit_status::not_executable} {}
 
 job::job(const std::vector<std::string>& words, const variables& more, const signals& taken, pid_t group)
     : is_on_terminal_{static_cast<bool>(open_terminal())}, earlier_{earlier_ones()} {
@@ -172,18 +162,20 @@ void job::signal(int number) const {
   if (status_) return;
   if (!is_on_terminal_) return signal_all(number);
   const pid_t group = ::getpgid(pid_);
-  for (const auto& each : descendants([&](const process& p) { return !is_ours(p) || is_guard(p); }))
+  for (const auto& each : members(false))
     if (each.group == group) ::kill(each.id, number);
 }
 
-// Another guard passes the signal on to its own descendants.
+// Another guard passes the signal on to its own descendants, but cannot pass on SIGKILL.
 void job::signal_all(int number) const {
-  if (!is_on_terminal_) {
+  if (is_on_terminal_)
+    for (const auto& each : members(number == SIGKILL)) ::kill(each.id, number);
+  else
     ::kill(-pid_, number);
-    return;
-  }
-  for (const auto& each : descendants([&](const process& p) { return !is_ours(p) || is_guard(p); }))
-    ::kill(each.id, number);
+}
+
+std::vector<process> job::members(bool with_guards) const {
+  return descendants([&](const process& p) { return !is_ours(p) || (!with_guards && p.name == guard_name); });
 }
 
 // A daemon begins a session of its own, and so may the command itself.
@@ -205,7 +197,8 @@ void job::end_later(clock::duration grace) {
 
 std::optional<int> job::status() {
   reap();
-  if (kill_at_ && clock::now() >= *kill_at_) kill_what_is_left();
+  // Repeatedly: on a terminal, a process that was just forked may have been missed.
+  if (kill_at_ && clock::now() >= *kill_at_) signal_all(SIGKILL);
   if (!status_ || (is_ending_ && is_anything_left())) return std::nullopt;
   reap();  // an unreaped process keeps the number of its group
   return status_;
@@ -217,19 +210,12 @@ void job::reap() {
     if (ended == pid_) status_ = WIFEXITED(raw) ? WEXITSTATUS(raw) : exit_status::killed_by + WTERMSIG(raw);
 }
 
-// Called repeatedly: on a terminal, a process that was just forked may have been missed.
-void job::kill_what_is_left() {
-  was_killed_ = true;
-  if (!is_on_terminal_) return signal_all(SIGKILL);
-  for (const auto& each : descendants([&](const process& p) { return !is_ours(p); })) ::kill(each.id, SIGKILL);
-}
-
 // The number of a group is not reused while the group has members. A killed process that does not end is stuck in the
 // kernel.
 bool job::is_anything_left() const {
-  if (was_killed_ && clock::now() >= *kill_at_ + std::chrono::seconds{1}) return false;
+  if (clock::now() >= *kill_at_ + std::chrono::seconds{1}) return false;
   if (!is_on_terminal_) return ::kill(-pid_, 0) == 0;
-  return !descendants([&](const process& p) { return !is_ours(p); }).empty();
+  return !members(true).empty();
 }
 
 // The end of the command's children is not reported to this process, so it polls.

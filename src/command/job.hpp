@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "command/exit_status.hpp"
 #include "command/signals.hpp"
 
 namespace rowlock::command {
@@ -27,14 +27,9 @@ struct process {
 /// Reads a file such as /proc/12/stat; nullopt: the process has ended.
 std::optional<process> process_in(const std::filesystem::path& stat);
 
-/// A command could not be started. Carries the exit status of rowlock.
-class not_started : public std::runtime_error {
- public:
+/// A command could not be started.
+struct not_started : failure {
   not_started(const std::string& program, int code);
-  int exit_status() const noexcept { return exit_status_; }
-
- private:
-  int exit_status_;
 };
 
 /// exec failed with this errno.
@@ -75,9 +70,9 @@ class job {
 
  private:
   void reap();
-  void kill_what_is_left();
   bool is_anything_left() const;
   bool is_ours(const process& each) const;
+  std::vector<process> members(bool with_guards) const;
   void signal_all(int number) const;
 
   bool is_on_terminal_;
@@ -86,7 +81,6 @@ class job {
   std::optional<int> status_{};
   std::optional<clock::time_point> kill_at_{};
   bool is_ending_ = false;
-  bool was_killed_ = false;
 };
 
 /// The name of the process that owns a job (guardian.hpp).

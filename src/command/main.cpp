@@ -8,7 +8,6 @@
 
 #include "command/database.hpp"
 #include "command/exit_status.hpp"
-#include "command/job.hpp"
 #include "command/options.hpp"
 #include "command/signals.hpp"
 #include "command/subcommands.hpp"
@@ -17,38 +16,9 @@ namespace rowlock::command {
 
 namespace {
 
-int carry_out(const options& given) {
-  switch (given.what) {
-    case subcommand::run:
-    case subcommand::lead:
-      return run(given);
-    case subcommand::hold:
-      return hold(given);
-    case subcommand::migrate:
-      return migrate(given);
-    case subcommand::sweep:
-      return sweep(given);
-    case subcommand::list:
-      return list(given);
-    case subcommand::show:
-      return show(given);
-    case subcommand::waiters:
-      return waiters(given);
-    case subcommand::release:
-      return release(given);
-    case subcommand::top:
-      return top(given);
-    case subcommand::check:
-      return check(given);
-    case subcommand::metrics:
-      return metrics(given);
-    case subcommand::sql:
-      return print_sql(given);
-    case subcommand::complete:
-      return print_completion(given);
-  }
-  return exit_status::internal;
-}
+/// In the order of `subcommand`.
+constexpr int (*actions[])(const options&) = {run,     hold,    run, migrate, sweep,   list,      show,
+                                              waiters, release, top, check,   metrics, print_sql, print_completion};
 
 // A full disk must not pass for an empty list.
 int with_all_written(int status) {
@@ -70,18 +40,12 @@ int act(int argc, const char* const* argv) try {
   survive_file_size_limit();
   const auto parsed = parse_options(argc, argv);
   advise_about(parsed.given);
-  if (!parsed.answer) return with_all_written(carry_out(parsed.given));
+  if (!parsed.answer) return with_all_written(actions[static_cast<std::size_t>(parsed.given.what)](parsed.given));
   std::cout << *parsed.answer;
   return with_all_written(exit_status::done);
-} catch (const usage_error& e) {
-  say(e.what());
-  return exit_status::usage;
-} catch (const not_started& e) {
+} catch (const failure& e) {
   say(e.what());
   return e.exit_status();
-} catch (const not_written& e) {
-  say(e.what());
-  return exit_status::not_written;
 } catch (const error& e) {
   say(e.what());
   return status_of(e);
