@@ -2,7 +2,6 @@
 
 #include <rowlock/rowlock.hpp>
 
-#include <algorithm>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -20,17 +19,14 @@ struct diagnosis {
   int status = exit_status::done;
 };
 
-int status_by(const finding& f) {
-  if (f.condition != condition::failed) return exit_status::done;
-  if (f.subject == "privileges") return exit_status::no_permission;
-  return f.subject == "schema" ? exit_status::schema : exit_status::out_of_reach;
-}
-
-/// The first failure is likely to be the cause of the others.
+/// By the first failure, which is likely to be the cause of the others.
 int status_by(const std::vector<finding>& findings) {
-  const auto failed =
-      std::find_if(findings.begin(), findings.end(), [](const finding& f) { return f.condition == condition::failed; });
-  return failed == findings.end() ? exit_status::done : status_by(*failed);
+  for (const auto& each : findings) {
+    if (each.condition != condition::failed) continue;
+    if (each.subject == "privileges") return exit_status::no_permission;
+    return each.subject == "schema" ? exit_status::schema : exit_status::out_of_reach;
+  }
+  return exit_status::done;
 }
 
 diagnosis without_database(const error& e) {

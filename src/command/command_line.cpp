@@ -84,11 +84,8 @@ class parting {
 
   const CLI::Option& option(std::string_view flag) const {
     const std::string name{flag};
-    const auto* const sub = line_.subcommand;
-    const auto* found = sub != nullptr ? sub->get_option_no_throw(name) : nullptr;
-    if (found == nullptr) found = whole_.get_option_no_throw(name);
-    if (found == nullptr) throw usage_error{unknown_option(name)};
-    return *found;
+    if (const auto* found = find_option(whole_, line_.subcommand, name)) return *found;
+    throw usage_error{unknown_option(name)};
   }
 
   std::string unknown_option(const std::string& flag) const {

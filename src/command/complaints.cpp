@@ -42,10 +42,6 @@ void refuse_at_least_beyond_the_lease(const CLI::App& taking, const lock_options
 
 }  // namespace
 
-std::string with_page(const std::string& sentence, const std::string& page) {
-  return sentence + (sentence.ends_with('?') ? " See " : "; see ") + page;
-}
-
 void refuse_contradictions(const CLI::App& app, const run_options& given) {
   for (const auto* name : {"run", "hold"}) {
     const auto& taking = *app.get_subcommand(name);

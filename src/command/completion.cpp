@@ -69,18 +69,13 @@ class candidates_for {
   completion found_{};
 };
 
-const CLI::Option* option_of(const CLI::App& whole, const CLI::App* sub, const std::string& flag) {
-  const auto* found = sub != nullptr ? sub->get_option_no_throw(flag) : nullptr;
-  return found != nullptr ? found : whole.get_option_no_throw(flag);
-}
-
 completion complete_word(const CLI::App& whole, const command_line& line, std::string_view begun) {
   candidates_for found{begun};
   if (line.open_option != nullptr) {
     found.add_values(line.open_option->get_type_name(), {});
   } else if (begun.starts_with("--") && begun.find('=') != std::string_view::npos && !line.has_ended_options) {
     const std::string before{begun.substr(0, begun.find('=') + 1)};
-    const auto* const option = option_of(whole, line.subcommand, before.substr(0, before.size() - 1));
+    const auto* const option = find_option(whole, line.subcommand, before.substr(0, before.size() - 1));
     if (option != nullptr) found.add_values(option->get_type_name(), before);
   } else if (begun.starts_with('-') && !line.has_ended_options) {
     if (line.subcommand != nullptr) found.add_options(*line.subcommand, false);

@@ -104,18 +104,18 @@ std::string first_line_of(const std::string& path) {
   return line;
 }
 
-/// A command that only reads must not create an empty database at a mistyped path.
-bool may_make_a_file(const options& given) { return given.what == subcommand::migrate && !only_looks(given.migrate); }
-
 std::string address(const options& given) {
   auto url = database_url(given);
   const auto file = sqlite_file(url);
   if (!file) return url;
   if (const auto sentence = warning_about(url); !sentence.empty()) say(sentence);
+  // A command that only reads must not create an empty database at a mistyped path.
+  const bool migrates = given.what == subcommand::migrate;
+  const bool may_create = migrates && !given.migrate.is_dry_run && !given.migrate.wants_status;
   std::error_code failure;
-  if (may_make_a_file(given) || fs::exists(*file, failure) || failure || !fs::is_directory(file->parent_path()))
+  if (may_create || fs::exists(*file, failure) || failure || !fs::is_directory(file->parent_path()))
     return url_of(*file);
-  if (given.what == subcommand::migrate) return "sqlite::memory:";  // all tables are missing there, too
+  if (migrates) return "sqlite::memory:";  // all tables are missing there, too
   throw error{errc::schema_missing, "there is no SQLite file " + file->string() +
                                         "; correct the path, or create the file and its tables: run " +
                                         migrate_command()};

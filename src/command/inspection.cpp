@@ -16,41 +16,38 @@ namespace rowlock::command {
 
 namespace {
 
-void write_holders(const std::vector<lock_info>& held) {
+void write_holders(std::ostream& out, const std::vector<lock_info>& held) {
   std::vector<table_line> lines{{"NAME", "TOKEN", "HELD", "EXPIRES", "OWNER", "NOTE"}};
   for (const auto& lock : held)
     lines.push_back({base::printable(lock.name.view()), token_or_dash(lock), duration_or_dash(lock.held_for),
                      duration_or_dash(lock.expires_in), base::printable(owner_of(lock)), base::printable(lock.note)});
-  write_table(std::cout, lines);
+  write_table(out, lines);
 }
 
-/// Prints the waiters. Returns the exit status.
-template <class Waiters, class Write>
-int print_waiters(const options& given, const Waiters& all, const std::string& awaited, Write write) {
+/// `none` is the message about an empty list.
+template <class List, class Write>
+void print_list(const options& given, const List& all, const std::string& none, Write write) {
   if (given.as_json)
     print(json_of(all));
   else if (all.empty())
-    say("no client waits for " + awaited);
+    say(none);
   else
     write(std::cout, all);
+}
+
+template <class Waiters, class Write>
+int print_waiters(const options& given, const Waiters& all, const std::string& awaited, Write write) {
+  print_list(given, all, "no client waits for " + awaited, write);
   return all.empty() ? exit_status::none : exit_status::done;
 }
 
 }  // namespace
 
 int list(const options& given) {
-  auto locks = connect(given);
-  const auto held = locks.list(given.prefix);
-  if (given.as_json) {
-    auto all = json::array();
-    for (const auto& lock : held) all.push_back(json_of(lock));
-    print(all);
-  } else if (held.empty()) {
-    say(given.prefix.empty() ? "no lock is held"
-                             : "no lock is held whose name begins with " + base::quoted(given.prefix));
-  } else {
-    write_holders(held);
-  }
+  const auto& prefix = given.prefix;
+  print_list(given, connect(given).list(prefix),
+             prefix.empty() ? "no lock is held" : "no lock is held whose name begins with " + base::quoted(prefix),
+             write_holders);
   return exit_status::done;
 }
 
@@ -69,13 +66,13 @@ int show(const options& given) {
 int waiters(const options& given) {
   auto locks = connect(given);
   if (given.waiters.is_graph) return print_waiters(given, wait_graph(locks), "any lock", write_graph);
-  if (given.waiters.is_of_one)
-    return print_waiters(given, look_at(locks, given.name).queue, base::quoted(given.name),
-                         [](std::ostream& out, const auto& queue) { write_queue(out, queue); });
-  const auto awaited =
-      given.prefix.empty() ? "any lock" : "a lock whose name begins with " + base::quoted(given.prefix);
-  return print_waiters(given, look_at_all(locks, given.prefix).queue, awaited,
-                       [](std::ostream& out, const auto& queue) { write_queue(out, queue, true); });
+  const bool is_of_one = given.waiters.is_of_one;
+  const auto queue = is_of_one ? look_at(locks, given.name).queue : look_at_all(locks, given.prefix).queue;
+  const auto awaited = is_of_one              ? base::quoted(given.name)
+                       : given.prefix.empty() ? "any lock"
+                                              : "a lock whose name begins with " + base::quoted(given.prefix);
+  return print_waiters(given, queue, awaited,
+                       [&](std::ostream& out, const auto& all) { write_queue(out, all, !is_of_one); });
 }
 
 }  // namespace rowlock::command

@@ -225,6 +225,11 @@ const CLI::App* find_subcommand(const CLI::App& app, std::string_view name) {
   return nullptr;
 }
 
+const CLI::Option* find_option(const CLI::App& whole, const CLI::App* subcommand, const std::string& name) {
+  const auto* const found = subcommand != nullptr ? subcommand->get_option_no_throw(name) : nullptr;
+  return found != nullptr ? found : whole.get_option_no_throw(name);
+}
+
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* each) { return each->nonpositional(); });
 }

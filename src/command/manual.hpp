@@ -26,6 +26,8 @@ std::string_view shared_text(std::string_view name);
 std::vector<const CLI::App*> subcommands_of(const CLI::App& app);
 /// nullptr: there is no subcommand of this name.
 const CLI::App* find_subcommand(const CLI::App& app, std::string_view name);
+/// An option of the subcommand, if there is one, or of the program; nullptr: there is none of this name.
+const CLI::Option* find_option(const CLI::App& whole, const CLI::App* subcommand, const std::string& name);
 /// The options, without NAME and the like.
 std::vector<const CLI::Option*> options_of(const CLI::App& app);
 

@@ -34,12 +34,6 @@ json json_of(const std::optional<database_statistics>& found) {
           {"longest_wait_us", found ? microseconds(found->longest_wait) : json{}}};
 }
 
-std::string openmetrics_of(const std::optional<database_statistics>& found) {
-  std::ostringstream out;
-  write_openmetrics(out, found);
-  return out.str();
-}
-
 namespace fs = std::filesystem;
 
 [[noreturn]] void cannot_write(const std::string& path, int code) {
@@ -102,11 +96,15 @@ void replace_file(const std::string& path, std::string_view text) {
 }
 
 void write(const options& given, const std::optional<database_statistics>& found) {
-  const auto text = given.as_json ? text_of(json_of(found)) : openmetrics_of(found);
-  if (given.metrics.output.empty())
-    std::cout << text;
+  std::ostringstream text;
+  if (given.as_json)
+    text << text_of(json_of(found));
   else
-    replace_file(given.metrics.output, text);
+    write_openmetrics(text, found);
+  if (given.metrics.output.empty())
+    std::cout << text.str();
+  else
+    replace_file(given.metrics.output, text.str());
 }
 
 }  // namespace

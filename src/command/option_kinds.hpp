@@ -2,15 +2,15 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "command/options.hpp"
@@ -39,35 +39,32 @@ std::optional<Number> parse_number(std::string_view text) {
   return is_one ? std::optional{number} : std::nullopt;
 }
 
-inline constexpr strategy all_strategies[] = {strategy::unique_index, strategy::for_update, strategy::version_cas};
-inline constexpr std::string_view shells[] = {"bash", "zsh", "fish"};
+template <class T>
+using word = std::pair<std::string_view, T>;
+inline constexpr word<strategy> strategies[] = {{"unique_index", strategy::unique_index},
+                                                {"for_update", strategy::for_update},
+                                                {"version_cas", strategy::version_cas}};
+inline constexpr word<top_order> orders[] = {
+    {"name", top_order::name}, {"age", top_order::age}, {"lease", top_order::lease}, {"queue", top_order::queue}};
+inline constexpr word<std::string_view> shells[] = {{"bash", "bash"}, {"zsh", "zsh"}, {"fish", "fish"}};
+
+template <auto& Words, class T = decltype(Words[0].second)>
+std::optional<std::remove_const_t<T>> parse_word(std::string_view text) {
+  for (const auto& [each, value] : Words)
+    if (text == each) return value;
+  return std::nullopt;
+}
 
 /// All values of a kind; empty: they cannot be listed.
 inline std::vector<std::string> words_for(std::string_view kind) {
   std::vector<std::string> out;
-  if (kind == "STRATEGY")
-    for (const auto each : all_strategies) out.emplace_back(to_string(each));
-  if (kind == "SHELL") out.assign(std::begin(shells), std::end(shells));
-  if (kind == "KEY")
-    for (const auto& each : top_orders) out.emplace_back(each.name);
+  const auto add = [&](const auto& words) {
+    for (const auto& each : words) out.emplace_back(each.first);
+  };
+  if (kind == "STRATEGY") add(strategies);
+  if (kind == "SHELL") add(shells);
+  if (kind == "KEY") add(orders);
   return out;
-}
-
-inline std::optional<strategy> parse_strategy(std::string_view text) {
-  for (const auto each : all_strategies)
-    if (text == to_string(each)) return each;
-  return std::nullopt;
-}
-
-inline std::optional<top_order> parse_order(std::string_view text) {
-  for (const auto& each : top_orders)
-    if (text == each.name) return each.order;
-  return std::nullopt;
-}
-
-inline std::optional<std::string> parse_shell(std::string_view text) {
-  const bool is_one = std::find(std::begin(shells), std::end(shells), text) != std::end(shells);
-  return is_one ? std::optional{std::string{text}} : std::nullopt;
 }
 
 inline constexpr kind<duration> a_duration{"DURATION", parse_duration, "is no duration; write 5s, 100ms, 1m30s or 90"};
@@ -80,9 +77,9 @@ inline constexpr kind<std::int64_t> some_permits{"NUMBER", parse_number<std::int
 inline constexpr kind<std::int64_t> a_token{"TOKEN",
                                             parse_number<std::int64_t, 1, std::numeric_limits<std::int64_t>::max()>,
                                             "is no fencing token; write the number that rowlock show prints"};
-inline constexpr kind<strategy> a_strategy{"STRATEGY", parse_strategy, "is no strategy"};
-inline constexpr kind<top_order> an_order{"KEY", parse_order, "is no key to sort by"};
-inline constexpr kind<std::string> a_shell{"SHELL", parse_shell, "is no shell that rowlock knows"};
+inline constexpr kind<strategy> a_strategy{"STRATEGY", parse_word<strategies>, "is no strategy"};
+inline constexpr kind<top_order> an_order{"KEY", parse_word<orders>, "is no key to sort by"};
+inline constexpr kind<std::string_view> a_shell{"SHELL", parse_word<shells>, "is no shell that rowlock knows"};
 
 /// "; there are a, b and c".
 inline std::string listed(const std::vector<std::string>& words) {

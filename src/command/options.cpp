@@ -173,8 +173,6 @@ void add_release(CLI::App& app, options& to) {
   add_name_and_json(app, to);
 }
 
-void add_check(CLI::App& app, options& to) { add_json(app, to); }
-
 void add_metrics(CLI::App& app, options& to) {
   app.add_option("--output", to.metrics.output, "Replace this file by the text, in one step.")->type_name("FILE");
   add_json(app, to);
@@ -188,17 +186,21 @@ void add_sql(CLI::App& app, options& to) {
                "Print what clients with the option durable_release send: PostgreSQL.");
 }
 
+CLI::App& add_subcommand(CLI::App& app, const char* name) {
+  CLI::App& sub = *app.add_subcommand(name, std::string{page_of(name).summary});
+  sub.fallthrough();  // accepts --database after the subcommand
+  return sub;
+}
+
 /// rowlock help.
 struct help_options {
   std::string subcommand{};
   bool is_for_man = false;
-  std::string shell{};
+  std::string_view shell{};
 };
 
 void add_help(CLI::App& app, help_options& to) {
-  const page& about = page_of("help");
-  CLI::App& help = *app.add_subcommand(std::string{about.name}, std::string{about.summary});
-  help.fallthrough();
+  CLI::App& help = add_subcommand(app, "help");
   auto& subcommand = *help.add_option("SUBCOMMAND", to.subcommand);
   auto& man = *help.add_flag("--man", to.is_for_man, "Print the page in the form of man(1).");
   add(help, "--completion", a_shell, to.shell, "Print the completion of command lines for a shell: bash, zsh or fish.")
@@ -206,9 +208,8 @@ void add_help(CLI::App& app, help_options& to) {
       ->excludes(&man);
 }
 
-void add_subcommand(CLI::App& app, options& to, const page& about, subcommand what, void (*add)(CLI::App&, options&)) {
-  CLI::App& sub = *app.add_subcommand(std::string{about.name}, std::string{about.summary});
-  sub.fallthrough();  // accepts --database after the subcommand
+void add_subcommand(CLI::App& app, options& to, const char* name, subcommand what, void (*add)(CLI::App&, options&)) {
+  CLI::App& sub = add_subcommand(app, name);
   sub.callback([&to, what] { to.what = what; });
   add(sub, to);
 }
@@ -230,19 +231,19 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
   app.add_option("--table-prefix", to.table_prefix, "What the names of the tables begin with. Default: rowlock_.")
       ->type_name("PREFIX")
       ->check(refusal_of_prefix);
-  add_subcommand(app, to, page_of("run"), subcommand::run, add_run);
-  add_subcommand(app, to, page_of("hold"), subcommand::hold, add_lock);
-  add_subcommand(app, to, page_of("lead"), subcommand::lead, add_lead);
-  add_subcommand(app, to, page_of("migrate"), subcommand::migrate, add_migrate);
-  add_subcommand(app, to, page_of("sweep"), subcommand::sweep, add_sweep);
-  add_subcommand(app, to, page_of("list"), subcommand::list, add_list);
-  add_subcommand(app, to, page_of("show"), subcommand::show, add_name_and_json);
-  add_subcommand(app, to, page_of("waiters"), subcommand::waiters, add_waiters);
-  add_subcommand(app, to, page_of("release"), subcommand::release, add_release);
-  add_subcommand(app, to, page_of("top"), subcommand::top, add_top);
-  add_subcommand(app, to, page_of("check"), subcommand::check, add_check);
-  add_subcommand(app, to, page_of("metrics"), subcommand::metrics, add_metrics);
-  add_subcommand(app, to, page_of("sql"), subcommand::sql, add_sql);
+  add_subcommand(app, to, "run", subcommand::run, add_run);
+  add_subcommand(app, to, "hold", subcommand::hold, add_lock);
+  add_subcommand(app, to, "lead", subcommand::lead, add_lead);
+  add_subcommand(app, to, "migrate", subcommand::migrate, add_migrate);
+  add_subcommand(app, to, "sweep", subcommand::sweep, add_sweep);
+  add_subcommand(app, to, "list", subcommand::list, add_list);
+  add_subcommand(app, to, "show", subcommand::show, add_name_and_json);
+  add_subcommand(app, to, "waiters", subcommand::waiters, add_waiters);
+  add_subcommand(app, to, "release", subcommand::release, add_release);
+  add_subcommand(app, to, "top", subcommand::top, add_top);
+  add_subcommand(app, to, "check", subcommand::check, add_json);
+  add_subcommand(app, to, "metrics", subcommand::metrics, add_metrics);
+  add_subcommand(app, to, "sql", subcommand::sql, add_sql);
   add_help(app, help);
 }
 
@@ -254,8 +255,6 @@ void take_command(const std::string& sub, run_options& to, const command_line& l
   to.command = to.shell_command.empty() ? line.command : std::vector<std::string>{"/bin/sh", "-c", to.shell_command};
 }
 
-bool is_question(const CLI::ParseError& e) { return e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success); }
-
 // CLI11 prints help for the subcommand that was named.
 std::string answer_to(const CLI::App& app, const CLI::ParseError& e) {
   std::ostringstream out;
@@ -263,17 +262,11 @@ std::string answer_to(const CLI::App& app, const CLI::ParseError& e) {
   return out.str();
 }
 
-const CLI::App& asked_about(const CLI::App& app, const std::string& name) {
-  if (name.empty()) return app;
-  if (const auto* found = find_subcommand(app, name)) return *found;
-  throw usage_error{no_subcommand(app, name)};
-}
-
 std::string answer_to(const CLI::App& app, const help_options& asked) {
   if (!asked.shell.empty()) return std::string{completion_for(asked.shell)};
-  const CLI::App& about = asked_about(app, asked.subcommand);
-  if (asked.is_for_man) return roff_page(about);
-  return plain_page(about);
+  const auto* about = asked.subcommand.empty() ? &app : find_subcommand(app, asked.subcommand);
+  if (about == nullptr) throw usage_error{no_subcommand(app, asked.subcommand)};
+  return asked.is_for_man ? roff_page(*about) : plain_page(*about);
 }
 
 parsed_options parse(CLI::App& app, std::span<const char* const> words) {
@@ -284,13 +277,12 @@ parsed_options parse(CLI::App& app, std::span<const char* const> words) {
   try {
     app.parse(std::vector{line.ours});
   } catch (const CLI::ParseError& e) {
-    if (!is_question(e)) throw usage_error{e.what()};
+    if (e.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) throw usage_error{e.what()};
     parsed.answer = answer_to(app, e);
     return parsed;
   }
   refuse_contradictions(app, parsed.given.run);
-  const bool is_about_help = app.get_subcommand("help")->parsed();
-  if (is_about_help)
+  if (app.get_subcommand("help")->parsed())
     parsed.answer = answer_to(app, help);
   else if (takes_command(parsed.given.what))
     take_command(app.get_subcommands().front()->get_name(), parsed.given.run, line);
@@ -327,7 +319,8 @@ parsed_options parse_options(int argc, const char* const* argv) {
   try {
     return parse(app, words);
   } catch (const usage_error& e) {
-    throw usage_error{with_page(e.what(), page_about(app, words))};
+    const std::string sentence = e.what();
+    throw usage_error{sentence + (sentence.ends_with('?') ? " See " : "; see ") + page_about(app, words)};
   }
 }
 

@@ -3,11 +3,9 @@
 #include <rowlock/options.hpp>
 #include <rowlock/sweeper.hpp>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "command/completion.hpp"
@@ -58,8 +56,6 @@ struct migrate_options {
   bool wants_status = false;
 };
 
-inline bool only_looks(const migrate_options& given) { return given.is_dry_run || given.wants_status; }
-
 /// rowlock sweep.
 struct sweep_options {
   sweeper_options how{};
@@ -75,13 +71,6 @@ struct waiters_options {
 
 /// The sort keys of `rowlock top`.
 enum class top_order : std::uint8_t { name, age, lease, queue };
-
-struct top_order_name {
-  top_order order;
-  std::string_view name;
-};
-inline constexpr std::array<top_order_name, 4> top_orders{
-    {{top_order::name, "name"}, {top_order::age, "age"}, {top_order::lease, "lease"}, {top_order::queue, "queue"}}};
 
 /// rowlock top.
 struct top_options {

@@ -123,20 +123,6 @@ class guarded_run {
   bool was_asked_ = false;
 };
 
-/// The pause before the command is started again; it doubles while the command ends soon after its start.
-class restart_pause {
- public:
-  std::chrono::seconds after(steady_clock::duration it_ran) {
-    if (it_ran >= longest) next_ = shortest;
-    return std::exchange(next_, std::min(2 * next_, longest));
-  }
-
- private:
-  static constexpr auto shortest = 1s;
-  static constexpr auto longest = 30s;
-  std::chrono::seconds next_ = shortest;
-};
-
 /// Waits while the lock is held. false: the lock was lost. A signal to end ends this process.
 bool rest(std::chrono::seconds pause, held_set& held, const options& given, const signals& taken) {
   const bell lost;
@@ -151,7 +137,8 @@ bool rest(std::chrono::seconds pause, held_set& held, const options& given, cons
 
 // nullopt: lead has lost the lock and must run the command again, which may have left its work half done.
 std::optional<int> run_under(held_set& held, const options& given, const signals& taken, guardian& guard) {
-  for (restart_pause pause;;) {
+  constexpr auto longest_pause = 30s;
+  for (auto next_pause = 1s;;) {
     const auto begin = steady_clock::now();
     guarded_run command{given, taken, guard, held};
     const int status = command.wait();
@@ -160,10 +147,11 @@ std::optional<int> run_under(held_set& held, const options& given, const signals
       if (release_held(held, given, command.has_reported_loss())) return status;
       return is_the_end ? std::optional{given.run.lost_exit} : std::nullopt;
     }
-    const auto time = pause.after(steady_clock::now() - begin);
+    if (steady_clock::now() - begin >= longest_pause) next_pause = 1s;
+    const auto pause = std::exchange(next_pause, std::min(2 * next_pause, longest_pause));
     say("the command has ended with status " + std::to_string(status) + "; it is started again in " +
-        bound_in_words(time));
-    if (!rest(time, held, given, taken)) return std::nullopt;
+        bound_in_words(pause));
+    if (!rest(pause, held, given, taken)) return std::nullopt;
   }
 }
 

@@ -149,6 +149,12 @@ json json_of(const lock_info& lock) {
           {"note", lock.note}};
 }
 
+json json_of(const std::vector<lock_info>& all) {
+  auto out = json::array();
+  for (const auto& each : all) out.push_back(json_of(each));
+  return out;
+}
+
 json json_of(const std::vector<waiter_info>& queue) {
   auto all = json::array();
   for (const auto& each : queue)
@@ -165,7 +171,7 @@ json json_of(const situation& seen) {
   auto all = json_of(seen.holder.value_or(lock_info{.name = seen.name}));
   if (!seen.holder) all["note"] = nullptr;
   all["waiters"] = json_of(seen.queue);
-  for (const auto& each : seen.sharers) all["holders"].push_back(json_of(each));
+  if (!seen.sharers.empty()) all["holders"] = json_of(seen.sharers);
   return all;
 }
 

@@ -49,6 +49,7 @@ void write(std::ostream& out, const situation& seen);
 void write_queue(std::ostream& out, const std::vector<waiter_info>& queue, bool has_names = false);
 
 json json_of(const lock_info& lock);
+json json_of(const std::vector<lock_info>& all);
 json json_of(const std::vector<waiter_info>& queue);
 /// The holder's object, with null for every value if there is no holder, with "waiters" and, for a shared lock,
 /// "holders".

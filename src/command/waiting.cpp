@@ -162,14 +162,6 @@ class attempt {
   steady_clock::time_point begin_ = steady_clock::now();
 };
 
-bool has_no_reader(pollfd output) { return ::poll(&output, 1, 0) == 1; }
-
-/// The signal that ends rowlock; nullopt: the bell rang before.
-std::optional<int> wait_for_end(const signals& taken, const bell& finished, pollfd output) {
-  const auto number = taken.wait_for_end(finished, {}, output);
-  return !number && has_no_reader(output) ? SIGPIPE : number;
-}
-
 // Waits on another thread, so that this one handles signals meanwhile.
 obtained obtain(const options& given, const signals& taken, bool& was_reached, int output) {
   const bell finished;
@@ -180,7 +172,9 @@ obtained obtain(const options& given, const signals& taken, bool& was_reached, i
     const ring_at_end at_the_end{finished};
     attempt{given, report, was_reached, stop.get_token()}(out);
   });
-  const auto died_of = wait_for_end(taken, finished, {.fd = output, .events = 0, .revents = 0});  // reports errors only
+  pollfd reader{.fd = output, .events = 0, .revents = 0};  // reports errors only
+  auto died_of = taken.wait_for_end(finished, {}, reader);
+  if (!died_of && ::poll(&reader, 1, 0) == 1) died_of = SIGPIPE;
   if (died_of) {
     report.end();
     stop.request_stop();

@@ -76,8 +76,7 @@ std::string format_duration(duration d) {
 }
 
 std::string bound_in_words(duration d) {
-  constexpr unit in_words[] = {{"d", 24h}, {"h", 1h}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}};
-  for (const auto& [name, length] : in_words)
+  for (const auto& [name, length] : units)
     if (d >= length && d % length == duration::zero()) return fmt::format("{}{}", d / length, name);
   return "0";
 }
