@@ -97,6 +97,7 @@ constexpr grant granting[] = {{verb::acquire, &step::write, before::missing},
                               {verb::compare_and_set, &step::making, before::missing},
                               {verb::compare_and_set, &step::making, before::vacant},
                               {verb::hold, &step::write, before::vacant},
+                              {verb::hold, &step::read_back, before::vacant},
                               {verb::share, &step::write, before::vacant},
                               {verb::share, &step::write, before::shared},
                               {verb::share, &step::batch, before::vacant},
@@ -167,11 +168,13 @@ class failover_guard : public on_each_database {
     // On MariaDB only the statements for it make rows.
     if (g.row == before::missing && (g.text == &step::write || g.text == &step::batch) && is_mariadb()) return true;
     if (g.what == verb::compare_and_set && g.row == before::missing && is_postgresql()) return true;
+    if (g.what == verb::hold && g.text == &step::write && !is_postgresql()) return true;  // its read back decides
     return g.what == verb::release && guarded_->sql().can().grants_to_a_ticket;  // then it grants nothing itself
   }
   /// Sends no other text than that.
   step only(const grant& g) {
     auto out = guarded_->sql()[g.what];
+    if (g.text == &step::read_back) return out;
     const bool is_one = g.text == &step::write || g.text == &step::making;
     auto text = out.*g.text;
     out.read = out.making = out.batch_skipping = out.batch_making = std::nullopt;
@@ -416,7 +419,7 @@ TEST_P(callers_guard_on_mysql, is_tested_by_every_statement_that_locks) {
         const auto found = caller.run(with_arguments(
             *text, sets ? driver::argument{state_of_row().version} : driver::argument{std::monostate{}}));
         const bool is_granted = found.rows() == 1 && (sets || found.number(0, 1) == 1);
-        EXPECT_TRUE(is_granted || level != "READ COMMITTED" || is_unlocked());
+        EXPECT_TRUE(is_granted || level != "READ COMMITTED" || found.rows() == 0U);
         EXPECT_TRUE(!is_granted || !is_unlocked());
         return is_granted;
       });
