@@ -14,6 +14,7 @@
 #include <variant>
 
 #include "base/text.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
@@ -148,6 +149,9 @@ void advise_about(const options& given) {
 // The subcommands themselves report losses and failures.
 void say_warning(const event& e) {
   if (const auto* warning = std::get_if<events::warning>(&e.what)) say("warning: " + warning->sentence);
+  if (const auto* begun = std::get_if<events::quarantine>(&e.what))
+    say("a failover may have lost the last commits, so nothing is granted for " + format_duration(begun->left) +
+        "; see rowlock guard");
   if (const auto* failed = std::get_if<events::sweep_failed>(&e.what))
     say(std::string{"a sweep failed: "} + failed->cause.what());
 }

@@ -14,7 +14,7 @@ namespace rowlock::command {
 /// The URL in the options or the environment, unchanged. Throws usage_error.
 std::string database_url(const options& given);
 
-/// Prints warnings and failed sweeps on standard error; ignores other events.
+/// Prints warnings, quarantines and failed sweeps on standard error; ignores other events.
 void say_warning(const event& e);
 /// Connects to the database that the options or the environment name. Only `migrate` creates an SQLite file. Throws
 /// usage_error, error.

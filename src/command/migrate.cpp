@@ -2,12 +2,7 @@
 
 #include <rowlock/rowlock.hpp>
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <iostream>
 #include <iterator>
 #include <string>
@@ -15,16 +10,13 @@
 
 #include "command/database.hpp"
 #include "command/output.hpp"
+#include "command/words.hpp"
 
 namespace rowlock::command {
 
 namespace {
 
-std::string applied_at(const migration_status& of) {
-  if (!of.applied_at) return {};
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(*of.applied_at).time_since_epoch().count();
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
-}
+std::string applied_at(const migration_status& of) { return of.applied_at ? format_time(*of.applied_at) : ""; }
 
 json json_of(const schema_status& found) {
   auto all = json::array();

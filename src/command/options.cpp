@@ -178,6 +178,20 @@ void add_metrics(CLI::App& app, options& to) {
   add_json(app, to);
 }
 
+void add_guard(CLI::App& app, options& to) {
+  guard_options& guard = to.guard;
+  auto& quarantine = add(app, "--quarantine", bounds{1s, 24h * 30}, guard.quarantine,
+                         "Switch the guard on, or change how long nothing is granted after a failover: 1s to 30d. No "
+                         "lease may be longer.");
+  auto& off = *app.add_flag("--off", guard.is_off, "Switch the guard off.")->excludes(&quarantine);
+  auto& end = *app.add_flag("--end-quarantine", guard.ends_quarantine,
+                            "End the quarantine that is on: if you know that no commit was lost.")
+                   ->excludes(&quarantine)
+                   ->excludes(&off);
+  app.add_flag("--yes", guard.is_confirmed, "With --end-quarantine: do not ask, for scripts.")->needs(&end);
+  add_json(app, to);
+}
+
 void add_sql(CLI::App& app, options& to) {
   app.add_option("VERB", to.sql.verb);
   app.add_flag("--transaction-pooling", to.sql.transaction_pooling,
@@ -243,6 +257,7 @@ void add_everything(CLI::App& app, options& to, help_options& help) {
   add_subcommand(app, to, "top", subcommand::top, add_top);
   add_subcommand(app, to, "check", subcommand::check, add_json);
   add_subcommand(app, to, "metrics", subcommand::metrics, add_metrics);
+  add_subcommand(app, to, "guard", subcommand::guard, add_guard);
   add_subcommand(app, to, "sql", subcommand::sql, add_sql);
   add_help(app, help);
 }

@@ -26,6 +26,7 @@ enum class subcommand : std::uint8_t {
   top,
   check,
   metrics,
+  guard,
   sql,
   complete
 };
@@ -90,6 +91,14 @@ struct metrics_options {
   std::string output{};  ///< empty: standard output
 };
 
+/// rowlock guard.
+struct guard_options {
+  std::optional<duration> quarantine{};
+  bool is_off = false;
+  bool ends_quarantine = false;
+  bool is_confirmed = false;
+};
+
 /// rowlock sql.
 struct sql_options {
   std::optional<std::string> verb{};  ///< absent: all verbs
@@ -111,6 +120,7 @@ struct options {
   top_options top{};
   release_options release{};
   metrics_options metrics{};
+  guard_options guard{};
   sql_options sql{};
   completion completes{};
 };

@@ -13,7 +13,7 @@ namespace {
 /// Texts that several pages share, besides `waiting`.
 constexpr std::string_view statuses = R"(## EXIT STATUS
  0    done
- 1    show, waiters, release: there is no holder or waiter, or nothing was freed
+ 1    show, waiters, release, guard: there is no holder, waiter or quarantine, or nothing was freed or ended
  64   the command line, the name of a lock or a URL is wrong
  69   the database cannot be reached, or does not answer
  74   standard output, or a file, cannot be written to
@@ -225,6 +225,35 @@ that is unknown or does not exist is null.
 ## EXAMPLES
 From cron, for the textfile collector of node_exporter:
  * * * * *  rowlock metrics --output /var/lib/prometheus/node-exporter/rowlock.prom)"},
+    {"guard", "guard [OPTION]...", "keep locks exclusive over failovers that lose commits", R"(## DESCRIPTION
+Prints the state of the guard over failovers, or changes it for all clients of the database. If an asynchronous standby is
+promoted, the last commits are lost, and with them grants whose holders still rely on them. With a guard, a quarantine begins
+then: nothing is granted until every lease that may have been lost has ended. Attempts find locks busy, waits go on, and
+holders that the new primary knows keep their locks.
+
+No lease, --at-least or transaction of for_update may be longer than the quarantine: choose the longest of them, or a little
+more. Clients learn of the change within 20s, and are protected from then on. Leases that are longer are renewed for no longer
+than the quarantine; if any is out, a quarantine begins at once. Clients that do not know the guard are refused while it is
+on. The role of the database must be the one that ran rowlock migrate, or have its rights.
+
+It does not help against two primaries at once, nor against a former primary that is started again with its old data. SQLite,
+Galera and group replication need no guard, and refuse it.
+
+The state is off or on, the length of a quarantine, the time of the last change (UTC), the server's history of commits to which
+the tables belong, and, while a quarantine is on, when it ends. The exit status is 1 if --end-quarantine ended none. It asks on
+the terminal; if standard input or standard error is no terminal, --yes is required.
+
+With --json it prints an object: on, quarantine_us, left_us (of the quarantine that is on), since, incarnation and term, the
+number of changes. A value that does not exist is null.
+
+@options
+
+## EXAMPLES
+Leases of at most 30s, as rowlock run has them:
+ rowlock guard --quarantine 30s
+
+After a planned switchover that lost nothing:
+ rowlock guard --end-quarantine)"},
     {"sql", "sql [OPTION]... [VERB]", "print the SQL that is sent to a database", R"(## DESCRIPTION
 Prints every statement that rowlock sends to a database, with comments, for people who want to know what it asks of their
 server, EXPLAIN it, or find it in a log. It connects to nothing, and needs only the beginning of the URL: postgresql:, mysql:,

@@ -3,10 +3,8 @@
 #include <rowlock/rowlock.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -14,6 +12,7 @@
 #include "base/text.hpp"
 #include "command/database.hpp"
 #include "command/output.hpp"
+#include "command/question.hpp"
 #include "command/situation.hpp"
 #include "command/words.hpp"
 
@@ -21,24 +20,10 @@ namespace rowlock::command {
 
 namespace {
 
-/// The controlling terminal: standard output may be redirected.
-class terminal {
- public:
-  bool has_person() const { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1 && in_ && out_; }
-
-  /// An empty line and the end of the input mean no.
-  bool agrees_to_free(const situation& seen) {
-    write(out_, seen);
-    out_ << "\nFree it? [y/N] " << std::flush;
-    std::string answer;
-    std::getline(in_, answer);
-    return answer == "y" || answer == "Y" || answer == "yes";
-  }
-
- private:
-  std::ifstream in_{"/dev/tty"};
-  std::ofstream out_{"/dev/tty"};
-};
+bool agrees_to_free(terminal& asked, const situation& seen) {
+  write(asked.out(), seen);
+  return asked.agrees("\nFree it?");
+}
 
 /// If a token is given, keeps only the holder with that token.
 situation only(situation seen, std::int64_t token) {
@@ -54,7 +39,7 @@ situation only(situation seen, std::int64_t token) {
 
 freeing free_it(client& locks, const situation& seen, terminal& asked, bool is_confirmed) try {
   if (!seen.holder) return freeing::not_held;
-  if (!is_confirmed && !asked.agrees_to_free(seen)) return freeing::not_confirmed;
+  if (!is_confirmed && !agrees_to_free(asked, seen)) return freeing::not_confirmed;
   return free_as_seen(locks, *seen.holder);
 } catch (const error& e) {
   if (e.outcome_is_unknown())

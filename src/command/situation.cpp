@@ -76,6 +76,7 @@ void remove_holders(std::vector<waiter_info>& queue, const std::vector<lock_info
 situation look_at(client& locks, const std::string& name) {
   situation seen{.name = name, .queue = locks.waiters(name)};
   seen.holder = locks.find(name);
+  seen.quarantine = locks.stats().quarantine;
   if (!seen.holder) return seen;
   if (seen.holder->sharers > 0) seen.sharers = locks.sharers(name);
   remove_holders(seen.queue, {*seen.holder});
@@ -85,6 +86,7 @@ situation look_at(client& locks, const std::string& name) {
 overview look_at_all(client& locks, std::string_view prefix) {
   overview seen{.queue = locks.list_waiters(prefix)};
   seen.held = locks.list(prefix);
+  seen.quarantine = locks.stats().quarantine;
   remove_holders(seen.queue, seen.held);
   return seen;
 }
@@ -116,6 +118,11 @@ std::string why_not_freed(std::string_view name, freeing result) {
   const auto quoted = base::quoted(name);
   if (result == freeing::not_held) return quoted + " is not held";
   return quoted + " was not freed" + (result == freeing::passed_on ? ": another client holds it now" : "");
+}
+
+std::string not_held_in_words(duration quarantine) {
+  if (quarantine == duration::zero()) return "not held";
+  return "not held, but nothing is granted for " + format_duration(quarantine) + ", the rest of a quarantine";
 }
 
 void write(std::ostream& out, const situation& seen) {

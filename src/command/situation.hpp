@@ -19,6 +19,7 @@ struct situation {
   std::optional<lock_info> holder{};
   std::vector<waiter_info> queue{};
   std::vector<lock_info> sharers{};  ///< the holders, if the lock is shared
+  duration quarantine{};             ///< until its end; zero: none is on
 };
 situation look_at(client& locks, const std::string& name);
 
@@ -26,6 +27,7 @@ situation look_at(client& locks, const std::string& name);
 struct overview {
   std::vector<lock_info> held{};
   std::vector<waiter_info> queue{};
+  duration quarantine{};  ///< until its end; zero: none is on
 };
 overview look_at_all(client& locks, std::string_view prefix);
 
@@ -42,6 +44,9 @@ enum class freeing : std::uint8_t { freed, not_held, not_confirmed, passed_on };
 /// Frees the lock if its holder is still the one that was shown; a shared lock as a whole, with later holders.
 freeing free_as_seen(client& locks, const lock_info& seen);
 std::string why_not_freed(std::string_view name, freeing result);
+
+/// "not held", and why it cannot be acquired in a quarantine.
+std::string not_held_in_words(duration quarantine);
 
 /// Writes the holder, a line for each property, the holders of a shared lock, and the queue.
 void write(std::ostream& out, const situation& seen);

@@ -7,6 +7,7 @@ namespace rowlock::command {
 /// Each carries out its subcommand, prints to standard output, and returns the exit status.
 int check(const options& given);
 int print_completion(const options& given);
+int guard_failovers(const options& given);
 int list(const options& given);
 int metrics(const options& given);
 int migrate(const options& given);

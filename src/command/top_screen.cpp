@@ -163,6 +163,7 @@ top_screen::top_screen(const options& given) : prefix_{given.prefix}, every_{giv
 
 void top_screen::show(const overview& seen) {
   all_ = rows_of(seen);
+  quarantine_ = seen.quarantine;
   failure_.clear();
   arrange();
 }
@@ -267,6 +268,8 @@ std::vector<screen_line> top_screen::notices(std::size_t columns) const {
   const auto add = [&](const std::wstring& text, look how) {
     for (const auto& line : wrapped(text, columns)) out.push_back({fitted(line, columns), how});
   };
+  if (quarantine_ > duration::zero())
+    add(cells("A quarantine is on: nothing is granted for " + format_duration(quarantine_)), look::alarming);
   if (!failure_.empty()) add(cells("Trying again: " + failure_), look::alarming);
   if (!message_.empty()) add(cells(message_), look::bright);
   if (mode_ == mode::filtering)

@@ -121,6 +121,7 @@ class top_screen {
   bool is_reversed_ = false;
   std::wstring filter_{};
   std::string failure_{};
+  duration quarantine_{};
   std::string message_{};
   std::optional<lock_info> asked_about_{};
   std::vector<top_row> all_{};

@@ -44,7 +44,7 @@ void write_to_terminal(const std::string& text) {
 }
 
 std::string holder_in(const situation& seen) {
-  if (!seen.holder) return "which is not held";
+  if (!seen.holder) return "which is " + not_held_in_words(seen.quarantine);
   const auto since = seen.holder->held_for ? " for " + format_duration(*seen.holder->held_for) : std::string{};
   return "held" + since + " by " + holder_in_words(*seen.holder);
 }

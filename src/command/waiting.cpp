@@ -36,12 +36,12 @@ std::string what_is_left(duration left) {
   return ", and is lost in " + format_duration(left) + " unless a later try succeeds";
 }
 
-void observe(const event& e, bool is_verbose) {
+void observe(const event& e, bool is_verbose, bool is_quiet) {
   if (const auto* failed = std::get_if<events::renewal_failed>(&e.what); failed != nullptr && is_verbose)
     say(fmt::format("the lock \"{}\" was not renewed{}: {}", failed->name.view(), what_is_left(failed->left),
                     failed->cause.what()));
   if (std::holds_alternative<events::reconnected>(e.what) && is_verbose) say("connected to the database again");
-  say_warning(e);
+  if (!is_quiet || !std::holds_alternative<events::quarantine>(e.what)) say_warning(e);
 }
 
 /// The growing pauses between tries to reach the database.
@@ -113,8 +113,9 @@ class attempt {
  private:
   void once(obtained& out) {
     if (!out.locks) {
-      out.locks.emplace(
-          connect(given_, [is_verbose = given_.run.is_verbose](const event& e) { observe(e, is_verbose); }));
+      out.locks.emplace(connect(given_, [verbose = given_.run.is_verbose, quiet = given_.run.is_quiet](const event& e) {
+        observe(e, verbose, quiet);
+      }));
       was_reached_ = true;
       report_.connected(*out.locks);
     }
@@ -198,6 +199,8 @@ std::string why_busy(const options& given, client& locks) {
     if (const auto holder = locks.find(name)) return quoted + " is held by " + holder_in_words(*holder);
     if (is_in_turn && !locks.waiters(name).empty()) return "other clients wait for " + quoted;
   }
+  if (const auto left = locks.stats().quarantine; left > 0s)
+    return base::quoted(given.name) + " is " + not_held_in_words(left);
   return base::quoted(given.name) + " is held by another client";
 }
 

@@ -1,5 +1,6 @@
 #include "command/words.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <ratio>
 
 namespace rowlock::command {
@@ -73,6 +75,11 @@ std::string format_duration(duration d) {
   const auto hours = minutes / 60;
   if (hours < 24) return fmt::format("{}h{:02}m", hours, minutes % 60);
   return fmt::format("{}d{:02}h", hours / 24, hours % 24);
+}
+
+std::string format_time(std::chrono::sys_time<duration> at) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(at).time_since_epoch().count();
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
 std::string bound_in_words(duration d) {

@@ -3,6 +3,7 @@
 #include <rowlock/duration.hpp>
 #include <rowlock/lock_info.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ std::optional<duration> parse_duration(std::string_view text);
 
 /// For people: the two largest units, as in 3m05s or 1d02h. parse_duration() reads it back.
 std::string format_duration(duration d);
+
+/// Prints a time as 2026-11-27T04:00:00Z.
+std::string format_time(std::chrono::sys_time<duration> at);
 
 /// A round duration in its largest unit: 30d, 100ms.
 std::string bound_in_words(duration d);

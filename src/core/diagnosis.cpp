@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -76,6 +77,26 @@ std::string encryption_of(const settings& found) {
   return "encrypted by TLS " + std::string{version} + " (" + std::string{value_of(found, "ssl_cipher")} + ')';
 }
 
+constexpr std::string_view none_seen = "none seen";
+constexpr std::string_view unseen_replicas =
+    "none seen, but a server with a binary log may have replicas; if one of them may be promoted, switch on a guard "
+    "(rowlock guard --quarantine 60s)";
+constexpr std::string_view lost_in_failover =
+    ", none of them synchronous, so a failover may lose the locks that were granted just before it; switch on a guard "
+    "(rowlock guard --quarantine 60s); confirm in the same database is safe without";
+
+std::string whole_seconds(duration d) {
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(d).count()) + " s";
+}
+
+/// After what was seen of the cluster, or alone if a quarantine is on.
+std::string guard_in_words(const guard_status& guard) {
+  if (guard.left)
+    return "a quarantine is on, as a failover may have lost the last commits: nothing is granted for " +
+           whole_seconds(*guard.left);
+  return guard.quarantine ? "; a guard is on, with a quarantine of " + whole_seconds(*guard.quarantine) : "";
+}
+
 }  // namespace
 
 finding connection_of(const settings& found, duration took) {
@@ -109,21 +130,24 @@ finding log_of(const settings& found) {
   return fine("log settings", "granted locks survive a crash of the server");
 }
 
-finding cluster_of(const settings& found) {
+finding cluster_of(const settings& found, const guard_status& guard) {
   if (value_of(found, "wsrep_on") == "ON")
     return advice("cluster",
                   "Galera: a lock by for_update or lock_in is held on its own node only; connect all clients of the "
                   "locks to one node, or use leases");
   if (!value_of(found, "group_replication_group_name").empty())
     return advice("cluster", "group replication: connect all clients of the locks to the primary");
+  const auto about_guard = guard_in_words(guard);
+  if (guard.left) return advice("cluster", about_guard);
   if (const auto standbys = value_of(found, "standbys"); !standbys.empty() && standbys != "0") {
+    const auto count = std::string{standbys} + " standbys";
     if (!value_of(found, "synchronous_standby_names").empty())
-      return fine("cluster", std::string{standbys} + " standbys; commits wait for those in synchronous_standby_names");
-    return advice("cluster", std::string{standbys} +
-                                 " standbys, none of them synchronous, so a failover may lose the locks that were "
-                                 "granted just before it; confirm in the same database is safe");
+      return fine("cluster", count + "; commits wait for those in synchronous_standby_names" + about_guard);
+    if (guard.quarantine) return fine("cluster", count + ", none of them synchronous" + about_guard);
+    return advice("cluster", count + std::string{lost_in_failover});
   }
-  return fine("cluster", "none seen");
+  const bool may_have_replicas = value_of(found, "log_bin") == "ON" && !guard.quarantine;
+  return fine("cluster", std::string{may_have_replicas ? unseen_replicas : none_seen} + about_guard);
 }
 
 }  // namespace rowlock::inline v1::core

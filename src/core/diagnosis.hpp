@@ -2,6 +2,7 @@
 
 #include <rowlock/diagnosis.hpp>
 #include <rowlock/duration.hpp>
+#include <rowlock/guard_status.hpp>
 
 #include <functional>
 #include <map>
@@ -17,6 +18,7 @@ finding connection_of(const settings& found, duration took);
 /// `ahead`: by how much the database's clock is ahead of this host's.
 finding clock_of(duration ahead);
 finding log_of(const settings& found);
-finding cluster_of(const settings& found);
+/// `guard`: over failovers.
+finding cluster_of(const settings& found, const guard_status& guard = {});
 
 }  // namespace rowlock::inline v1::core

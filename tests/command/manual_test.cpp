@@ -36,8 +36,8 @@ class command_manual : public command {
     return out;
   }
 
-  const words subcommands_{"run",     "hold",    "lead", "migrate", "sweep",   "list", "show",
-                           "waiters", "release", "top",  "check",   "metrics", "sql",  "help"};
+  const words subcommands_{"run",     "hold", "lead",  "migrate", "sweep", "list", "show", "waiters",
+                           "release", "top",  "check", "metrics", "guard", "sql",  "help"};
 };
 
 TEST_F(command_manual, is_the_help_of_each_subcommand) {

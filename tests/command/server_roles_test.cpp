@@ -63,9 +63,15 @@ TEST_P(command_as_guest, check_is_77_where_it_may_only_read) {
 TEST_P(command_as_guest, looking_needs_no_more_than_to_read) {
   let_guest("SELECT");
   const auto held = locks_.acquire("job", {.lease = 1h});
-  for (const auto& arguments : std::vector<words>{{"show", "job"}, {"list"}, {"metrics"}})
+  for (const auto& arguments : std::vector<words>{{"show", "job"}, {"list"}, {"metrics"}, {"guard"}})
     EXPECT_EQ(ask(arguments).end, exited(0)) << testing::PrintToString(arguments);
   EXPECT_EQ(ask({"waiters", "job"}).end, exited(1));
+}
+
+TEST_P(command_as_guest, guard_is_77_where_it_may_only_read) {
+  let_guest("SELECT");
+  EXPECT_TRUE(refused(ask({"guard", "--quarantine", "60s"}), 77));
+  EXPECT_FALSE(locks_.guard().quarantine.has_value());
 }
 
 }  // namespace

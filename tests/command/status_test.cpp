@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(subcommands, command_status_of_manual,
                                          usage{"show", {"--json"}, {"job"}}, usage{"waiters", {"--json"}, {"job"}},
                                          usage{"release", {"--force", "--yes", "--json"}, {"job"}},
                                          usage{"top", {"--once"}, {}}, usage{"check", {}, {}}, usage{"metrics", {}, {}},
-                                         usage{"sql", {}, {}}, usage{"help", {}, {}}),
+                                         usage{"guard", {}, {}}, usage{"sql", {}, {}}, usage{"help", {}, {}}),
                          testing::PrintToStringParamName());
 
 TEST_P(command_status_of_manual, comes_for_its_cause) {

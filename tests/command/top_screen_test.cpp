@@ -167,6 +167,13 @@ TEST_F(top_on_screen, filters_while_it_is_typed) {
   EXPECT_THAT(screen(), AllOf(Not(HasSubstr("Filter")), HasSubstr("\norders"), HasSubstr("\nquick")));
 }
 
+TEST_F(top_on_screen, says_how_long_a_quarantine_lasts) {
+  look({.quarantine = 42s});
+  EXPECT_THAT(screen(), HasSubstr("A quarantine is on: nothing is granted for 42s"));
+  look({});
+  EXPECT_THAT(screen(), Not(HasSubstr("quarantine")));
+}
+
 TEST_F(top_on_screen, tells_of_failures_until_a_look_succeeds) {
   look({.held = {lock("a")}});
   shown_.show_failure("the database is away");

@@ -19,24 +19,12 @@ constexpr const char* secret = "8oFz61secret";
 words some_words(input& from) {
   words out{"rowlock"};
   if (from.ConsumeBool()) out.insert(out.end(), {"--database", std::string{"mysql://me:"} + secret + "@db/locks"});
-  constexpr const char* known[] = {"run",         "hold",
-                                   "lead",        "migrate",
-                                   "sweep",       "list",
-                                   "show",        "waiters",
-                                   "release",     "top",
-                                   "check",       "metrics",
-                                   "sql",         "help",
-                                   "job",         "--",
-                                   "--lease",     "--wait",
-                                   "-n",          "-w",
-                                   "-E",          "--json",
-                                   "--once",      "--every",
-                                   "--force",     "--token",
-                                   "--busy-exit", "--also",
-                                   "-c",          "--fair",
-                                   "--note",      "--quiet",
-                                   "--graph",     "--table-prefix",
-                                   "--permits",   "-s"};
+  constexpr const char* known[] = {"run",       "hold",    "lead",   "migrate", "sweep",   "list",    "show",
+                                   "waiters",   "release", "top",    "check",   "metrics", "guard",   "sql",
+                                   "help",      "job",     "--",     "--lease", "--wait",  "-n",      "-w",
+                                   "-E",        "--json",  "--once", "--every", "--force", "--token", "--busy-exit",
+                                   "--also",    "-c",      "--fair", "--note",  "--quiet", "--graph", "--table-prefix",
+                                   "--permits", "-s"};
   for (int i = from.ConsumeIntegralInRange(0, 12); i > 0; --i) {
     const auto which = from.ConsumeIntegralInRange<std::size_t>(0, 2 * std::size(known));
     auto word = which < std::size(known) ? known[which] : text(from);

@@ -88,5 +88,23 @@ TEST(cluster_finding, knows_who_else_may_have_the_data) {
   EXPECT_THAT(eager.sentence, Not(HasSubstr("none")));
 }
 
+TEST(cluster_finding, recommends_a_guard_where_commits_may_be_lost) {
+  const settings standby{{"standbys", "1"}, {"synchronous_standby_names", ""}};
+  const settings binary_log{{"log_bin", "ON"}};
+  EXPECT_THAT(cluster_of(standby).sentence, HasSubstr("rowlock guard"));
+  EXPECT_THAT(cluster_of(binary_log).sentence, HasSubstr("rowlock guard"));
+  EXPECT_EQ(cluster_of(binary_log).condition, condition::ok) << "its replicas are not visible";
+  const guard_status on{.quarantine = 60s};
+  EXPECT_EQ(cluster_of(standby, on).condition, condition::ok);
+  EXPECT_THAT(cluster_of(standby, on).sentence, HasSubstr("; a guard is on, with a quarantine of 60 s"));
+  EXPECT_EQ(cluster_of(binary_log, on).sentence, "none seen; a guard is on, with a quarantine of 60 s");
+}
+
+TEST(cluster_finding, says_that_a_quarantine_is_on) {
+  const auto found = cluster_of({{"standbys", "1"}}, {.quarantine = 60s, .left = 41'200ms});
+  EXPECT_EQ(found.condition, condition::advice);
+  EXPECT_THAT(found.sentence, HasSubstr("nothing is granted for 42 s"));
+}
+
 }  // namespace
 }  // namespace rowlock::core

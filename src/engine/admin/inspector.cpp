@@ -155,7 +155,8 @@ class diagnosis {
     note(core::log_of(settings_));
     note(core::cluster_of(settings_));
     if (note(found_by("schema", [&] { return schema(); }))) {
-      note(found_by("privileges", [&] { return privileges(); }));
+      if (note(found_by("privileges", [&] { return privileges(); })))
+        note(found_by("cluster", [&] { return core::cluster_of(settings_, schemas_.guard()); }));
       note(found_by("clock", [&] { return clock(); }));
     }
     return out;

@@ -1,0 +1,88 @@
+#include <rowlock/rowlock.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+
+#include "base/text.hpp"
+#include "command/database.hpp"
+#include "command/output.hpp"
+#include "command/question.hpp"
+#include "command/subcommands.hpp"
+#include "command/words.hpp"
+
+namespace rowlock::command {
+
+namespace {
+
+json json_of(const guard_status& found) {
+  const bool was_ever_on = found.term > 0;
+  return {{"on", found.quarantine.has_value()},        {"quarantine_us", microseconds(found.quarantine)},
+          {"left_us", microseconds(found.left)},       {"since", was_ever_on ? json(format_time(found.since)) : json{}},
+          {"incarnation", or_null(found.incarnation)}, {"term", found.term}};
+}
+
+// The end by this host's clock: the answer has the time that is left.
+std::string state_of(const guard_status& found) {
+  if (!found.quarantine) return "off";
+  if (!found.left) return "on";
+  const auto end = std::chrono::system_clock::now() + *found.left;
+  return fmt::format("on; nothing is granted for {}, until {}", format_duration(*found.left),
+                     format_time(std::chrono::ceil<std::chrono::seconds>(end)));
+}
+
+void print_lines(const guard_status& found) {
+  const auto field = [](std::string_view title, std::string_view value) {
+    std::cout << fmt::format("{:11}  {}\n", title, base::printable(value));
+  };
+  field("guard", state_of(found));
+  if (!found.quarantine) return;
+  field("quarantine", bound_in_words(*found.quarantine));
+  field("since", format_time(found.since));
+  field("incarnation", found.incarnation);
+  if (found.left)
+    field("reason", "a failover may have lost the last commits, or longer leases are out than the guard permits");
+}
+
+int print_state(const options& given, const guard_status& found) {
+  if (given.as_json)
+    print(json_of(found));
+  else
+    print_lines(found);
+  return exit_status::done;
+}
+
+int end_quarantine(const options& given) {
+  terminal asked;
+  if (!given.guard.is_confirmed && !asked.has_person())
+    throw usage_error{
+        "guard asks before it ends a quarantine, and there is no terminal to ask on; in a script, give --yes"};
+  auto locks = connect(given, [](const event&) {});
+  const auto found = locks.guard();
+  if (!found.left) {
+    say("no quarantine is on");
+    return exit_status::none;
+  }
+  const auto question =
+      fmt::format("A quarantine is on for {}. If commits were lost, two may hold one lock after it has ended. End it?",
+                  format_duration(*found.left));
+  if (!given.guard.is_confirmed && !asked.agrees(question)) {
+    say("the quarantine was not ended");
+    return exit_status::none;
+  }
+  return print_state(given, locks.end_quarantine());
+}
+
+}  // namespace
+
+// The state, which is printed, has what the event of a quarantine says.
+int guard_failovers(const options& given) {
+  if (given.guard.ends_quarantine) return end_quarantine(given);
+  auto locks = connect(given, [](const event&) {});
+  const bool is_set = given.guard.is_off || given.guard.quarantine;
+  return print_state(given, is_set ? locks.set_guard(given.guard.quarantine) : locks.guard());
+}
+
+}  // namespace rowlock::command
