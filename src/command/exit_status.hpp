@@ -10,7 +10,7 @@ namespace rowlock::command {
 /// rowlock's own exit statuses: the numbers of sysexits.h, and those of shells for a command that cannot be run.
 namespace exit_status {
 inline constexpr int done = 0;
-inline constexpr int none = 1;  // no holder, no waiter, or nothing was freed
+inline constexpr int none = 1;  // there is none, or nothing was changed
 inline constexpr int usage = 64;
 inline constexpr int out_of_reach = 69;
 inline constexpr int internal = 70;

@@ -13,7 +13,7 @@ namespace {
 /// Texts that several pages share, besides `waiting`.
 constexpr std::string_view statuses = R"(## EXIT STATUS
  0    done
- 1    show, waiters, release, guard: there is no holder, waiter or quarantine, or nothing was freed or ended
+ 1    show, waiters, release, guard: there is none, or nothing was changed
  64   the command line, the name of a lock or a URL is wrong
  69   the database cannot be reached, or does not answer
  74   standard output, or a file, cannot be written to
