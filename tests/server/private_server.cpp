@@ -74,9 +74,13 @@ void private_server::start() {
   const auto server = command();
   all.insert(all.end(), server.begin(), server.end());
   pid_ = spawn(all);
+  // On a busy machine that takes as long as it takes: it is given up when it has said nothing new for so long.
   bool is_over = false;
-  if (!eventually([&] { return (is_over = has_ended()) || answers(); }) || is_over)
-    throw std::runtime_error{"the server does not start: " + contents_of(folder() / "log")};
+  std::string said;
+  while (!eventually([&] { return (is_over = has_ended()) || answers(); }) || is_over) {
+    const auto before = std::exchange(said, contents_of(folder() / "log"));
+    if (is_over || said == before) throw std::runtime_error{"the server does not start: " + said};
+  }
 }
 
 std::unique_ptr<obstacle> private_server::freeze() {
