@@ -132,6 +132,7 @@ void round::play(std::chrono::seconds time, const std::vector<nemesis>& others) 
   std::mt19937 random{seed() + rounds++};
   for (std::size_t i = 0; i < players; ++i) all_.push_back(start(random, i));
   sweeper sweeps{*locks_, {.every = 1s, .retention = 1min}};
+  pace_ = time_until_locks_are_had(patience);
   const auto begin = std::chrono::steady_clock::now();
   const auto end = begin + time * slowness;
   resources early;
@@ -171,11 +172,15 @@ void freeze_for_a_while(private_server& which, std::chrono::milliseconds longest
 }
 
 void round::goes_on() {
+  total.slowest_recovery = std::max(total.slowest_recovery, time_until_locks_are_had(recovery * slowness + 2 * pace_));
+}
+
+std::chrono::steady_clock::duration round::time_until_locks_are_had(std::chrono::steady_clock::duration most) const {
   const stopwatch since;
   const auto before = written_of_locks();
-  EXPECT_TRUE(eventually(recovery * slowness, [&] { return written_of_locks() > before + some; }))
-      << "hardly anybody gets a lock, though the server answers again";
-  total.slowest_recovery = std::max(total.slowest_recovery, since.elapsed());
+  EXPECT_TRUE(eventually(most, [&] { return written_of_locks() > before + some; }))
+      << "hardly anybody gets a lock, though the server answers";
+  return since.elapsed();
 }
 
 std::uintmax_t round::written_of_locks() const {

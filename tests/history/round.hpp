@@ -46,6 +46,7 @@ class round {
  private:
   std::unique_ptr<child_process> start(std::mt19937& random, std::size_t which) const;
   std::uintmax_t written_of_locks() const;
+  std::chrono::steady_clock::duration time_until_locks_are_had(std::chrono::steady_clock::duration most) const;
   std::vector<write> written(const std::string& table) const;
   std::unique_ptr<caller> open() const;
   void nothing_is_stuck();
@@ -55,6 +56,7 @@ class round {
   const std::vector<std::string> environment_;
   const temp_folder folder_;
   bool has_new_player_ = false;
+  std::chrono::steady_clock::duration pace_{};  // of this machine: how long the players take to begin
   std::optional<client> locks_;
   std::vector<std::unique_ptr<child_process>> all_;
 };
