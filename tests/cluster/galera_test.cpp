@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <optional>
 #include <random>
 #include <string>
@@ -16,15 +15,10 @@
 #include "support/background.hpp"
 #include "support/errors.hpp"
 #include "support/recorder.hpp"
-#include "support/tier.hpp"
 #include "testkit/eventually.hpp"
 
 namespace rowlock::test {
 namespace {
-
-// Where the machine is busy, nodes take each other for dead, and none is sure any more of being in the majority.
-constexpr const char* nodes_need_one = "in the full tier, and by ./test.sh --soak";
-bool has_the_machine() { return is_full_tier() || std::getenv("ROWLOCK_TEST_SOAK") != nullptr; }
 
 /// One cluster for all of these tests: it takes seconds to start. Each leaves it whole.
 class galera : public testing::Test {
@@ -32,7 +26,7 @@ class galera : public testing::Test {
   static void TearDownTestSuite() { shared.reset(); }
 
   void SetUp() override {
-    if (!has_the_machine()) GTEST_SKIP() << nodes_need_one;
+    if (!has_the_machine()) GTEST_SKIP() << nodes_need_it;
     if (!shared) shared.emplace();
     connect(0).migrate();
   }
@@ -122,7 +116,7 @@ TEST_F(galera, refuses_at_a_node_that_is_cut_off) {
 }
 
 TEST(soak_of_galera, that_loses_nodes) {
-  if (!has_the_machine()) GTEST_SKIP() << nodes_need_one;
+  if (!has_the_machine()) GTEST_SKIP() << nodes_need_it;
   play_rounds([](std::chrono::seconds time) {
     galera_cluster nodes;
     round one{nodes.urls().at(0), nodes.urls()};

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "support/mysql_database.hpp"
+#include "support/program.hpp"
 #include "testkit/eventually.hpp"
 
 namespace rowlock::test {
@@ -55,6 +56,8 @@ server_address mysql_member::address() const {
 std::unique_ptr<server_database> mysql_member::open() const { return std::make_unique<mysql_database>(address()); }
 
 void mysql_member::execute(const std::string& sql) const { my_connection{address()}.run(sql); }
+
+std::string mysql_member::log() const { return contents_of(folder() / "log"); }
 
 private_server::words mysql_member::program() const {
   const char* const said = std::getenv(variable);
@@ -125,7 +128,7 @@ void mysql_group::rejoin(std::size_t which) const {
           return false;
         }
       }))
-    throw std::runtime_error{"a member is not let into its group"};
+    throw std::runtime_error{"a member is not let into its group: " + node(which).log()};
   wait_for_all();
 }
 

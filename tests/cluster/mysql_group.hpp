@@ -25,6 +25,7 @@ class mysql_member : public private_server {
   /// Those are the addresses of all of its members.
   void belong_to(std::string group) { group_ = std::move(group); }
   void execute(const std::string& sql) const;
+  std::string log() const;
 
  private:
   words program() const;

@@ -24,6 +24,7 @@ class mysql_groups : public testing::Test {
  protected:
   void SetUp() override {
     if (!mysql_member::can_run()) GTEST_SKIP() << needs_a_server;
+    if (!has_the_machine()) GTEST_SKIP() << nodes_need_it;
     members_.emplace();
   }
 
@@ -68,6 +69,7 @@ TEST_F(mysql_groups, refuses_a_secondary_and_warns_of_nothing_at_the_primary) {
 
 TEST(soak_of_mysql_group, whose_primaries_go) {
   if (!mysql_member::can_run()) GTEST_SKIP() << needs_a_server;
+  if (!has_the_machine()) GTEST_SKIP() << nodes_need_it;
   play_rounds([](std::chrono::seconds time) {
     mysql_group members;
     round one{members.urls().at(0), members.urls()};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <stdexcept>
@@ -11,9 +12,14 @@
 
 #include "server/private_server.hpp"
 #include "support/my_connection.hpp"
+#include "support/tier.hpp"
 #include "testkit/eventually.hpp"
 
 namespace rowlock::test {
+
+/// Where the machine is busy, nodes take each other for dead, and none is sure any more of being in the majority.
+inline bool has_the_machine() { return is_full_tier() || std::getenv("ROWLOCK_TEST_SOAK") != nullptr; }
+inline constexpr const char* nodes_need_it = "in the full tier, by ./test.sh --soak, and in the gate after other tests";
 
 /// The value that a server answers to an administrator.
 inline std::string answer_of(const private_server& server, const std::string& sql) {
