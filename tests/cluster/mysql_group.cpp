@@ -44,6 +44,11 @@ mysql_member::mysql_member(const mysql_member& first) : private_server{"nobody",
   run({"cp", "-a", (first.folder() / "data").string(), (first.folder() / "init").string(), "."});
 }
 
+void mysql_member::take_data_of(const mysql_member& other) const {
+  private_server::take_data_of(other);
+  std::filesystem::remove(folder() / "data" / "auto.cnf");
+}
+
 server_address mysql_member::address() const {
   server_address out;
   out.scheme = "mysql";
@@ -55,7 +60,16 @@ server_address mysql_member::address() const {
 
 std::unique_ptr<server_database> mysql_member::open() const { return std::make_unique<mysql_database>(address()); }
 
-void mysql_member::execute(const std::string& sql) const { my_connection{address()}.run(sql); }
+void mysql_member::execute(const std::string& sql) const { my_connection{address()}.run_script(sql); }
+
+void mysql_member::follow(const mysql_member& primary) const {
+  execute("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = " +
+          std::to_string(primary.port_) +
+          ", SOURCE_USER = 'rowlock', SOURCE_PASSWORD = 'rowlock', SOURCE_AUTO_POSITION = 1, "
+          "GET_SOURCE_PUBLIC_KEY = 1; START REPLICA");
+}
+
+std::string mysql_member::position() const { return answer_of(*this, "SELECT @@GLOBAL.gtid_executed"); }
 
 std::string mysql_member::log() const { return contents_of(folder() / "log"); }
 
@@ -83,8 +97,8 @@ private_server::words mysql_member::command() const {
                       "--gtid-mode=ON",
                       "--enforce-gtid-consistency=ON",
                       "--innodb-redo-log-capacity=16M",
-                      "--plugin-load-add=group_replication.so",
-                      "--group-replication-group-name=2c0c6b1e-6a0f-4d7e-9a57-5b0a3c3f6f10",
+                      "--plugin-load-add=group_replication.so"};
+  const words of_group{"--group-replication-group-name=2c0c6b1e-6a0f-4d7e-9a57-5b0a3c3f6f10",
                       "--group-replication-start-on-boot=OFF",
                       "--group-replication-local-address=127.0.0.1:" + std::to_string(group_port_),
                       "--group-replication-group-seeds=" + group_,
@@ -92,6 +106,7 @@ private_server::words mysql_member::command() const {
                       "--group-replication-member-expel-timeout=0",
                       "--group-replication-recovery-get-public-key=ON"};
   out.insert(out.end(), options.begin(), options.end());
+  if (!group_.empty()) out.insert(out.end(), of_group.begin(), of_group.end());
   return out;
 }
 

@@ -11,7 +11,7 @@
 
 namespace rowlock::test {
 
-/// Oracle's server as a member of a replication group: ROWLOCK_TEST_MYSQLD has the words that start it.
+/// Oracle's server as a member of a replication group, or of none: ROWLOCK_TEST_MYSQLD has the words that start it.
 class mysql_member : public private_server {
  public:
   mysql_member();
@@ -26,6 +26,11 @@ class mysql_member : public private_server {
   void belong_to(std::string group) { group_ = std::move(group); }
   void execute(const std::string& sql) const;
   std::string log() const;
+
+  // What mysql_pair asks of a server.
+  void take_data_of(const mysql_member& other) const;
+  void follow(const mysql_member& primary) const;
+  std::string position() const;
 
  private:
   words program() const;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <queue>
 #include <set>
 #include <utility>
@@ -26,6 +27,7 @@ struct complaint {
   std::string text;
   std::string name{};
   std::int64_t token = 0;
+  std::optional<std::int64_t> overlap{};  ///< for how long two believed at once
 };
 
 /// What was written by a token, with its place among all that was written so.
@@ -79,10 +81,11 @@ class judge_of_name {
     const belief* longest = nullptr;
     const belief* longest_alone = nullptr;
     for (const auto& each : all_) {
-      if (overlaps(longest_alone, each) || (each.is_alone() && overlaps(longest, each)))
-        complain("two believed at once: " + text_of(overlaps(longest_alone, each) ? *longest_alone : *longest) +
-                     ", and " + text_of(each),
-                 each);
+      if (overlaps(longest_alone, each) || (each.is_alone() && overlaps(longest, each))) {
+        const auto& other = overlaps(longest_alone, each) ? *longest_alone : *longest;
+        complain("two believed at once: " + text_of(other) + ", and " + text_of(each), each,
+                 std::min(other.end, each.end) - each.begin);
+      }
       count_permits(each);
       compare_tokens(each);
       if (longest == nullptr || longest->end < each.end) longest = &each;
@@ -119,8 +122,8 @@ class judge_of_name {
       complain("tokens do not grow: " + text_of(each), each);
   }
 
-  void complain(std::string text, const belief& of) {
-    violations_.push_back({.text = std::move(text), .name = of.name, .token = of.token});
+  void complain(std::string text, const belief& of, std::optional<std::int64_t> overlap = {}) {
+    violations_.push_back({.text = std::move(text), .name = of.name, .token = of.token, .overlap = overlap});
   }
 
   std::vector<belief> all_;
@@ -156,7 +159,7 @@ void judge_fenced(const history& all, std::vector<complaint>& violations) {
 
 verdict_of_history judge(const history& all, const std::function<name_rules(std::string_view name)>& rules_of,
                          std::int64_t late) {
-  verdict_of_history out;
+  verdict_of_history out{.beliefs = all.beliefs.size()};
   std::vector<complaint> found;
   std::map<std::string, std::vector<belief>> by_name;
   for (const auto& each : all.beliefs) by_name[each.name].push_back(each);
@@ -172,6 +175,10 @@ verdict_of_history judge(const history& all, const std::function<name_rules(std:
       found.push_back({"a call waited for " + std::to_string(each.took) + " us, and was to wait for " +
                        std::to_string(each.limit)});
   for (auto& each : found) {
+    if (each.overlap) {
+      ++out.double_holders;
+      out.longest_overlap = std::max(out.longest_overlap, *each.overlap);
+    }
     const bool has_records = !each.name.empty() && out.violations.size() < most_with_records;
     out.violations.push_back(has_records ? each.text + records_around(each, all) : std::move(each.text));
   }

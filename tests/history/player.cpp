@@ -35,8 +35,9 @@
 namespace rowlock::test {
 namespace {
 
-constexpr auto lease = 800ms;
 constexpr int threads = 2;  // of each player, so that leases are handed over
+
+const bool holds_long = std::getenv(long_holds) != nullptr;
 
 std::int64_t microseconds_of(std::chrono::steady_clock::duration d) {
   return std::chrono::duration_cast<std::chrono::microseconds>(d).count();
@@ -103,18 +104,19 @@ class player {
 
  private:
   std::string name(const char* kind) { return kind + std::to_string(random_() % names_of_a_kind); }
+  duration lease() { return holds_long ? std::chrono::milliseconds{1000 << random_() % 3} : 800ms; }
   strategy a_lease() { return random_() % 2 == 0 ? strategy::unique_index : strategy::version_cas; }
   strategy any_strategy() { return random_() % 3 == 0 ? strategy::for_update : a_lease(); }
   lock_options options(strategy by) {
     lock_options out{.strategy = by, .fairness = random_() % 2 == 0 ? fairness::fifo : fairness::unfair};
-    if (by != strategy::for_update) out.lease = lease;
+    if (by != strategy::for_update) out.lease = lease();
     return out;
   }
 
   /// Calls `take` with a limit, and writes down how long it took.
   template <class Take>
   auto timed(Take take) {
-    const std::chrono::milliseconds limit{random_() % 300};
+    const std::chrono::milliseconds limit{random_() % (holds_long ? 2000 : 300)};
     const auto from = std::chrono::steady_clock::now();
     const auto note = [&] {
       record_.waited(
@@ -142,7 +144,7 @@ class player {
   }
 
   void by_mutex(const std::string& what) {
-    mutex m{locks_, what, {.lease = lease}};
+    mutex m{locks_, what, {.lease = lease()}};
     const bool has = timed([&](auto limit) { return m.try_lock_for(limit); });
     if (!has) return;
     const std::unique_lock held{m, std::adopt_lock};
@@ -189,7 +191,7 @@ class player {
       each.number = record_.begins(b);
     }
     if (random_() % 2 == 0) write(*all.front().held, all.front().permits == 0);
-    const auto until = shared_clock() + static_cast<std::int64_t>(random_() % 10'000);
+    const auto until = shared_clock() + static_cast<std::int64_t>(random_() % (holds_long ? 1'500'000 : 10'000));
     bool is_held = true;
     for (auto now = shared_clock(); is_held; now = shared_clock()) {
       is_held = false;
@@ -232,7 +234,8 @@ class player {
 
 /// Mostly the defaults.
 client_options options_of(unsigned seed) {
-  client_options out{.call_timeout = 1s, .observer = silent()};
+  client_options out{.call_timeout = holds_long ? 3s : 1s, .observer = silent()};
+  if (holds_long) out.transaction_limit = 1s;  // no longer than a quarantine
   out.handover = seed % 4 != 0;
   out.transaction_pooling = std::getenv(transaction_pooling) != nullptr;
   return out;

@@ -128,21 +128,22 @@ round::round(std::string url, std::vector<std::string> players_urls, std::vector
   for (const auto* table : {"history_fenced", "history_unfenced"}) by->statement(new_table(url_, table));
 }
 
-void round::play(std::chrono::seconds time, const std::vector<nemesis>& others) {
+void round::play(std::chrono::seconds time, const std::vector<nemesis>& others, int calls) {
   std::mt19937 random{seed() + rounds++};
-  for (std::size_t i = 0; i < players; ++i) all_.push_back(start(random, i));
+  for (auto i = all_.size(); i < players; ++i) all_.push_back(start(random, i));
   sweeper sweeps{*locks_, {.every = 1s, .retention = 1min}};
   pace_ = time_until_locks_are_had(patience);
   const auto begin = std::chrono::steady_clock::now();
   const auto end = begin + time * slowness;
   resources early;
   resources late;
-  for (auto now = begin; now < end; now = std::chrono::steady_clock::now()) {
+  for (auto now = begin; now < end || calls > 0; now = std::chrono::steady_clock::now()) {
     std::this_thread::sleep_for(std::chrono::milliseconds{50 + random() % 350});
     (now < begin + time * slowness / 2 ? early : late).raise_to(resources_of(all_.front()->pid()));
     const auto which = random() % (3 + 2 * others.size());
     ++total.faults;
     if (which >= 3) {
+      --calls;
       others[(which - 3) / 2](random);
       continue;
     }
@@ -153,12 +154,17 @@ void round::play(std::chrono::seconds time, const std::vector<nemesis>& others) 
     } else if (which == 2) {
       error_of([&] { return locks_->force_release("freed/" + std::to_string(random() % names_of_a_kind)); });
     } else {
-      all_[one]->pause();
+      const auto paused = pause_one(random);
       let_pass_at_most(1600ms, random);
-      all_[one]->resume();
     }
   }
   if (time >= 1min) late.compare_with(early);
+}
+
+std::unique_ptr<obstacle> round::pause_one(std::mt19937& random) {
+  auto& one = *all_.at(random() % all_.size());
+  one.pause();
+  return obstacle_until([&one] { one.resume(); });
 }
 
 void let_pass_at_most(std::chrono::milliseconds longest, std::mt19937& random) {
@@ -190,13 +196,13 @@ std::uintmax_t round::written_of_locks() const {
   return out;
 }
 
-void round::end(bool excludes) {
-  std::ofstream{folder_ / "enough"}.flush();
-  for (auto& each : all_) EXPECT_EQ(each->wait(), 0);
+verdict_of_history round::found(bool excludes) const {
   auto all = read_records(folder_ / "records");
+  EXPECT_GT(all.beliefs.size(), 0U);
   all.fenced = written("history_fenced");
   all.unfenced = written("history_unfenced");
-  const auto found = judge(
+  if (loses_commits_) all.confirmed.clear();
+  return judge(
       all,
       [&](std::string_view name) {
         auto rules = rules_of(name);
@@ -205,12 +211,17 @@ void round::end(bool excludes) {
         return rules;
       },
       late * slowness);
-  for (const auto& each : found.violations) ADD_FAILURE() << each;
+}
+
+void round::end(bool excludes) {
+  std::ofstream{folder_ / "enough"}.flush();
+  for (auto& each : all_) EXPECT_EQ(each->wait(), 0);
+  const auto verdict = found(excludes);
+  for (const auto& each : verdict.violations) ADD_FAILURE() << each;
   nothing_is_stuck();
-  EXPECT_GT(all.beliefs.size(), 0U);
-  total.acquisitions += all.beliefs.size();
-  total.violations += found.violations.size();
-  total.unfenced_overlaps += found.unfenced_overlaps;
+  total.acquisitions += verdict.beliefs;
+  total.violations += verdict.violations.size();
+  total.unfenced_overlaps += verdict.unfenced_overlaps;
 }
 
 std::unique_ptr<child_process> round::start(std::mt19937& random, std::size_t which) const {

@@ -13,8 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "history/checker.hpp"
 #include "history/record.hpp"
 #include "server/private_server.hpp"
+#include "support/database.hpp"
 #include "testkit/child_process.hpp"
 #include "testkit/temp_folder.hpp"
 #include "transaction/caller.hpp"
@@ -35,12 +37,18 @@ class round {
 
   /// From now on one player is a program of the next release.
   void let_a_new_program_play() { has_new_player_ = true; }
-  /// Kills and pauses players, frees names by force, and does, each so often, what the others do. The first player is
-  /// never killed: it must not grow.
-  void play(std::chrono::seconds time, const std::vector<nemesis>& others);
+  /// The servers may lose what was committed: then that is no fault.
+  void let_commits_be_lost() { loses_commits_ = true; }
+  /// Kills and pauses players, frees names by force, and does, each so often, what the others do, for that time and
+  /// until they were called so often. The first player is never killed: it must not grow.
+  void play(std::chrono::seconds time, const std::vector<nemesis>& others, int calls = 0);
+  /// For a nemesis: a player is paused while the obstacle is there.
+  [[nodiscard]] std::unique_ptr<obstacle> pause_one(std::mt19937& random);
   /// For a nemesis whose server answers again: somebody gets a lock soon.
   void goes_on();
-  /// Lets the players end, and judges what they have done. `excludes`: no clock was set.
+  /// What the players have done so far, judged. `excludes`: no clock was set.
+  verdict_of_history found(bool excludes) const;
+  /// Lets the players end, and judges what they have done.
   void end(bool excludes);
 
  private:
@@ -57,6 +65,7 @@ class round {
   const temp_folder folder_;
   bool has_new_player_ = false;
   std::chrono::steady_clock::duration pace_{};  // of this machine: how long the players take to begin
+  bool loses_commits_ = false;
   std::optional<client> locks_;
   std::vector<std::unique_ptr<child_process>> all_;
 };

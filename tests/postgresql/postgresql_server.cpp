@@ -90,6 +90,13 @@ bool postgresql_server::has_standby() const {
              .rows() > 0;
 }
 
+void postgresql_server::stop_receiving() const {
+  connect().run("ALTER SYSTEM SET primary_conninfo = ''");
+  connect().run("SELECT pg_reload_conf()");
+  if (!eventually([&] { return connect().run("SELECT FROM pg_stat_wal_receiver").rows() == 0; }))
+    throw std::runtime_error{"the standby goes on receiving"};
+}
+
 std::int64_t postgresql_server::end_waits_for_standby(const std::string& function) const {
   return connect()
       .run("SELECT count(" + function + "(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")

@@ -26,6 +26,7 @@ class postgresql_server : public private_server {
   /// Its commits wait for a standby, also while there is none.
   void wait_for_standby(bool on) const;
   bool has_standby() const;
+  void stop_receiving() const;
   /// By that function; how many.
   std::int64_t end_waits_for_standby(const std::string& function) const;
   /// The standby is a primary when this returns.
@@ -43,7 +44,7 @@ class postgresql_server : public private_server {
 /// A primary and a standby, of which either may be either.
 class postgresql_pair {
  public:
-  explicit postgresql_pair(bool waits);
+  explicit postgresql_pair(bool waits = false);
 
   postgresql_server& primary() const { return *all_.at(primary_); }
   postgresql_server& standby() const { return *all_.at(1 - primary_); }
@@ -51,6 +52,9 @@ class postgresql_pair {
   server_address address() const;
   std::unique_ptr<server_database> open() const;
 
+  bool has_standby() const { return primary().has_standby(); }
+  /// What is committed from now on is lost by the next failover.
+  void cut_off_standby() const { standby().stop_receiving(); }
   /// After a crash of the primary.
   void promote_standby();
   void fail_over() {

@@ -83,6 +83,11 @@ void private_server::start() {
   }
 }
 
+void private_server::take_data_of(const private_server& other) const {
+  fs::remove_all(folder() / "data");
+  run({"cp", "-a", (other.folder() / "data").string(), "data"});
+}
+
 std::unique_ptr<obstacle> private_server::freeze() {
   ::kill(pid_, SIGSTOP);  // first, so that it starts no others
   ::waitpid(pid_, nullptr, WUNTRACED);

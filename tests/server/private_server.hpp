@@ -37,6 +37,8 @@ class private_server {
   void stop() { end(stop_signal_); }
   /// Its processes end at once, and write nothing.
   void crash() { end(crash_signal_); }
+  /// Before it starts again: it has the data of that one, which has ended and is of the same kind.
+  void take_data_of(const private_server& other) const;
   /// While the obstacle is there, all its processes are stopped.
   [[nodiscard]] std::unique_ptr<obstacle> freeze();
 

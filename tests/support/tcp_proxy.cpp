@@ -96,7 +96,7 @@ struct connection {
 class tcp_proxy::loop {
  public:
   loop(const std::string& host, std::uint16_t server_port)
-      : server_{address_of(host, server_port)},
+      : server{address_of(host, server_port)},
         listener_{listening_socket(SOMAXCONN, SOCK_NONBLOCK)},
         wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
         thread_{[this](const std::stop_token& stop) { run(stop); }} {}
@@ -125,6 +125,7 @@ class tcp_proxy::loop {
   std::atomic<int> round_trips{0};
 
   // Used by the proxy's thread only.
+  sockaddr_in server;
   std::list<connection> connections;
   bool refuses = false;
   bool black_hole = false;
@@ -175,7 +176,7 @@ class tcp_proxy::loop {
 
   void serve(connection& c) {
     if (c.dead || is_black(c)) return;
-    if (c.server.get() < 0) c.server = connect_to(server_);
+    if (c.server.get() < 0) c.server = connect_to(server);
     if (c.server.get() < 0) return c.reset();
     read_all(c, c.client, c.up, [&](std::string bytes) { from_client(c, std::move(bytes)); });
     if (!c.dead && !c.black)
@@ -313,7 +314,6 @@ class tcp_proxy::loop {
     return static_cast<int>(std::max<std::int64_t>(0, left.count()));
   }
 
-  sockaddr_in server_;
   file_descriptor listener_;
   file_descriptor wake_;
   std::mutex mutex_;
@@ -326,6 +326,10 @@ tcp_proxy::tcp_proxy(const std::string& host, std::uint16_t port) : loop_{std::m
 tcp_proxy::~tcp_proxy() = default;
 
 std::uint16_t tcp_proxy::port() const noexcept { return loop_->port(); }
+
+void tcp_proxy::lead_to(std::uint16_t port) {
+  loop_->on_thread([this, port] { loop_->server.sin_port = htons(port); });
+}
 
 void tcp_proxy::cut() {
   loop_->on_thread([this] {

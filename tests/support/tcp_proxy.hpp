@@ -30,6 +30,8 @@ class tcp_proxy {
 
   std::uint16_t port() const noexcept;
 
+  /// New connections go to another server of the same host.
+  void lead_to(std::uint16_t port);
   /// Resets all connections.
   void cut();
   /// Accepts new connections and closes them at once.

@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+#include <rowlock/rowlock.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "history/player.hpp"
+#include "history/round.hpp"
+#include "support/errors.hpp"
+#include "support/recorder.hpp"
+#include "support/slowness.hpp"
+#include "testkit/eventually.hpp"
+
+#ifdef ROWLOCK_WITH_MYSQL
+#include "cluster/mysql_group.hpp"
+#include "cluster/mysql_pair.hpp"
+#endif
+#ifdef ROWLOCK_WITH_POSTGRESQL
+#include "postgresql/postgresql_server.hpp"
+#endif
+
+// A primary crashes, and a standby without its last commits takes its place.
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto quarantine = 4s;
+
+template <class Pair>
+bool can_run() {
+#ifdef ROWLOCK_WITH_MYSQL
+  if (std::is_same_v<Pair, mysql_pair<mysql_member>>) return mysql_member::can_run();
+#endif
+  return true;
+}
+
+/// Players on a pair of servers that fails over again and again.
+template <class Pair>
+class storm {
+ public:
+  storm() {
+    round_.let_commits_be_lost();
+  }
+
+  /// Plays for that time, and until there were so many failovers.
+  void play(std::chrono::seconds time, int failovers) {
+    round_.play(time, {[&](std::mt19937& random) { fail_over(random); }}, failovers);
+  }
+  round& players() { return round_; }
+  client& locks() { return locks_; }
+  int failovers() const { return failovers_; }
+
+  void report(const verdict_of_history& found) const {
+    const auto whole = [](auto time) { return std::chrono::round<std::chrono::milliseconds>(time).count(); };
+    std::cout << failovers_ << " failovers, " << found.beliefs << " acquisitions, " << found.double_holders
+              << " double holders for " << whole(std::chrono::microseconds{found.longest_overlap})
+              << " ms at most; granted " << whole(soonest_grant_) << " to " << whole(latest_grant_)
+              << " ms after the promotion\n";
+  }
+  auto soonest_grant() const { return soonest_grant_; }
+  auto latest_grant() const { return latest_grant_; }
+
+ private:
+  void fail_over(std::mt19937& random) {
+    if (failovers_++ > 0) {
+      servers_.rejoin();
+      let_pass_at_most(1s, random);
+    }
+    servers_.cut_off_standby();
+    std::this_thread::sleep_for(300ms);
+    let_pass_at_most(3700ms, random);
+    auto paused = random() % 2 == 0 ? round_.pause_one(random) : nullptr;
+    servers_.fail_over();
+    const stopwatch since;
+    EXPECT_TRUE(eventually([&] { return succeeds([&] { return locks_.try_acquire("first", {.lease = 1s}); }); }));
+    soonest_grant_ = std::min(soonest_grant_, since.elapsed());
+    latest_grant_ = std::max(latest_grant_, since.elapsed());
+    paused.reset();
+    report(round_.found(true));
+  }
+
+  Pair servers_;
+  std::unique_ptr<server_database> place_ = servers_.open();
+  round round_{place_->url(), place_->url(), {std::string{long_holds} + "=on"}};
+  client locks_ = client::connect(place_->url(), {.call_timeout = 3s, .observer = silent()});
+  int failovers_ = 0;
+  std::chrono::steady_clock::duration soonest_grant_ = std::chrono::steady_clock::duration::max();
+  std::chrono::steady_clock::duration latest_grant_{};
+};
+
+template <class Pair>
+class soak_of_failovers : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_run<Pair>()) GTEST_SKIP() << "ROWLOCK_TEST_MYSQLD is not set: Debian 12 has no such server";
+  }
+};
+
+using pairs = testing::Types<
+#ifdef ROWLOCK_WITH_MYSQL
+    mysql_pair<mariadb_node>, mysql_pair<mysql_member>
+#ifdef ROWLOCK_WITH_POSTGRESQL
+    ,
+#endif
+#endif
+#ifdef ROWLOCK_WITH_POSTGRESQL
+    postgresql_pair
+#endif
+    >;
+
+struct names_of_pairs {
+  template <class Pair>
+  static std::string GetName(int /*index*/) {  // NOLINT: GoogleTest calls it so
+#ifdef ROWLOCK_WITH_POSTGRESQL
+    if (std::is_same_v<Pair, postgresql_pair>) return "postgresql";
+#endif
+#ifdef ROWLOCK_WITH_MYSQL
+    if (std::is_same_v<Pair, mysql_pair<mysql_member>>) return "mysql9";
+#endif
+    return "mysql";
+  }
+};
+TYPED_TEST_SUITE(soak_of_failovers, pairs, names_of_pairs);
+
+// Or else the other one shows nothing.
+TYPED_TEST(soak_of_failovers, without_a_guard_that_let_two_hold_a_name) {
+  constexpr int enough = 10;
+  storm<TypeParam> one;
+  verdict_of_history found;
+  const bool is_soak = std::getenv("ROWLOCK_TEST_SOAK") != nullptr;
+  while (one.failovers() < enough && (is_soak || found.double_holders == 0)) {
+    one.play(0s, 1);
+    found = one.players().found(true);
+  }
+  one.report(found);
+  EXPECT_GT(found.double_holders, 0);
+}
+
+TYPED_TEST(soak_of_failovers, with_a_guard) {
+  play_rounds([](std::chrono::seconds time) {
+    storm<TypeParam> one;
+    static_cast<void>(one.locks().set_guard(quarantine));
+    one.play(time, 2);
+    one.players().end(true);
+    one.report(one.players().found(true));
+    EXPECT_LE(one.latest_grant(), quarantine + slack);
+  });
+}
+
+}  // namespace
+}  // namespace rowlock::test
