@@ -46,9 +46,7 @@ bool can_run() {
 template <class Pair>
 class storm {
  public:
-  storm() {
-    round_.let_commits_be_lost();
-  }
+  storm() { round_.let_commits_be_lost(); }
 
   /// Plays for that time, and until there were so many failovers.
   void play(std::chrono::seconds time, int failovers) {
@@ -154,6 +152,66 @@ TYPED_TEST(soak_of_failovers, with_a_guard) {
     EXPECT_LE(one.latest_grant(), quarantine + slack);
   });
 }
+
+/// What the database answers first when it is there again.
+bool is_granted_at_once(client& locks) {
+  bool out = false;
+  EXPECT_TRUE(eventually(
+      [&] { return !error_of([&] { return out = locks.try_acquire("at once", {.lease = 1s}).has_value(); }); }));
+  return out;
+}
+
+testing::AssertionResult grants_after_quarantine(client& locks, const lock_name& name, std::optional<held_lock>& to) {
+  const stopwatch since;
+  const bool is_granted =
+      eventually([&] { return succeeds([&] { return (to = locks.try_acquire(name, {.lease = 1s})).has_value(); }); });
+  const auto took = std::chrono::round<std::chrono::milliseconds>(since.elapsed());
+  const bool is_right = is_granted && took >= quarantine - 100ms && took <= quarantine + slack;
+  return (is_right ? testing::AssertionSuccess() : testing::AssertionFailure())
+         << "granted after " << took.count() << " ms";
+}
+
+TYPED_TEST(soak_of_failovers, with_a_guard_keep_what_the_standby_knows) {
+  TypeParam servers;
+  const auto place = servers.open();
+  const auto connect = [&] { return client::connect(place->url(), {.call_timeout = 2s, .observer = silent()}); };
+  auto locks = connect();
+  locks.migrate();
+  static_cast<void>(locks.set_guard(quarantine));
+  auto holder = connect();
+  const auto known = holder.acquire("known", {.lease = quarantine});
+  ASSERT_TRUE(eventually([&] { return servers.has_standby(); }));
+  servers.cut_off_standby();
+  const auto forgotten = holder.acquire("forgotten", {.lease = quarantine});
+  servers.fail_over();
+  std::optional<held_lock> next;
+  EXPECT_TRUE(grants_after_quarantine(locks, "forgotten", next));
+  EXPECT_EQ(forgotten.why_lost(), loss_reason::forgotten) << to_string(forgotten.why_lost());
+  EXPECT_TRUE(next && next->token() > forgotten.token());
+  EXPECT_EQ(known.why_lost(), loss_reason::none) << to_string(known.why_lost());
+  for (const bool crashes : {false, true}) {
+    crashes ? servers.primary().crash() : servers.primary().stop();
+    servers.primary().start();
+    EXPECT_TRUE(is_granted_at_once(locks)) << (crashes ? "after a crash" : "after a restart");
+  }
+}
+
+#ifdef ROWLOCK_WITH_POSTGRESQL
+// Nobody can see that nothing was lost.
+TEST(guard_of_synchronous_pair, begins_a_quarantine_by_a_promotion_too) {
+  postgresql_pair servers{true};
+  const auto place = servers.open();
+  auto locks = client::connect(place->url(), {.call_timeout = 2s, .observer = silent()});
+  locks.migrate();
+  static_cast<void>(locks.set_guard(quarantine));
+  const auto known = locks.acquire("known", {.lease = quarantine});
+  servers.fail_over();
+  servers.primary().wait_for_standby(false);
+  std::optional<held_lock> next;
+  EXPECT_TRUE(grants_after_quarantine(locks, "another", next));
+  EXPECT_EQ(known.why_lost(), loss_reason::none) << to_string(known.why_lost());
+}
+#endif
 
 }  // namespace
 }  // namespace rowlock::test

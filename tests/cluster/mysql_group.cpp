@@ -63,8 +63,7 @@ std::unique_ptr<server_database> mysql_member::open() const { return std::make_u
 void mysql_member::execute(const std::string& sql) const { my_connection{address()}.run_script(sql); }
 
 void mysql_member::follow(const mysql_member& primary) const {
-  execute("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = " +
-          std::to_string(primary.port_) +
+  execute("CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = " + std::to_string(primary.port_) +
           ", SOURCE_USER = 'rowlock', SOURCE_PASSWORD = 'rowlock', SOURCE_AUTO_POSITION = 1, "
           "GET_SOURCE_PUBLIC_KEY = 1; START REPLICA");
 }
@@ -99,12 +98,12 @@ private_server::words mysql_member::command() const {
                       "--innodb-redo-log-capacity=16M",
                       "--plugin-load-add=group_replication.so"};
   const words of_group{"--group-replication-group-name=2c0c6b1e-6a0f-4d7e-9a57-5b0a3c3f6f10",
-                      "--group-replication-start-on-boot=OFF",
-                      "--group-replication-local-address=127.0.0.1:" + std::to_string(group_port_),
-                      "--group-replication-group-seeds=" + group_,
-                      "--group-replication-ip-allowlist=127.0.0.1",
-                      "--group-replication-member-expel-timeout=0",
-                      "--group-replication-recovery-get-public-key=ON"};
+                       "--group-replication-start-on-boot=OFF",
+                       "--group-replication-local-address=127.0.0.1:" + std::to_string(group_port_),
+                       "--group-replication-group-seeds=" + group_,
+                       "--group-replication-ip-allowlist=127.0.0.1",
+                       "--group-replication-member-expel-timeout=0",
+                       "--group-replication-recovery-get-public-key=ON"};
   out.insert(out.end(), options.begin(), options.end());
   if (!group_.empty()) out.insert(out.end(), of_group.begin(), of_group.end());
   return out;

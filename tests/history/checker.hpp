@@ -22,7 +22,7 @@ struct verdict_of_history {
   /// Each begins with a sentence. The first few have also the records of that name before and after it, in order.
   std::vector<std::string> violations{};
   std::size_t beliefs = 0;
-  int double_holders = 0;             ///< how often one began to believe while another did
+  int double_holders = 0;            ///< how often one began to believe while another did
   std::int64_t longest_overlap = 0;  ///< of two of them, in microseconds
   /// How often a write without a transaction came behind one with a greater token: that is what fencing is for.
   int unfenced_overlaps = 0;

@@ -264,7 +264,7 @@ void round::nothing_is_stuck() {
       const bool is_free = eventually([&] {
         try {
           why = "taken";
-          return locks_->try_acquire_for(name, 5s).has_value();
+          return locks_->try_acquire_for(name, 5s, {.lease = 1s}).has_value();
         } catch (const error& e) {
           why = e.what();
           return false;

@@ -21,8 +21,8 @@ mariadb_server::mariadb_server(const fake_machine* machine, words options)
   make_data("ROWLOCK_TEST_MARIADB_DATA",
             {"mariadb-install-db", "--no-defaults", "--datadir=" + (folder() / "data").string(),
              "--tmpdir=" + folder().string(), "--auth-root-authentication-method=normal", "--skip-test-db"});
-  std::ofstream{folder() / "init"} << "SET sql_log_bin = 0;\nCREATE USER IF NOT EXISTS rowlock IDENTIFIED BY '" << password_
-                                   << "';\nGRANT ALL ON *.* TO rowlock WITH GRANT OPTION;\n";
+  std::ofstream{folder() / "init"} << "SET sql_log_bin = 0;\nCREATE USER IF NOT EXISTS rowlock IDENTIFIED BY '"
+                                   << password_ << "';\nGRANT ALL ON *.* TO rowlock WITH GRANT OPTION;\n";
   start();
 }
 
