@@ -104,7 +104,7 @@ class player {
 
  private:
   std::string name(const char* kind) { return kind + std::to_string(random_() % names_of_a_kind); }
-  duration lease() { return holds_long ? std::chrono::milliseconds{1000 << random_() % 3} : 800ms; }
+  duration lease() { return holds_long ? std::chrono::milliseconds{1000 << std::min(random_() % 4, 2UL)} : 800ms; }
   strategy a_lease() { return random_() % 2 == 0 ? strategy::unique_index : strategy::version_cas; }
   strategy any_strategy() { return random_() % 3 == 0 ? strategy::for_update : a_lease(); }
   lock_options options(strategy by) {
@@ -191,7 +191,7 @@ class player {
       each.number = record_.begins(b);
     }
     if (random_() % 2 == 0) write(*all.front().held, all.front().permits == 0);
-    const auto until = shared_clock() + static_cast<std::int64_t>(random_() % (holds_long ? 1'500'000 : 10'000));
+    const auto until = shared_clock() + static_cast<std::int64_t>(random_() % (holds_long ? 3'000'000 : 10'000));
     bool is_held = true;
     for (auto now = shared_clock(); is_held; now = shared_clock()) {
       is_held = false;
