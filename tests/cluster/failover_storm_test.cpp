@@ -155,8 +155,8 @@ TYPED_TEST(soak_of_failovers, with_a_guard) {
 /// What the database answers first when it is there again.
 bool is_granted_at_once(client& locks, const lock_name& name) {
   bool out = false;
-  EXPECT_TRUE(eventually(
-      [&] { return !error_of([&] { return out = locks.try_acquire(name, {.lease = 1s}).has_value(); }); }));
+  EXPECT_TRUE(
+      eventually([&] { return !error_of([&] { return out = locks.try_acquire(name, {.lease = 1s}).has_value(); }); }));
   return out;
 }
 
