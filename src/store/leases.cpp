@@ -212,7 +212,11 @@ std::vector<release_outcome> release_leases(const access& db, std::span<const le
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
   std::vector<lease_ref> some{batch.begin(), batch.end()};
   for (auto& each : some) each.lease = std::min(each.lease, db.longest_lease);  // it may be older than the guard
-  return prolong(are_shares(batch) ? sheets::verb::renew_share : sheets::verb::renew, db, some);
+  auto answers = prolong(are_shares(batch) ? sheets::verb::renew_share : sheets::verb::renew, db, some);
+  // After a failover to a clock that is behind, more may be left than was asked for. If another failover forgets this
+  // renewal, its quarantine must outlast the holder's belief.
+  for (auto& each : answers) each.left = std::min(each.left, db.longest_lease);
+  return answers;
 }
 
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) {

@@ -2,8 +2,8 @@
 
 #include "server/server_test.hpp"
 
-// The guard over failovers. Another history in the guard's row is what a promoted standby finds there; failovers of real
-// servers are in tests/cluster.
+// The guard over failovers. Another history in the guard's row is what a promoted standby finds there; failovers of
+// real servers are in tests/cluster.
 
 namespace rowlock::test {
 namespace {
@@ -84,8 +84,8 @@ TEST_P(guard, holds_for_every_form_of_a_grant) {
   EXPECT_FALSE(locks.try_acquire_shared("shared", brief).has_value());
   EXPECT_FALSE(locks.try_acquire("orders/42", {.strategy = strategy::version_cas, .lease = 1s}).has_value());
   EXPECT_FALSE(locks.try_acquire_for("orders/42", 100ms, {.lease = 1s, .fairness = fairness::fifo}).has_value());
-  const auto too_long = error_of(
-      [&] { return locks.try_acquire("orders/42", {.strategy = strategy::for_update}).has_value(); });
+  const auto too_long =
+      error_of([&] { return locks.try_acquire("orders/42", {.strategy = strategy::for_update}).has_value(); });
   ASSERT_TRUE(too_long.has_value());
   EXPECT_THAT(too_long->what(), HasSubstr("transaction_limit"));
   auto brief_ones = connect_to(db().url(), {.transaction_limit = 1s});

@@ -13,7 +13,7 @@ namespace rowlock::test {
 
 /// The number of that file.
 int next_schema(const std::string& url);
-/// What the file makes.
+/// The table that the file creates.
 inline constexpr const char* table_of_next_schema = "rowlock_artificial";
 
 /// connect_patiently() as a program of the next release. `serves_from` is that of its file.

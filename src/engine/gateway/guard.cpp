@@ -192,7 +192,7 @@ guard_status failover_guard::end_quarantine(const store::access& on) {
       false);
 }
 
-// A lost reply leaves the new row, or the old one: the operator is told, and looks.
+// After a lost reply the row is the new one or the old one: the operator looks at the error, and asks again.
 guard_status failover_guard::change(const store::access& on,
                                     const std::function<store::guard_row(store::guard_row)>& to,
                                     bool left_as_leases_demand) {
