@@ -14,6 +14,12 @@ namespace rowlock::inline v1::store {
 
 namespace {
 
+// After a failover to a clock that is behind, more may be left than was asked for. If a second failover forgets this
+// answer's commit, its quarantine must outlast the holder's belief.
+duration left_of(const record& r, const access& db) {
+  return std::min(duration{r.integer(field::left)}, db.longest_lease);
+}
+
 records run_each(sheets::verb how, const access& db, std::span<const lease_ref> batch) {
   const auto arguments_of = [](const lease_ref& r) -> arguments {
     return {{field::name, r.name},
@@ -66,9 +72,8 @@ void explain_silence_of_shares(const access& db, std::span<const lease_ref> batc
 std::vector<renewal> prolong_once(sheets::verb how, const access& db, std::span<const lease_ref> batch) {
   std::vector<renewal> answers(batch.size());
   const auto rows = run_each(how, db, batch);
-  correlate(batch, &lease_ref::acquisition, rows, [&](std::size_t i, const record& r) {
-    answers[i] = {.what = standing::kept, .left = duration{r.integer(field::left)}};
-  });
+  correlate(batch, &lease_ref::acquisition, rows,
+            [&](std::size_t i, const record& r) { answers[i] = {.what = standing::kept, .left = left_of(r, db)}; });
   if (rows.size() < batch.size())
     are_shares(batch) ? explain_silence_of_shares(db, batch, answers) : explain_silence(db, batch, answers);
   return answers;
@@ -212,11 +217,7 @@ std::vector<release_outcome> release_leases(const access& db, std::span<const le
 std::vector<renewal> renew(const access& db, std::span<const lease_ref> batch) {
   std::vector<lease_ref> some{batch.begin(), batch.end()};
   for (auto& each : some) each.lease = std::min(each.lease, db.longest_lease);  // it may be older than the guard
-  auto answers = prolong(are_shares(batch) ? sheets::verb::renew_share : sheets::verb::renew, db, some);
-  // After a failover to a clock that is behind, more may be left than was asked for. If another failover forgets this
-  // renewal, its quarantine must outlast the holder's belief.
-  for (auto& each : answers) each.left = std::min(each.left, db.longest_lease);
-  return answers;
+  return prolong(are_shares(batch) ? sheets::verb::renew_share : sheets::verb::renew, db, some);
 }
 
 std::vector<renewal> extend(const access& db, std::span<const lease_ref> batch) {
@@ -235,7 +236,7 @@ std::optional<reservation> reserve(const access& db, const lease_ref& one, std::
                                                    {field::number, number}});
   if (rows.empty()) return std::nullopt;
   return reservation{.last = fencing_token{rows[0].integer(field::version)},
-                     .left = duration{rows[0].integer(field::left)},
+                     .left = left_of(rows[0], db),
                      .others_wait = rows[0].is_true(field::others_wait)};
 }
 
@@ -265,8 +266,7 @@ std::optional<converted> convert_once(sheets::verb how, const access& db, const 
                                  {field::attempt, what.attempt},
                                  {field::permits, what.permits}});
   if (rows.empty()) return std::nullopt;
-  return converted{.token = fencing_token{rows[0].integer(field::version)},
-                   .left = duration{rows[0].integer(field::left)}};
+  return converted{.token = fencing_token{rows[0].integer(field::version)}, .left = left_of(rows[0], db)};
 }
 
 std::optional<converted> convert(sheets::verb how, const access& db, const conversion& what) {

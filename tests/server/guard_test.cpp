@@ -105,6 +105,13 @@ TEST_P(guard, is_found_without_a_new_connection) {
   EXPECT_TRUE(locks.try_acquire_for("orders/42", soon, brief).has_value());
 }
 
+TEST_P(guard, that_is_changed_in_a_quarantine_does_not_end_it) {
+  auto locks = connect_after_failover();
+  EXPECT_FALSE(locks.try_acquire("orders/42", brief).has_value());
+  EXPECT_TRUE(locks.set_guard(2 * quarantine).left.has_value());
+  EXPECT_FALSE(locks.try_acquire("orders/42", brief).has_value());
+}
+
 TEST_P(guard, ends_a_quarantine_for_operators) {
   auto locks = connect_after_failover();
   EXPECT_FALSE(locks.try_acquire("orders/42", brief).has_value());

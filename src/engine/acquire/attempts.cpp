@@ -133,6 +133,7 @@ attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
     if (a.what.asks_in_turn() && !look(a, a.place(), db, out)) return out;
     out.sent = base::now();
     out.answer = for_update_.acquire(db, a.batch[0]);
+    db_.guard().require_fresh(db, plain);
     if (out.answer.what != verdict::granted) return out;
     out.transaction = std::make_unique<held_transaction>(std::move(session));
     tickets_.leave(a.what.queued, until);

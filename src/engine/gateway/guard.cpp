@@ -176,7 +176,7 @@ guard_status failover_guard::set(const store::access& on, std::optional<duration
   return change(
       on,
       [&](const store::guard_row& seen) {
-        return store::guard_row{.term = seen.term + 1, .quarantine = quarantine, .incarnation = own};
+        return store::guard_row{.term = seen.term + 1, .quarantine = quarantine, .incarnation = own, .left = seen.left};
       },
       true);
 }
@@ -199,7 +199,9 @@ guard_status failover_guard::change(const store::access& on,
   for (int tries = 0; tries < most_changes; ++tries) {
     const auto row = follow(on);
     if (!row) throw error{errc::schema_older, "the table of the guard has no row; run client::migrate()"};
-    if (store::set_guard(on, row->term, to(*row), left_as_leases_demand)) return status(on);
+    // A quarantine that is on goes on.
+    const bool is_over = row->left <= duration::zero();
+    if (store::set_guard(on, row->term, to(*row), left_as_leases_demand && is_over)) return status(on);
   }
   throw error{errc::contention, "the guard over failovers is changed again and again by other clients"};
 }
