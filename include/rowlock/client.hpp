@@ -299,8 +299,8 @@ class ROWLOCK_EXPORT client {
   /// the strategy for_update, a longer client_options::transaction_limit throw errc::invalid_option. Leases that were
   /// granted before are renewed for at most the quarantine. If a longer lease is out, a quarantine begins now.
   ///
-  /// Clients learn of it within 20 seconds, and it protects from then on: a shorter quarantine than before once the former
-  /// one has passed as well, a longer one once the standbys have it. Clients of a release that does not know the
+  /// Clients learn of it within 20 seconds, and it protects from then on: a shorter quarantine than before once the
+  /// former one has passed as well, a longer one once the standbys have it. Clients of a release that does not know the
   /// guard are refused (errc::schema_newer). The role needs the rights of the role that ran migrate().
   ///
   /// A guard does not help against two primaries at once, nor against a former primary that is started again with its

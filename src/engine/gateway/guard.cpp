@@ -64,7 +64,7 @@ void refuse_clusters(const store::access& on) {
 
 store::access failover_guard::look(const store::access& on) {
   if (!plain_.can().guards_failovers) return on;
-  if (!on.session.knows_guard() || !is_fresh()) read(on);
+  if (!is_fresh() || (is_on() && !on.session.knows_guard())) read(on);
   if (!is_on()) return on;
   return {.sheet = guarded(),
           .session = on.session,

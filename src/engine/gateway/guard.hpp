@@ -25,7 +25,7 @@ namespace rowlock::inline v1::engine {
 ///   unknown --look--> off | on | quarantine --its end--> on
 ///
 /// The statements decide: while the guard is on, each that grants tests it. This knowledge saves those that would
-/// be refused, and says for how long. It is looked at by each new session, since a failover ends the sessions of the
+/// be refused, and says for how long. While it is on, each new session looks, since a failover ends the sessions of the
 /// old primary, and again every 10 s, so that clients learn that it was switched on. A reply that was answered later
 /// than 20 s after the last look is not relied on before another one: a process may have been stopped meanwhile.
 class failover_guard {
