@@ -88,7 +88,7 @@ TEST_P(metrics, of_a_fresh_client_are_zero_and_name_all_strategies_and_reasons) 
   const auto seen = locks_.stats();
   EXPECT_EQ(seen.strategies.size(), 3U);
   for (const auto& each : seen.strategies) EXPECT_EQ(each.acquired + each.busy + each.failed + each.lost, 0U);
-  EXPECT_EQ(seen.losses.size(), 9U);
+  EXPECT_EQ(seen.losses.size(), 10U);
   for (const auto& each : seen.losses) EXPECT_EQ(each.lost, 0U) << to_string(each.reason);
   EXPECT_TRUE(seen.errors.empty());
   EXPECT_EQ(seen.held, 0U);
