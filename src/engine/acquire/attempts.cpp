@@ -23,6 +23,12 @@ strategies::answer refusal_of(store::queue_position& seen, std::optional<duratio
           .held_as = seen.version};
 }
 
+// The client may have learned just now that the guard is on: inconclusive attempts are made again, and then a lease
+// that is too long is refused.
+bool are_short(std::span<const strategies::acquire_args> batch, const store::access& db) {
+  return std::all_of(batch.begin(), batch.end(), [&](const auto& one) { return one.lease <= db.longest_lease; });
+}
+
 }  // namespace
 
 // --- making one ------------------------------------------------------------------------------------------------------
@@ -30,7 +36,7 @@ strategies::answer refusal_of(store::queue_position& seen, std::optional<duratio
 attempt_result attempts::make(const acquire_request& what, const driver::limits& until, int tries) {
   attempt_result out;
   const auto once = [&] {
-    if (const auto left = db_.quarantine_for(what.options, until)) return out.why = {.left = left}, true;
+    if (const auto left = db_.quarantine_for(what.options)) return out.why = {.left = left}, true;
     const bool is_conclusive = what.is_any() ? try_any(what, until, out) : try_once(what, until, out);
     if (!is_conclusive) db_.guard().doubt();
     return is_conclusive;
@@ -130,6 +136,7 @@ attempts::reply attempts::hold(attempt& a, const driver::limits& until) {
     db_.require_fit_schema(plain);
     const auto db = db_.guard().look(plain);
     reply out;
+    if (db_.options().transaction_limit > db.longest_lease) return out;
     if (a.what.asks_in_turn() && !look(a, a.place(), db, out)) return out;
     out.sent = base::now();
     out.answer = for_update_.acquire(db, a.batch[0]);
@@ -164,6 +171,7 @@ attempts::reply attempts::ask(attempt& a, const driver::limits& until, combined_
     in_turn = true;
   }
   return db_.run(first, [&](const store::access& db) -> reply {
+    if (!are_short(a.batch, db)) return {.sent = base::now()};
     const bool is_exclusive = a.what.share.is_exclusive();
     if (!in_turn) {
       auto out = take(a, db);
@@ -270,6 +278,7 @@ attempts::combined_try attempts::try_by(const strategies::algorithm& how) {
   return {purpose::usual,
           [this, &how](const store::access& db, std::span<const strategies::acquire_args> batch) {
             db_.check_usable();
+            if (!are_short(batch, db)) return std::vector<strategies::answer>(batch.size());
             return how.acquire(db, batch);
           },
           [](const strategies::answer& a) { return a.what == verdict::granted; }};

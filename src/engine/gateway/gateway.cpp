@@ -112,17 +112,17 @@ void gateway::require_fit_schema(const store::access& db) {
   schema_fits_ = true;
 }
 
-// A lease that is not granted before it is refused: the first call of a client, and one after a pause, ask first.
+// The first call of a client, and one after a pause, look first: the lease must be refused before it is written.
 void gateway::require_short(duration lease, const char* what, const driver::limits& until) {
   if (!guard_.is_fresh()) run(until, [](const store::access&) {});
   guard_.require_short(lease, what);
 }
 
 // Without a lease it is held for as long as the server leaves its transaction open.
-std::optional<duration> gateway::quarantine_for(const lock_options& options, const driver::limits& until) {
+std::optional<duration> gateway::quarantine_for(const lock_options& options) const {
   const bool has_lease = options.strategy != strategy::for_update;
-  require_short(has_lease ? options.lease : options_.transaction_limit, has_lease ? "a lease" : "a transaction_limit",
-                until);
+  guard_.require_short(has_lease ? options.lease : options_.transaction_limit,
+                       has_lease ? "a lease" : "a transaction_limit");
   guard_.require_short(options.at_least, "an at_least");
   return guard_.quarantine_left();
 }

@@ -116,7 +116,7 @@ class gateway {
   /// Throws invalid_option if the guard is on, and permits no such lease.
   void require_short(duration lease, const char* what, const driver::limits& until);
   /// The same for what a lock asks for. Absent: no quarantine is on.
-  std::optional<duration> quarantine_for(const lock_options& options, const driver::limits& until);
+  std::optional<duration> quarantine_for(const lock_options& options) const;
   /// After a session outside of the pool has found no tables: another is asked. Throws its error, or a retryable one if
   /// the tables exist.
   [[noreturn]] void doubt_schema(const error& missing, const driver::limits& until);
