@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr auto quarantine = 2s;
-constexpr lock_options brief{.lease = 1500ms};
+const lock_options brief{.lease = 1500ms};
 
 class guard : public on_each_server {
  protected:
