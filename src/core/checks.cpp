@@ -3,6 +3,7 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <concepts>
 #include <string>
 #include <string_view>
@@ -17,6 +18,10 @@ using namespace std::chrono_literals;
 std::string in_milliseconds(duration d) {
   const auto us = d.count() % 1000;
   return us == 0 ? std::to_string(d.count() / 1000) + " ms" : std::to_string(d.count()) + " us";
+}
+
+std::string in_whole_seconds(duration d) {
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(d).count()) + " s";
 }
 
 namespace {

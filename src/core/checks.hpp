@@ -21,7 +21,11 @@ void check_lease(duration lease);
 /// Of the guard over failovers.
 void check_quarantine(duration length);
 
-/// "1500 ms", for a sentence.
+// For a sentence:
+
+/// "1500 ms"
 std::string in_milliseconds(duration d);
+/// "2 s", rounded up.
+std::string in_whole_seconds(duration d);
 
 }  // namespace rowlock::inline v1::core

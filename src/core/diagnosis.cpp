@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/checks.hpp"
+
 namespace rowlock::inline v1::core {
 
 namespace {
@@ -85,16 +87,12 @@ constexpr std::string_view lost_in_failover =
     ", none of them synchronous, so a failover may lose the locks that were granted just before it; switch on a guard "
     "(rowlock guard --quarantine 60s); confirm in the same database is safe without";
 
-std::string whole_seconds(duration d) {
-  return std::to_string(std::chrono::ceil<std::chrono::seconds>(d).count()) + " s";
-}
-
 /// After what was seen of the cluster, or alone if a quarantine is on.
 std::string guard_in_words(const guard_status& guard) {
   if (guard.left)
     return "a quarantine is on, as a failover may have lost the last commits: nothing is granted for " +
-           whole_seconds(*guard.left);
-  return guard.quarantine ? "; a guard is on, with a quarantine of " + whole_seconds(*guard.quarantine) : "";
+           in_whole_seconds(*guard.left);
+  return guard.quarantine ? "; a guard is on, with a quarantine of " + in_whole_seconds(*guard.quarantine) : "";
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "base/waits.hpp"
+#include "core/checks.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -32,9 +33,8 @@ std::string sentence(const events::release_failed& e) {
 std::string sentence(const events::sweep_failed& e) { return std::string{"a sweep failed: "} + e.cause.what(); }
 std::string sentence(const events::warning& e) { return e.sentence; }
 std::string sentence(const events::quarantine& e) {
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(e.left).count();
-  return "a failover may have lost the last commits, so nothing is granted for " + std::to_string(seconds) +
-         " s (the server continues the history " + e.incarnation + ")";
+  return "a failover may have lost the last commits, so nothing is granted for " + core::in_whole_seconds(e.left) +
+         " (the server continues the history " + e.incarnation + ")";
 }
 
 template <class Kind>

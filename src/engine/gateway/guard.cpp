@@ -8,7 +8,6 @@
 
 #include "core/checks.hpp"
 #include "core/error_detail.hpp"
-#include "store/inspection.hpp"
 
 namespace rowlock::inline v1::engine {
 
@@ -36,8 +35,7 @@ guard_status status_of(const std::optional<store::guard_row>& row) {
 [[noreturn]] void refuse_former_primary() {
   throw detail::error_access::make(errc::connection_failed,
                                    "this server shows an older state of the lock tables than one that this client has "
-                                   "used before, so it is a former "
-                                   "primary; stop it, and connect to the present one",
+                                   "used before, so it is a former primary; stop it, and connect to the present one",
                                    {.retryable = true, .connection_unusable = true});
 }
 
@@ -84,10 +82,12 @@ void failover_guard::require_fresh(const store::access& on, const store::access&
                                    {.retryable = true, .outcome_unknown = true});
 }
 
-void failover_guard::read(const store::access& on) {
+std::optional<store::guard_row> failover_guard::read(const store::access& on) {
   const auto asked = base::now();
-  publish(follow(on), asked);
+  auto row = follow(on);
+  publish(row, asked);
   on.session.has_seen_guard();
+  return row;
 }
 
 // If the server continues another history, the row is replaced before anything else is asked there: nothing is granted
@@ -152,11 +152,7 @@ void failover_guard::require_short(duration lease, const char* what) const {
 // --- for operators ---------------------------------------------------------------------------------------------------
 
 guard_status failover_guard::status(const store::access& on) {
-  if (!plain_.can().guards_failovers) return {};
-  const auto asked = base::now();
-  const auto row = follow(on);
-  publish(row, asked);
-  return status_of(row);
+  return plain_.can().guards_failovers ? status_of(read(on)) : guard_status{};
 }
 
 guard_status failover_guard::set(const store::access& on, std::optional<duration> quarantine) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <rowlock/guard_status.hpp>
-#include <rowlock/options.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -11,7 +10,6 @@
 #include <string>
 
 #include "base/boot_clock.hpp"
-#include "base/guarded.hpp"
 #include "engine/events/telemetry.hpp"
 #include "sql/sheet.hpp"
 #include "store/access.hpp"
@@ -53,7 +51,7 @@ class failover_guard {
   std::optional<duration> quarantine_left() const noexcept;
   /// Throws invalid_option if the lease is longer than the quarantine. `what`: "a lease".
   void require_short(duration lease, const char* what) const;
-  /// The greatest term that was seen. It grows at each failover.
+  /// The greatest term that was seen. It grows at each failover, and when an operator changes the guard.
   std::int64_t term() const noexcept { return term_; }
 
   // For operators; on a session whose schema fits.
@@ -66,7 +64,7 @@ class failover_guard {
   static base::instant at(const atomic_time& t) noexcept { return base::instant{duration{t.load()}}; }
   static constexpr duration::rep off = duration::max().count();
 
-  void read(const store::access& on);
+  std::optional<store::guard_row> read(const store::access& on);
   std::optional<store::guard_row> follow(const store::access& on);
   guard_status change(const store::access& on, const std::function<store::guard_row(store::guard_row)>& to,
                       bool left_as_leases_demand);
